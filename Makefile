@@ -1,0 +1,71 @@
+# The commands of the project. Each creates what it needs in .venv (once: a stamp remembers), so that a fresh clone with
+# nothing but Python 3.10 or newer is enough. Without a working gcc, clang or cc the compiler of the ziglang wheel is
+# installed; if even that fails, the Python back end serves, and everything still works.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help demo test test-slow lint bench clean
+
+help:
+	@echo "make demo       set up everything and run the demonstration"
+	@echo "make test       set up everything, check the style and the types, run the tests"
+	@echo "make test-slow  the long tests as well"
+	@echo "make bench      compare with NumPy and Numba"
+	@echo "make clean      remove the environment and everything generated"
+
+demo: $(VENV)/.installed
+	$(BIN)/python -m weft.demo
+
+test: $(VENV)/.installed-test lint
+	$(PYTEST) -n $(JOBS) -m "not slow and not bench"
+
+test-slow: $(VENV)/.installed-test lint
+	$(PYTEST) -n $(JOBS) -m "not bench" --timeout 1800
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check src tests tools
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python benchmarks/run.py
+
+# A half-made environment must not pass for a whole one at the next run.
+.DELETE_ON_ERROR:
+
+# A virtual environment by whichever of the usual tools is there; Debian ships a python3 without ensurepip.
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+	    || { echo "weft needs Python 3.10 or newer; say make PYTHON=python3.x"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) \
+	    || { $(PYTHON) -m venv --clear --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install pip; } \
+	    || $(PYTHON) -m virtualenv $(VENV) || uv venv --clear --seed --python $(PYTHON) $(VENV) \
+	    || { echo "cannot create a virtual environment: install python3-venv, virtualenv or uv"; exit 1; }
+
+# $(1): the extras to install. The zig extra comes on its own, since it is large and weft works without it. weft itself is
+# asked for a compiler: a gcc without the C library's files is found, and does not work.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+FIND_COMPILER := import sys; from weft.runtime.toolchain import find; sys.exit(find() is None)
+define install
+	$(PIP) -e '.$(1)'
+	@$(BIN)/python -c '$(FIND_COMPILER)' || { \
+	    echo "no C compiler works here: installing the one in the ziglang wheel"; \
+	    $(PIP) -e '.[zig]' || echo "that failed: weft goes on with its Python back end"; }
+	@touch $@
+endef
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(call install,)
+
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+	$(call install,[test])
+
+$(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
+	$(call install,[bench])
+
+clean:
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

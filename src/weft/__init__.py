@@ -1,0 +1,42 @@
+"""weft compiles ordinary scientific Python into fast parallel native code. `import weft` brings in nothing but this
+page: each public name loads the module behind it when it is first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+__version__ = "0.1.0"
+
+_DTYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "c64", "c128")
+
+# Public name --> the module that defines it.
+_HOME: dict[str, str] = {
+    "jit": "weft.api",
+    "symbol": "weft.frontend.hints",
+    **dict.fromkeys(_DTYPES, "weft.frontend.hints"),
+    "Options": "weft.options",
+    "set_num_threads": "weft.runtime.threads",
+    "get_num_threads": "weft.runtime.threads",
+    "WeftError": "weft.errors",
+    "Unsupported": "weft.errors",
+    "CompileError": "weft.errors",
+    "OptionError": "weft.errors",
+    "CacheWarning": "weft.errors",
+    "FallbackWarning": "weft.errors",
+}
+
+__all__ = ["__version__", *_HOME]  # noqa: PLE0604 (the names are strings, spelt once)
+
+
+def __getattr__(name: str) -> object:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'weft' has no attribute {name!r}")
+    value: object = getattr(importlib.import_module(home), name)
+    globals()[name] = value  # the next use finds it without this function
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

@@ -1,0 +1,175 @@
+"""Dependences carried by one loop.  In: accesses of statements in the loop's body; out: in which directions of the loop
+two of them may touch the same element.
+
+Cheap tests come first: another buffer; an index position with the loop variable at equal coefficient, which gives the
+distance; positions that never meet.  What they leave open is asked of the facts about both iterations, and only then of
+the integer-set library.  An index that is read from memory may be anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from weft.analysis.effects import Access, depends_on, dim_depends_on
+from weft.analysis.facts import Facts
+from weft.ir.expr import AnyDim, CompressedDim, Dim, Domain, Expr, Read, Reduce, Var, dim_vars
+from weft.ir.index import Affine
+from weft.ir.walk import map_domain, subexpressions, substitute
+
+_PRIME = "'"
+
+
+class Directions(NamedTuple):
+    """May two accesses meet with the first in an earlier, the same, or a later iteration than the second?"""
+
+    earlier: bool
+    same: bool
+    later: bool
+
+    @property
+    def never(self) -> bool:
+        return not (self.earlier or self.same or self.later)
+
+
+NEVER = Directions(False, False, False)
+ANYHOW = Directions(True, True, True)
+
+
+@dataclass(frozen=True)
+class LoopContext:
+    """A loop under question: its dimension (of positive step) and the facts outside it."""
+
+    dim: AnyDim
+    facts: Facts
+
+
+def directions(first: Access, second: Access, loop: LoopContext) -> Directions:
+    """When `first` and `second` may touch the same element, by the order of their iterations of the loop."""
+    if first.buffer != second.buffer:
+        return NEVER
+    if not first.index:
+        return ANYHOW
+    variable = loop.dim.var
+    own = set(dim_vars(first.dims)) | set(dim_vars(second.dims)) | set(dim_vars((loop.dim,)))
+    distance: int | None = None
+    open_positions = False
+    for left, right in zip(first.index, second.index):
+        a, b = loop.facts.linear(left), loop.facts.linear(right)
+        if a is None or b is None or _hides(a, own, loop.facts) or _hides(b, own, loop.facts):
+            open_positions = True
+            continue
+        local = (a.names | b.names) & (own - {variable})
+        if local:
+            open_positions = True
+            continue
+        slope = a.coefficient(variable)
+        if slope != b.coefficient(variable):
+            open_positions = True
+            continue
+        delta = a - b  # free of the loop variable
+        if slope == 0:
+            if _never_zero(delta, loop.facts):
+                return NEVER
+            continue
+        # slope * first + a0 == slope * second + b0, so second - first == delta / slope
+        if not delta.is_constant:
+            open_positions = True
+            continue
+        if delta.constant % slope != 0:
+            return NEVER
+        found = delta.constant // slope
+        if distance is not None and distance != found:
+            return NEVER
+        distance = found
+    if distance is not None:
+        if distance == 0:
+            return Directions(False, True, False)
+        return Directions(distance > 0, False, distance < 0)
+    return _by_facts(first, second, loop) if open_positions else ANYHOW
+
+
+def _hides(form: Affine, names: set[str], facts: Facts) -> bool:
+    """Whether an atom of the form is an expression over these variables."""
+    if not any(name.startswith("@") for name in form.names):
+        return False
+    return depends_on(facts.atoms.expression(form), names - form.names)
+
+
+def _never_zero(form: Affine, facts: Facts) -> bool:
+    if form.is_constant:
+        return form.constant != 0
+    one = Affine((), 1)
+    return facts.prove(form - one) or facts.prove(form.scaled(-1) - one)
+
+
+def _primed(access: Access, loop: AnyDim) -> tuple[AnyDim, Access]:
+    """The access in another iteration: every variable of its own, the loop's included, under another name."""
+    values: dict[str, Expr] = {loop.var: Var(loop.var + _PRIME)}
+    for name in dim_vars(access.dims):
+        values[name] = Var(name + _PRIME)
+
+    def rename(expr: Expr) -> Expr:
+        return substitute(expr, values)
+
+    def primed(dim: AnyDim) -> AnyDim:
+        renamed = map_domain((dim,), rename)[0]
+        if isinstance(renamed, CompressedDim):
+            return CompressedDim(
+                renamed.var + _PRIME, renamed.position + _PRIME, renamed.pointer, renamed.coordinate, renamed.parent
+            )
+        return Dim(renamed.var + _PRIME, renamed.lo, renamed.hi, renamed.step)
+
+    other_loop = Dim(loop.var + _PRIME, loop.lo, loop.hi, loop.step) if isinstance(loop, Dim) else loop
+    dims = tuple(primed(dim) for dim in access.dims)
+    return other_loop, Access(access.buffer, tuple(rename(part) for part in access.index), dims)
+
+
+def _by_facts(first: Access, second: Access, loop: LoopContext) -> Directions:
+    """Assume both accesses meet and look for a contradiction with each direction."""
+    variable = loop.dim.var
+    other_dim, other = _primed(second, loop.dim)
+    if other_dim is loop.dim:
+        return ANYHOW  # a compressed loop: positions say nothing about coordinates of different parents
+    facts = loop.facts.with_dim(loop.dim).with_domain(first.dims).with_dim(other_dim).with_domain(other.dims)
+    equal: list[Affine] = []
+    for left, right in zip(first.index, other.index):
+        a, b = facts.linear(left), facts.linear(right)
+        if a is None or b is None:
+            continue
+        if (a - b).is_constant and (a - b).constant != 0:
+            return NEVER
+        equal += [a - b, b - a]
+    if not equal:
+        return ANYHOW
+    facts = facts.with_forms(equal)
+    ahead = Affine(((variable, -1), (variable + _PRIME, 1)), 0)  # how far the second iteration is ahead of the first
+    ahead = Affine.make(dict(ahead.terms), 0)
+    one = Affine((), 1)
+    not_earlier = facts.prove(ahead.scaled(-1))
+    not_later = facts.prove(ahead)
+    not_same = facts.prove(ahead - one) or facts.prove(ahead.scaled(-1) - one)
+    if not (not_earlier or not_later or not_same):
+        ranges_apart = any(_apart(form, facts) for form in equal[::2])
+        return NEVER if ranges_apart else ANYHOW
+    return Directions(not not_earlier, not not_same, not not_later)
+
+
+def _apart(form: Affine, facts: Facts) -> bool:
+    """Whether a difference that would have to be zero cannot be."""
+    one = Affine((), 1)
+    return facts.prove(form - one) or facts.prove(form.scaled(-1) - one)
+
+
+def reads_memory(expr: Expr) -> bool:
+    return any(isinstance(e, (Read, Reduce)) for e in subexpressions(expr))
+
+
+def varies(access_index: tuple[Expr, ...], name: str) -> bool:
+    """Whether an index uses the loop variable."""
+    return any(depends_on(part, {name}) for part in access_index)
+
+
+def domain_varies(domain: Domain, name: str) -> bool:
+    """Whether the bounds of a domain use the loop variable."""
+    return any(dim_depends_on(dim, {name}) for dim in domain)

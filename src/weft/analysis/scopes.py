@@ -1,0 +1,159 @@
+"""Where scalar variables live.  In: a lowered program; out: for each rank-0 local buffer the innermost block in which a
+variable declared anew at each entry is all the program needs, and the classes of names that a Rebind may exchange.
+
+    for i: { s = 0; for k: s = s + a[i, k]; r[i] = s }     s belongs to the body of i: written before read in each iteration
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weft.ir.program import (
+    Alloc,
+    Block,
+    Break,
+    Continue,
+    If,
+    Loop,
+    LoopKind,
+    Node,
+    Out,
+    Program,
+    Rebind,
+    Return,
+    Role,
+    ScalarOut,
+    Stmt,
+    TupleOut,
+    While,
+)
+from weft.ir.walk import domain_buffers, expr_buffers, node_domain, node_exprs, sub_blocks, walk
+
+#: A block: from the body, alternately the position of a node and which of its blocks.
+Path = tuple[int, ...]
+
+
+def leaves(out: Out) -> Iterator[Out]:
+    """The parts of a result tree that are no tuples."""
+    if isinstance(out, TupleOut):
+        for item in out.items:
+            yield from leaves(item)
+    else:
+        yield out
+
+
+def returned_scalars(program: Program, result: int) -> set[str]:
+    """The rank-0 buffers that a Return of this result reads."""
+    return {out.buffer for out in leaves(program.results[result]) if isinstance(out, ScalarOut)}
+
+
+def _touched(program: Program, node: Node) -> set[str]:
+    """Buffers a node touches by itself, nested blocks aside; an Alloc touches what its shape reads."""
+    found = domain_buffers(node_domain(node))
+    for expr in node_exprs(node):
+        found |= expr_buffers(expr)
+    if isinstance(node, Stmt):
+        found.add(node.buffer)
+    elif isinstance(node, Alloc):
+        for extent in program.buffer(node.buffer).shape:
+            found |= expr_buffers(extent)
+    elif isinstance(node, Return):
+        found |= returned_scalars(program, node.result)
+    elif isinstance(node, Loop) and node.work is not None:
+        found |= expr_buffers(node.work)
+    return found
+
+
+def _reads_before_write(program: Program, node: Node, name: str) -> bool:
+    """Whether executing the node's own expressions may read `name` (its target, if it is an assignment, aside)."""
+    if isinstance(node, Stmt):
+        used = {name for expr in node_exprs(node) for name in expr_buffers(expr)} | domain_buffers(node.domain)
+        return name in used or (node.reduce is not None and node.buffer == name)
+    return name in _touched(program, node)
+
+
+def _written_first(program: Program, block: Block, name: str) -> bool | None:
+    """True: `name` is written before any read on every path through the block; False: a read may come first (or the
+    block may be left before); None: the block does not touch it."""
+    for node in block:
+        if _reads_before_write(program, node, name):
+            return False
+        if isinstance(node, Stmt) and node.buffer == name:
+            return not node.domain
+        if isinstance(node, (Return, Break, Continue)):
+            return None
+        if isinstance(node, If):
+            branches = [_written_first(program, branch, name) for branch in (node.then, node.orelse)]
+            if all(branch is True for branch in branches):
+                return True
+            if any(branch is not None for branch in branches):
+                # Written on one path only (or read first): a later read may see either.
+                return False
+        elif isinstance(node, (Loop, While)):
+            # The body may never run: a write inside proves nothing for what follows, a read first disproves it.
+            inner = [_written_first(program, b, name) for b in sub_blocks(node)]
+            if any(answer is not None for answer in inner):
+                return False
+    return None
+
+
+def declarations(program: Program) -> dict[Path, tuple[str, ...]]:
+    """The rank-0 local buffers to declare at the head of each block."""
+    places: dict[str, set[Path]] = {}
+
+    def visit(block: Block, path: Path) -> None:
+        for position, node in enumerate(block):
+            for name in _touched(program, node):
+                places.setdefault(name, set()).add(path)
+            for number, inner in enumerate(sub_blocks(node)):
+                visit(inner, (*path, position, number))
+
+    visit(program.body, ())
+    scalars = [b.name for b in program.buffers if b.rank == 0 and b.role is not Role.PARAM]
+    found: dict[Path, list[str]] = {}
+    for name in scalars:
+        if name in places:
+            found.setdefault(_innermost(program, name, places[name]), []).append(name)
+    return {path: tuple(names) for path, names in found.items()}
+
+
+def _innermost(program: Program, name: str, paths: set[Path]) -> Path:
+    """The deepest block around all uses into which the declaration may move without changing what a read sees."""
+    common = _common(paths)
+    best: Path = ()
+    block, carried = program.body, False
+    for step in range(0, len(common), 2):
+        node = block[common[step]]
+        block = sub_blocks(node)[common[step + 1]]
+        if isinstance(node, Loop):
+            # Iterations of a PARALLEL loop share nothing by contract; in others a value may be carried along.
+            carried = node.kind is not LoopKind.PARALLEL
+        elif isinstance(node, While):
+            carried = True
+        if not carried or _written_first(program, block, name) is True:
+            best = common[: step + 2]
+    return best
+
+
+def _common(paths: set[Path]) -> Path:
+    first, *rest = paths
+    length = len(first)
+    for path in rest:
+        same = 0
+        while same < min(length, len(path)) and path[same] == first[same]:
+            same += 1
+        length = same
+    return first[: length - length % 2]
+
+
+def exchanged(program: Program) -> dict[str, frozenset[str]]:
+    """For every buffer that takes part in a Rebind, all buffers whose memory it may come to denote (itself included)."""
+    groups: dict[str, set[str]] = {}
+    for node in walk(program.body):
+        if isinstance(node, Rebind):
+            merged = {*node.targets, *node.sources}
+            for name in tuple(merged):
+                merged |= groups.get(name, set())
+            for name in merged:
+                groups[name] = merged
+    return {name: frozenset(group) for name, group in groups.items()}

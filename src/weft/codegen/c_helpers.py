@@ -1,0 +1,442 @@
+"""The helper functions of generated C, as templates.  In: a helper's name and the dtype it is for; out: its C text and
+what else that text needs.  Only helpers in use reach a translation unit: each is one `static inline` function.
+
+In a template $t is the element type, $u the unsigned type arithmetic is done in, $b its width in bits, $r the type of a
+real part and $f the suffix of C library names; a type's code (i64, f32, ...) is its C name as well, see PRELUDE.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from string import Template
+
+from weft.ir.types import DType
+
+PRELUDE = """
+typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64;
+typedef unsigned char u8; typedef unsigned short u16; typedef unsigned int u32; typedef unsigned long long u64;
+typedef unsigned char b8; typedef float f32; typedef double f64; typedef float _Complex c64; typedef double _Complex c128;
+typedef struct weft_rt {
+  i64 version;
+  void *(*new_array)(i64 *w, i64 slot, i64 typenum, i64 rank, const i64 *shape, i64 zero);
+  void *(*alloc)(i64 bytes);
+  void (*release)(void *p);
+  void (*parallel)(void (*body)(void *, i64, i64, i64), void *context, i64 n, i64 tasks);
+  i64 (*threads)(void);
+  i64 (*poll)(void);
+  i64 blas_ilp64;
+  void *sgemm, *dgemm, *cgemm, *zgemm, *sgemv, *dgemv, *cgemv, *zgemv, *sdot, *ddot, *sger, *dger, *ssyrk, *dsyrk, *strsm, *dtrsm;
+} weft_rt;
+"""
+
+#: What the C name of a type is (bool elements are bytes).
+C_TYPE: dict[DType, str] = {dtype: "b8" if dtype is DType.BOOL else dtype.value for dtype in DType}
+
+
+@dataclass(frozen=True)
+class Helper:
+    """A function template for the kinds of dtype in `kinds`; `needs` names other helpers, `library` functions of libm."""
+
+    kinds: str
+    text: str
+    needs: tuple[str, ...] = ()
+    library: tuple[str, ...] = ()
+
+
+_INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
+    # NumPy: division by zero is 0, the most negative number by -1 wraps.
+    "floordiv": (
+        Helper(
+            "i",
+            """static inline $t floordiv_$t($t a, $t b) {
+  if (b == 0) return 0;
+  if (b == -1) return ($t)(0 - ($u)a);
+  $t q = ($t)(a / b);
+  return ($t)(q - ((a % b != 0) & ((a < 0) != (b < 0))));
+}""",
+        ),
+        Helper("u", "static inline $t floordiv_$t($t a, $t b) { return b == 0 ? 0 : ($t)(a / b); }"),
+    ),
+    "mod": (
+        Helper(
+            "i",
+            """static inline $t mod_$t($t a, $t b) {
+  if (b == 0 || b == -1) return 0;
+  $t r = ($t)(a % b);
+  return r != 0 && (r < 0) != (b < 0) ? ($t)(r + b) : r;
+}""",
+        ),
+        Helper("u", "static inline $t mod_$t($t a, $t b) { return b == 0 ? 0 : ($t)(a % b); }"),
+    ),
+    "fmod": Helper("iu", "static inline $t fmod_$t($t a, $t b) { return b == 0 || b == ($t)-1 && ($t)-1 < 0 ? 0 : ($t)(a % b); }"),
+    "pow": Helper(
+        "iu",
+        """static inline $t pow_$t($t a, $t b) {
+  if (b < 0) return 0;
+  $u r = 1, p = ($u)a;
+  for (u64 n = (u64)b; n; n >>= 1, p *= p) if (n & 1) r *= p;
+  return ($t)r;
+}""",
+    ),
+    "abs": Helper("i", "static inline $t abs_$t($t a) { return a < 0 ? ($t)(0 - ($u)a) : a; }"),
+    "sign": Helper("iu", "static inline $t sign_$t($t a) { return ($t)((a > 0) - (a < 0)); }"),
+    # The count is compared unsigned, so that a negative one is too large as well.
+    "shl": Helper("iu", "static inline $t shl_$t($t a, i64 b) { return (u64)b < $b ? ($t)(($u)a << b) : 0; }"),
+    "shr": (
+        Helper("i", "static inline $t shr_$t($t a, i64 b) { return (u64)b < $b ? ($t)(a >> b) : ($t)-(a < 0); }"),
+        Helper("u", "static inline $t shr_$t($t a, i64 b) { return (u64)b < $b ? ($t)(a >> b) : 0; }"),
+    ),
+    "gcd": Helper(
+        "iu",
+        """static inline $t gcd_$t($t a, $t b) {
+  $u x = a < 0 ? 0 - ($u)a : ($u)a, y = b < 0 ? 0 - ($u)b : ($u)b;
+  while (y) { $u z = x % y; x = y; y = z; }
+  return ($t)x;
+}""",
+    ),
+    "lcm": Helper(
+        "iu",
+        """static inline $t lcm_$t($t a, $t b) {
+  $u g = ($u)gcd_$t(a, b), x = a < 0 ? 0 - ($u)a : ($u)a, y = b < 0 ? 0 - ($u)b : ($u)b;
+  return g == 0 ? 0 : ($t)(x / g * y);
+}""",
+        needs=("gcd",),
+    ),
+}
+
+# A Python integer is 64 bits wide here; going beyond sets a flag that is looked at before anything leaves the function.
+_CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
+    "add_checked": Helper(
+        "i", "static inline i64 add_checked_i64(i64 a, i64 b, i64 *o) { i64 r; *o |= __builtin_add_overflow(a, b, &r); return r; }"
+    ),
+    "sub_checked": Helper(
+        "i", "static inline i64 sub_checked_i64(i64 a, i64 b, i64 *o) { i64 r; *o |= __builtin_sub_overflow(a, b, &r); return r; }"
+    ),
+    "mul_checked": Helper(
+        "i", "static inline i64 mul_checked_i64(i64 a, i64 b, i64 *o) { i64 r; *o |= __builtin_mul_overflow(a, b, &r); return r; }"
+    ),
+    "neg_checked": Helper(
+        "i", "static inline i64 neg_checked_i64(i64 a, i64 *o) { i64 r; *o |= __builtin_sub_overflow(0, a, &r); return r; }"
+    ),
+    "abs_checked": Helper(
+        "i", "static inline i64 abs_checked_i64(i64 a, i64 *o) { return a < 0 ? neg_checked_i64(a, o) : a; }", ("neg_checked",)
+    ),
+    "floordiv_checked": Helper(
+        "i",
+        """static inline i64 floordiv_checked_i64(i64 a, i64 b, i64 *o) {
+  if (b == -1) return neg_checked_i64(a, o);
+  return floordiv_i64(a, b);
+}""",
+        needs=("floordiv", "neg_checked"),
+    ),
+    "pow_checked": Helper(
+        "i",
+        """static inline i64 pow_checked_i64(i64 a, i64 b, i64 *o) {
+  if (b < 0) return 0;
+  i64 r = 1, p = a;
+  for (i64 n = b; n;) {
+    if (n & 1) *o |= __builtin_mul_overflow(r, p, &r);
+    n >>= 1;
+    if (n) *o |= __builtin_mul_overflow(p, p, &p);
+  }
+  return r;
+}""",
+    ),
+    "shl_checked": Helper(
+        "i",
+        """static inline i64 shl_checked_i64(i64 a, i64 b, i64 *o) {
+  if ((u64)b > 62) { *o |= a != 0; return 0; }
+  i64 r = (i64)((u64)a << b);
+  *o |= (r >> b) != a;
+  return r;
+}""",
+    ),
+    "gcd_checked": Helper(
+        "i",
+        "static inline i64 gcd_checked_i64(i64 a, i64 b, i64 *o) { i64 r = gcd_i64(a, b); *o |= r < 0; return r; }",
+        needs=("gcd",),
+    ),
+    "lcm_checked": Helper(
+        "i",
+        """static inline i64 lcm_checked_i64(i64 a, i64 b, i64 *o) {
+  i64 g = gcd_checked_i64(a, b, o), r;
+  if (g == 0) return 0;
+  *o |= __builtin_mul_overflow(a / g, b, &r);
+  return abs_checked_i64(r, o);
+}""",
+        needs=("gcd_checked", "abs_checked"),
+    ),
+    # int(x) of a float: the comparison is false for a NaN too.
+    "int_checked": Helper(
+        "f",
+        """static inline i64 int_checked_$t($t x, i64 *o) {
+  if (x >= ($t)-9223372036854775808.0 && x < ($t)9223372036854775808.0) return (i64)x;
+  *o |= 1;
+  return 0;
+}""",
+    ),
+    "int_checked_from": Helper(
+        "u", "static inline i64 int_checked_from_$t($t x, i64 *o) { *o |= x > 9223372036854775807ULL; return (i64)x; }"
+    ),
+}
+
+_FLOAT: dict[str, Helper | tuple[Helper, ...]] = {
+    # Floor division from the exact remainder, so that the quotient never lands on the wrong side of an integer.
+    "floordiv": Helper(
+        "f",
+        """static inline $t floordiv_$t($t a, $t b) {
+  if (b == 0) return a / b;
+  $t m = fmod$f(a, b), d = (a - m) / b;
+  if (m != 0 && (b < 0) != (m < 0)) d -= 1;
+  if (d == 0) return __builtin_copysign$f(0, a / b);
+  $t q = __builtin_floor$f(d);
+  return d - q > ($t)0.5 ? q + 1 : q;
+}""",
+        library=("fmod",),
+    ),
+    "mod": Helper(
+        "f",
+        """static inline $t mod_$t($t a, $t b) {
+  $t m = fmod$f(a, b);
+  if (b == 0) return m;
+  if (m == 0) return __builtin_copysign$f(0, b);
+  return (b < 0) != (m < 0) ? m + b : m;
+}""",
+        library=("fmod",),
+    ),
+    "sign": Helper("f", "static inline $t sign_$t($t a) { return a > 0 ? 1 : a < 0 ? -1 : a == 0 ? 0 : a; }"),
+    "isinf": Helper("f", "static inline i32 isinf_$t($t a) { return __builtin_fabs$f(a) == __builtin_inf$f(); }"),
+    "isfinite": Helper("f", "static inline i32 isfinite_$t($t a) { return __builtin_fabs$f(a) < __builtin_inf$f(); }"),
+    "signbit": Helper("f", "static inline i32 signbit_$t($t a) { return __builtin_copysign$f(1, a) < 0; }"),
+    "square": Helper("f", "static inline $t square_$t($t a) { return a * a; }"),
+    "cube": Helper("f", "static inline $t cube_$t($t a) { return a * a * a; }"),
+    "fourth": Helper("f", "static inline $t fourth_$t($t a) { $t s = a * a; return s * s; }"),
+    # At a pole Python raises: the value is then NaN, where C has an infinity.
+    "gamma": Helper(
+        "f",
+        """static inline $t gamma_$t($t a) {
+  return a <= 0 && __builtin_floor$f(a) == a ? __builtin_nan$f("") : tgamma$f(a);
+}""",
+        library=("tgamma",),
+    ),
+    "lgamma": Helper(
+        "f",
+        """static inline $t lgamma_$t($t a) {
+  return a <= 0 && a >= -__builtin_huge_val$f() / 2 && __builtin_floor$f(a) == a ? __builtin_nan$f("") : lgamma$f(a);
+}""",
+        library=("lgamma",),
+    ),
+    "bits": Helper("f", "static inline i64 bits_$t($t x) { f64 d = x; i64 w; __builtin_memcpy(&w, &d, 8); return w; }"),
+    "unbits": Helper("f", "static inline $t unbits_$t(i64 w) { f64 d; __builtin_memcpy(&d, &w, 8); return ($t)d; }"),
+}
+
+_ORDER: dict[str, Helper | tuple[Helper, ...]] = {
+    "minimum": (
+        Helper("iu", "static inline $t minimum_$t($t a, $t b) { return a < b ? a : b; }"),
+        Helper("f", "static inline $t minimum_$t($t a, $t b) { return (a < b) | (a != a) ? a : b; }"),
+        Helper("c", "static inline $t minimum_$t($t a, $t b) { return le_$t(a, b) || isnan_$t(a) ? a : b; }", ("le", "isnan")),
+    ),
+    "maximum": (
+        Helper("iu", "static inline $t maximum_$t($t a, $t b) { return a > b ? a : b; }"),
+        Helper("f", "static inline $t maximum_$t($t a, $t b) { return (a > b) | (a != a) ? a : b; }"),
+        Helper("c", "static inline $t maximum_$t($t a, $t b) { return le_$t(b, a) || isnan_$t(a) ? a : b; }", ("le", "isnan")),
+    ),
+    "fmin": (
+        Helper("f", "static inline $t fmin_$t($t a, $t b) { return (a <= b) | (b != b) ? a : b; }"),
+        Helper("c", "static inline $t fmin_$t($t a, $t b) { return le_$t(a, b) || isnan_$t(b) ? a : b; }", ("le", "isnan")),
+    ),
+    "fmax": (
+        Helper("f", "static inline $t fmax_$t($t a, $t b) { return (a >= b) | (b != b) ? a : b; }"),
+        Helper("c", "static inline $t fmax_$t($t a, $t b) { return le_$t(b, a) || isnan_$t(b) ? a : b; }", ("le", "isnan")),
+    ),
+}
+
+_COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
+    "mul": Helper(
+        "c",
+        """static inline $t mul_$t($t a, $t b) {
+  $r x = __real__ a, y = __imag__ a, u = __real__ b, v = __imag__ b;
+  return __builtin_complex(x * u - y * v, x * v + y * u);
+}""",
+    ),
+    # Smith's division in NumPy's form: one reciprocal, then products.
+    "truediv": Helper(
+        "c",
+        """static inline $t truediv_$t($t a, $t b) {
+  $r x = __real__ a, y = __imag__ a, u = __real__ b, v = __imag__ b;
+  if (__builtin_fabs$f(u) >= __builtin_fabs$f(v)) {
+    if (u == 0 && v == 0) { $r z = __builtin_fabs$f(u); return __builtin_complex(x / z, y / z); }
+    $r q = v / u, s = 1 / (u + v * q);
+    return __builtin_complex((x + y * q) * s, (y - x * q) * s);
+  }
+  $r q = u / v, s = 1 / (v + u * q);
+  return __builtin_complex((x * q + y) * s, (y * q - x) * s);
+}""",
+    ),
+    # Python's own complex numbers divide by the denominator instead, which rounds differently.
+    "pydiv": Helper(
+        "c",
+        """static inline $t pydiv_$t($t a, $t b) {
+  $r x = __real__ a, y = __imag__ a, u = __real__ b, v = __imag__ b;
+  if (__builtin_fabs$f(u) >= __builtin_fabs$f(v)) {
+    $r q = v / u, d = u + v * q;
+    return __builtin_complex((x + y * q) / d, (y - x * q) / d);
+  }
+  $r q = u / v, d = u * q + v;
+  return __builtin_complex((x * q + y) / d, (y * q - x) / d);
+}""",
+    ),
+    # Small whole exponents are products, as in NumPy; what is left goes to the library.
+    "pow": Helper(
+        "c",
+        """static inline $t pow_$t($t a, $t b) {
+  $r u = __real__ b, v = __imag__ b;
+  if (u == 0 && v == 0) return 1;
+  if (__real__ a == 0 && __imag__ a == 0)
+    return u > 0 && v == 0 ? ($t)0 : __builtin_complex(__builtin_nan$f(""), __builtin_nan$f(""));
+  if (v == 0 && u > -100 && u < 100 && (i64)u == u) {
+    i64 n = u < 0 ? (i64)-u : (i64)u;
+    $t p = a, r = n & 1 ? a : ($t)1;
+    if (n == 3) r = mul_$t(a, mul_$t(a, a));
+    else for (n >>= 1; n; n >>= 1) { p = mul_$t(p, p); if (n & 1) r = mul_$t(r, p); }
+    return u < 0 ? truediv_$t(1, r) : r;
+  }
+  return cpow$f(a, b);
+}""",
+        needs=("mul", "truediv"),
+        library=("cpow",),
+    ),
+    "abs": Helper(
+        "c", "static inline $r abs_$t($t a) { return hypot$f(__real__ a, __imag__ a); }", library=("hypot",)
+    ),
+    "sign": Helper(
+        "c",
+        """static inline $t sign_$t($t a) {
+  $r m = abs_$t(a);
+  if (m != m) return __builtin_complex(__builtin_nan$f(""), __builtin_nan$f(""));
+  if (isinf_$r(m)) {
+    i32 p = isinf_$r(__real__ a), q = isinf_$r(__imag__ a);
+    if (p && q) return __builtin_complex(__builtin_nan$f(""), __builtin_nan$f(""));
+    if (p) return __builtin_complex(__builtin_copysign$f(1, __real__ a), ($r)0);
+    return __builtin_complex(($r)0, __builtin_copysign$f(1, __imag__ a));
+  }
+  return m == 0 ? ($t)0 : __builtin_complex(__real__ a / m, __imag__ a / m);
+}""",
+        needs=("abs", "isinf:real"),
+    ),
+    "isnan": Helper("c", "static inline i32 isnan_$t($t a) { return (__real__ a != __real__ a) | (__imag__ a != __imag__ a); }"),
+    "isinf": Helper(
+        "c", "static inline i32 isinf_$t($t a) { return isinf_$r(__real__ a) | isinf_$r(__imag__ a); }", ("isinf:real",)
+    ),
+    "isfinite": Helper(
+        "c",
+        "static inline i32 isfinite_$t($t a) { return isfinite_$r(__real__ a) & isfinite_$r(__imag__ a); }",
+        ("isfinite:real",),
+    ),
+    # Ordered by the real part, then by the imaginary part; a NaN in an imaginary part that decides nothing still counts.
+    "lt": Helper(
+        "c",
+        """static inline i32 lt_$t($t a, $t b) {
+  $r x = __real__ a, y = __imag__ a, u = __real__ b, v = __imag__ b;
+  return x < u ? (y == y) & (v == v) : (x == u) & (y < v);
+}""",
+    ),
+    "le": Helper(
+        "c",
+        """static inline i32 le_$t($t a, $t b) {
+  $r x = __real__ a, y = __imag__ a, u = __real__ b, v = __imag__ b;
+  return x < u ? (y == y) & (v == v) : (x == u) & (y <= v);
+}""",
+    ),
+    "gt": Helper("c", "static inline i32 gt_$t($t a, $t b) { return lt_$t(b, a); }", ("lt",)),
+    "ge": Helper("c", "static inline i32 ge_$t($t a, $t b) { return le_$t(b, a); }", ("le",)),
+    "rint": Helper(
+        "c",
+        "static inline $t rint_$t($t a) { return __builtin_complex(__builtin_rint$f(__real__ a), __builtin_rint$f(__imag__ a)); }",
+    ),
+    "exp2": Helper(
+        "c",
+        """static inline $t exp2_$t($t a) {
+  const $r k = ($r)0.693147180559945309417232121458176568;
+  return cexp$f(__builtin_complex(__real__ a * k, __imag__ a * k));
+}""",
+        library=("cexp",),
+    ),
+    "log2": Helper(
+        "c",
+        """static inline $t log2_$t($t a) {
+  const $r k = ($r)1.442695040888963407359924681001892137;
+  $t l = clog$f(a);
+  return __builtin_complex(__real__ l * k, __imag__ l * k);
+}""",
+        library=("clog",),
+    ),
+    "log10": Helper(
+        "c",
+        """static inline $t log10_$t($t a) {
+  const $r k = ($r)0.434294481903251827651128918916605082;
+  $t l = clog$f(a);
+  return __builtin_complex(__real__ l * k, __imag__ l * k);
+}""",
+        library=("clog",),
+    ),
+    "log1p": Helper(
+        "c",
+        """static inline $t log1p_$t($t a) {
+  $r m = hypot$f(__real__ a + 1, __imag__ a);
+  return __builtin_complex(log$f(m), atan2$f(__imag__ a, __real__ a + 1));
+}""",
+        library=("hypot", "log", "atan2"),
+    ),
+    "expm1": Helper(
+        "c",
+        """static inline $t expm1_$t($t a) {
+  $r x = __real__ a, y = __imag__ a, s = sin$f(y / 2);
+  return __builtin_complex(expm1$f(x) * cos$f(y) - 2 * s * s, sin$f(y) * exp$f(x));
+}""",
+        library=("sin", "cos", "exp", "expm1"),
+    ),
+}
+
+
+def _merge(*tables: dict[str, Helper | tuple[Helper, ...]]) -> dict[str, tuple[Helper, ...]]:
+    merged: dict[str, tuple[Helper, ...]] = {}
+    for table in tables:
+        for name, entry in table.items():
+            merged[name] = merged.get(name, ()) + (entry if isinstance(entry, tuple) else (entry,))
+    return merged
+
+
+HELPERS: dict[str, tuple[Helper, ...]] = _merge(_INTEGER, _CHECKED, _FLOAT, _ORDER, _COMPLEX)
+
+
+def _find(name: str, dtype: DType) -> Helper:
+    for helper in HELPERS[name]:
+        if dtype.kind in helper.kinds:
+            return helper
+    raise KeyError(f"no helper {name} for {dtype.value}")
+
+
+def unsigned_type(dtype: DType) -> str:
+    """The unsigned type that integer arithmetic wraps in: never narrower than int, so that C promotes nothing."""
+    return "u64" if dtype.size == 8 else "u32"
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """A helper's text, the helpers it calls (before it), the functions of the C library it calls."""
+
+    text: str
+    needs: tuple[tuple[str, DType], ...]
+    library: tuple[str, ...]
+
+
+def expand(name: str, dtype: DType) -> Expansion:
+    """The helper `name` for one dtype."""
+    helper = _find(name, dtype)
+    suffix = "f" if dtype in (DType.F32, DType.C64) else ""
+    text = Template(helper.text).substitute(
+        t=C_TYPE[dtype], u=unsigned_type(dtype), b=8 * dtype.size, r=C_TYPE[dtype.real], f=suffix
+    )
+    needs = tuple((need.removesuffix(":real"), dtype.real if need.endswith(":real") else dtype) for need in helper.needs)
+    return Expansion(text, needs, tuple(function + suffix for function in helper.library))

@@ -1,0 +1,46 @@
+"""What generated Python code calls and NumPy has not.  In: scalars or arrays; out: the same kind, values total as the IR's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.ir.ops import OPERATIONS
+
+
+def _elementwise(operation: str) -> Any:
+    evaluate = OPERATIONS[operation].evaluate
+
+    def function(values: Any) -> Any:
+        if not isinstance(values, np.ndarray):
+            return evaluate(np.float64(values) if isinstance(values, float) else values)
+        flat = [evaluate(value) for value in values.ravel()]
+        return np.array(flat, dtype=values.dtype).reshape(values.shape)
+
+    function.__name__ = operation
+    return function
+
+
+erf = _elementwise("erf")
+erfc = _elementwise("erfc")
+gamma = _elementwise("gamma")
+lgamma = _elementwise("lgamma")
+
+
+def make_complex(real: Any, imag: Any) -> Any:
+    """The complex number (or array) of two parts; unlike `real + 1j * imag` it keeps infinities, NaN and signed zeros."""
+    parts = np.broadcast_arrays(np.asarray(real), np.asarray(imag))
+    single = parts[0].dtype == np.float32 and parts[1].dtype == np.float32
+    result = np.empty(parts[0].shape, dtype=np.complex64 if single else np.complex128)
+    result.real, result.imag = parts
+    return result if result.ndim else result[()]
+
+
+def truncated_mod(dividend: int, divisor: int) -> int:
+    """The remainder with the dividend's sign; 0 for a zero divisor."""
+    return 0 if divisor == 0 else abs(dividend) % abs(divisor) * (-1 if dividend < 0 else 1)
+
+
+def sign(value: int) -> int:
+    return (value > 0) - (value < 0)

@@ -1,0 +1,161 @@
+"""Everything weft says when something is in the way. In come a place in the user's source, a reason and one thing to
+do; out come exceptions, warnings and the one text rendering (`render`) shared by errors, fallback warnings and
+`explain`. Every layer may import this module, and it imports none of them.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+MAX_LINES = 15
+_MAX_WIDTH = 110
+_MAX_TYPES = 4
+_MAX_SOURCE_LINES = 3
+_MAX_REASON_LINES = 2
+
+
+@dataclass(frozen=True)
+class Span:
+    """A place in the user's source, counted as the `ast` module counts: lines from 1, columns from 0 in UTF-8 bytes."""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line > 0 else self.file
+
+    def to(self, last: Span) -> Span:
+        """The span from the start of this one to the end of `last`."""
+        return Span(self.file, self.line, self.column, last.end_line, last.end_column)
+
+
+NOWHERE = Span("<unknown>", 0, 0, 0, 0)
+
+
+def attach_source(file: str, text: str) -> None:
+    """Make `text` the source of `file` for rendering: for functions from strings, notebooks and other processes."""
+    # An entry without a modification time is never dropped by linecache.checkcache.
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+
+
+def source_line(span: Span, line: int | None = None) -> str:
+    """The text of the line where `span` starts (or of `line` in the same file), without its newline; "" if unknown."""
+    return linecache.getline(span.file, span.line if line is None else line).rstrip("\r\n")
+
+
+def _characters(text: str, column: int) -> int:
+    """A column in UTF-8 bytes as a column in characters."""
+    return len(text.encode("utf-8", "surrogatepass")[: max(column, 0)].decode("utf-8", "ignore"))
+
+
+def _clip(text: str, width: int = _MAX_WIDTH) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."
+
+
+def _excerpt(span: Span) -> list[str]:
+    """The source lines of a span with a caret range under each; cut after a few lines."""
+    last = max(span.line, span.end_line)
+    shown = range(span.line, min(last, span.line + _MAX_SOURCE_LINES - 1) + 1)
+    gutter = len(str(shown[-1]))
+    out: list[str] = []
+    for number in shown:
+        text = source_line(span, number)
+        if not text.strip():
+            continue
+        begin = _characters(text, span.column) if number == span.line else len(text) - len(text.lstrip())
+        end = _characters(text, span.end_column) if number == last and span.end_line else len(text.rstrip())
+        begin = min(begin, len(text) - 1)
+        # Tabs stay tabs so that the carets stand under the same columns as the text above them.
+        pad = "".join("\t" if char == "\t" else " " for char in text[:begin])
+        out.append(f"  {number:>{gutter}} | {_clip(text)}")
+        if begin < _MAX_WIDTH:
+            carets = "^" * max(1, min(end, _MAX_WIDTH) - begin)
+            out.append(f"  {'':>{gutter}} | {pad}{carets}")
+    if out and last > shown[-1]:
+        out.append(f"  {'':>{gutter}} | ... to line {last}")
+    return out
+
+
+def render(
+    span: Span,
+    reason: str,
+    *,
+    remedy: str = "",
+    types: Mapping[str, str] | None = None,
+    headline: str = "weft cannot compile this",
+) -> str:
+    """At most 15 lines: where, why, the source with a caret range, the types seen, one thing to do."""
+    reasons = reason.strip().splitlines() or ["no reason given"]
+    out = [_clip(f"{span}: {headline}: {reasons[0]}", 2 * _MAX_WIDTH)]
+    out += ["  " + _clip(line) for line in reasons[1 : 1 + _MAX_REASON_LINES]]
+    if span.line > 0:
+        out += _excerpt(span)
+    seen = list((types or {}).items())
+    for position, (name, kind) in enumerate(seen[:_MAX_TYPES]):
+        label = "types:" if position == 0 else "      "
+        more = f"  (and {len(seen) - _MAX_TYPES} more)" if position == _MAX_TYPES - 1 and len(seen) > _MAX_TYPES else ""
+        out.append("  " + _clip(f"{label} {name}: {kind}") + more)
+    if remedy.strip():
+        out.append("  " + _clip("try:   " + " ".join(remedy.split()), 2 * _MAX_WIDTH))
+    return "\n".join(out)
+
+
+class WeftError(Exception):
+    """The root of every exception that weft raises for reasons of its own."""
+
+
+class Unsupported(WeftError):
+    """A construct weft cannot compile; with `fallback="error"` the user sees it, otherwise it stays Python."""
+
+    def __init__(self, span: Span, reason: str, remedy: str = "", types: Mapping[str, str] | None = None) -> None:
+        self.span = span
+        self.reason = reason
+        self.remedy = remedy
+        self.types: dict[str, str] = dict(types or {})
+        # The arguments are those of this constructor: that is what makes the exception picklable.
+        super().__init__(span, reason, remedy, self.types)
+
+    def __str__(self) -> str:
+        return render(self.span, self.reason, remedy=self.remedy, types=self.types)
+
+
+class CompileError(WeftError):
+    """The C compiler failed, hung or was killed. Short in `str()`; everything the compiler said is in `log`."""
+
+    def __init__(self, reason: str, remedy: str = "", command: Sequence[str] = (), log: str = "") -> None:
+        self.reason = reason
+        self.remedy = remedy
+        self.command = tuple(command)
+        self.log = log
+        super().__init__(reason, remedy, self.command, log)
+
+    def __str__(self) -> str:
+        out = [self.reason]
+        if os.environ.get("WEFT_VERBOSE", "0") not in ("", "0"):
+            out += ["command: " + " ".join(self.command), self.log.rstrip()]
+        else:
+            complaints = [line.strip() for line in self.log.splitlines() if "error" in line.lower()]
+            out += ["  " + _clip(line) for line in complaints[:3]]
+            if self.log.strip():
+                out.append("  (WEFT_VERBOSE=1 shows everything the compiler said)")
+        if self.remedy:
+            out.append("  try: " + self.remedy)
+        return "\n".join(out)
+
+
+class OptionError(WeftError, ValueError):
+    """An option of `weft.jit` or an environment variable has a value weft does not know."""
+
+
+class CacheWarning(UserWarning):
+    """The cache directory cannot be used; weft goes on without keeping compiled code."""
+
+
+class FallbackWarning(UserWarning):
+    """A statement or a function runs as plain Python; one warning for each source line."""

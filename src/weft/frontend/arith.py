@@ -1,0 +1,247 @@
+"""The typing of operators on scalars and elements: which dtype they compute in, what they give.  In: typed expressions;
+out: one typed expression with every cast explicit.  The rules are NumPy 2's (weak Python scalars give way) and, between two
+Python scalars, Python's.  Nothing here emits statements: the checks that Python scalars need are `emit`'s.
+"""
+
+from __future__ import annotations
+
+from weft.errors import Span, Unsupported
+from weft.ir import index as affine_index
+from weft.ir.expr import Cast, Const, Expr, Op, Var
+from weft.ir.ops import COMPARISONS, OPERATIONS
+from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, promote
+
+_INT_OF_BOOL = ScalarType(DType.I8)  # NumPy computes //, %, ** and shifts of bools in int8
+_BIT_OPS = frozenset({"bitand", "bitor", "bitxor"})
+_SHIFTS = frozenset({"shl", "shr"})
+# Functions NumPy computes in floating point whatever it is given; small integers go to a small float it would pick.
+_FLOATING = frozenset(
+    "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh"
+    " arctanh hypot copysign nextafter truediv erf erfc gamma lgamma".split()
+)
+_ROUNDING = frozenset({"floor", "ceil", "trunc", "rint"})
+_NO_COMPLEX = frozenset(
+    "floordiv mod fmod floor ceil trunc rint arctan2 hypot copysign nextafter signbit cbrt erf erfc gamma lgamma gcd lcm".split()
+)
+
+
+def cast(expr: Expr, to: ScalarType) -> Expr:
+    """`expr` as a value of type `to`; literals are converted at once, and a change of weakness alone costs nothing."""
+    if expr.type == to:
+        return expr
+    if isinstance(expr, Const):
+        folded = _fold(expr, to)
+        if folded is not None:
+            return folded
+    return Cast(expr, to, expr.span if not isinstance(expr, Var) else expr.span)  # type: ignore[attr-defined]
+
+
+def _fold(expr: Const, to: ScalarType) -> Const | None:
+    value, kind = expr.value, to.dtype.kind
+    if kind == "b":
+        return Const(bool(value), to)
+    if kind in "iu":
+        if isinstance(value, (int, bool)) and fits(int(value), to.dtype):
+            return Const(int(value), to)
+        return None
+    if kind == "f":
+        if isinstance(value, complex) or (isinstance(value, int) and abs(value) > 2**53):
+            return None
+        return Const(float(to.dtype.numpy.type(value)), to)
+    if isinstance(value, int) and abs(value) > 2**53:
+        return None
+    return Const(complex(to.dtype.numpy.type(value)), to)
+
+
+def fits(value: int, dtype: DType) -> bool:
+    """Whether an integer is representable in an integer dtype."""
+    bits = dtype.size * 8
+    low, high = (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    return low <= value <= high
+
+
+def floating(of: ScalarType) -> ScalarType:
+    """The type NumPy computes an elementary function of an `of` in."""
+    if of.dtype.is_inexact:
+        return of
+    if of.weak:
+        return FLOAT
+    if of.dtype in (DType.BOOL, DType.I8, DType.U8):
+        raise ValueError("float16")
+    return ScalarType(DType.F32 if of.dtype in (DType.I16, DType.U16) else DType.F64)
+
+
+def truth(expr: Expr) -> Expr:
+    """`bool(expr)` as an expression of type bool (weak as the operand)."""
+    of = ScalarType(DType.BOOL, expr.type.weak)
+    if expr.type.dtype is DType.BOOL:
+        return expr
+    return Op("ne", (expr, cast(Const(0, INT), expr.type)), of)
+
+
+def condition(expr: Expr) -> Expr:
+    """`expr` as a condition of type bool."""
+    return cast(truth(expr), BOOL)
+
+
+def negate(expr: Expr) -> Expr:
+    inner = truth(expr)
+    if isinstance(inner, Op) and inner.op == "not":
+        return inner.args[0]
+    return Op("not", (inner,), inner.type)
+
+
+def conjunction(left: Expr, right: Expr) -> Expr:
+    return Op("and", (condition(left), condition(right)), BOOL)
+
+
+def select(test: Expr, then: Expr, orelse: Expr) -> Expr:
+    of = promote(then.type, orelse.type)
+    return Op("select", (condition(test), cast(then, of), cast(orelse, of)), of)
+
+
+def unary(op: str, operand: Expr, span: Span) -> Expr:
+    """-x, +x, ~x, abs(x)."""
+    of = operand.type
+    if of.dtype is DType.BOOL:
+        if op == "invert" and not of.weak:
+            return negate(operand)
+        if not of.weak and op in ("neg", "pos"):
+            raise Unsupported(span, f"NumPy has no {'-' if op == 'neg' else '+'} for booleans", "use ~ or np.logical_not")
+        if op == "abs" and not of.weak:
+            return operand
+        operand, of = cast(operand, INT), INT
+    if op == "pos":
+        return operand
+    if op == "invert" and not of.dtype.is_integer:
+        raise Unsupported(span, f"~ needs integers, not {of}")
+    if op == "neg":
+        if isinstance(operand, Const) and of.weak:
+            return Const(-operand.value, of)
+        if of == INT and affine_index.affine(operand) is not None:
+            return affine_index.canonical(Op("neg", (operand,), INT))
+    if op == "abs" and of.dtype.kind == "u":
+        return operand
+    return Op(op, (operand,), OPERATIONS[op].result_type(of), span)
+
+
+def compare(op: str, left: Expr, right: Expr, span: Span) -> Expr:
+    """left OP right, a bool; Python integers are compared by value with integers of any width."""
+    weak = left.type.weak and right.type.weak
+    of = comparison_type(left, right, span)
+    if of.dtype.is_complex and op not in ("eq", "ne") and weak:
+        raise Unsupported(span, "Python's complex numbers have no order")
+    result = PYBOOL if weak else BOOL
+    return Op(op, (cast(left, of), cast(right, of)), result, span)
+
+
+def comparison_type(left: Expr, right: Expr, span: Span) -> ScalarType:
+    kinds = {left.type.dtype.kind, right.type.dtype.kind}
+    if kinds == {"i", "u"} and {left.type.dtype, right.type.dtype} & {DType.U64}:
+        for side in (left, right):
+            if isinstance(side, Const) and isinstance(side.value, int) and fits(side.value, DType.U64):
+                return ScalarType(DType.U64)
+        raise Unsupported(span, "a comparison of uint64 with signed integers", "convert one side with .astype first")
+    if kinds <= {"i", "u", "b"} and (left.type.weak or right.type.weak) and "u" not in kinds:
+        return INT if left.type.weak and right.type.weak else ScalarType(DType.I64)
+    if kinds <= {"i", "u", "b"} and (left.type.weak or right.type.weak):
+        return ScalarType(DType.I64)  # narrower unsigned values all fit
+    return promote(left.type, right.type)
+
+
+def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
+    """left OP right for an arithmetic, bit or comparison operation of the table."""
+    if op in COMPARISONS:
+        return compare(op, left, right, span)
+    of = promote(left.type, right.type)
+    if of.dtype.is_complex and op in _NO_COMPLEX:
+        raise Unsupported(span, f"{op} of complex numbers")
+    if of.dtype is DType.BOOL:
+        return _binary_bool(op, left, right, span)
+    if op in _BIT_OPS or op in _SHIFTS or op in ("gcd", "lcm"):
+        if not of.dtype.is_integer:
+            raise Unsupported(span, f"the bit operation {op} needs integers, not {left.type} and {right.type}")
+    elif op in _FLOATING:
+        try:
+            of = FLOAT if of == INT else ScalarType(DType.F64) if op == "truediv" and of.dtype.is_integer else floating(of)
+        except ValueError:
+            raise _half(op, of, span) from None
+    if op == "pow":
+        return _power(left, right, of, span)
+    _check_literal(left, of, span)
+    _check_literal(right, of, span)
+    result = Op(op, (cast(left, of), cast(right, of)), OPERATIONS[op].result_type(of), span)
+    return affine_index.canonical(result) if of == INT and op in ("add", "sub", "mul") else result
+
+
+def _half(op: str, of: ScalarType, span: Span) -> Unsupported:
+    return Unsupported(span, f"{op} of {of} is computed in float16 by NumPy", "convert to float32 or float64 first")
+
+
+def _check_literal(expr: Expr, of: ScalarType, span: Span) -> None:
+    """NumPy raises OverflowError for a Python integer that the array's dtype cannot hold."""
+    if isinstance(expr, Const) and of.dtype.is_integer and isinstance(expr.value, int) and not fits(expr.value, of.dtype):
+        raise Unsupported(span, f"the Python integer {expr.value} is out of bounds for {of.dtype.value}")
+
+
+def _binary_bool(op: str, left: Expr, right: Expr, span: Span) -> Expr:
+    weak = left.type.weak and right.type.weak
+    if op in _BIT_OPS:
+        of = PYBOOL if weak else BOOL
+        name = {"bitand": "and", "bitor": "or", "bitxor": "ne"}[op]
+        return Op(name, (cast(left, of), cast(right, of)), of, span)
+    if weak:
+        return binary(op, cast(left, INT), cast(right, INT), span)
+    if op in ("add", "mul", "minimum", "maximum", "fmin", "fmax"):
+        name = "or" if op in ("add", "maximum", "fmax") else "and"
+        return Op(name, (cast(left, BOOL), cast(right, BOOL)), BOOL, span)
+    if op in ("floordiv", "mod", "pow") or op in _SHIFTS:
+        return binary(op, cast(left, _INT_OF_BOOL), cast(right, _INT_OF_BOOL), span)
+    if op == "truediv":
+        f64 = ScalarType(DType.F64)
+        return Op(op, (cast(left, f64), cast(right, f64)), f64, span)
+    raise Unsupported(span, f"NumPy has no {op} for booleans", "use ^ or np.logical_xor")
+
+
+def _power(base: Expr, exponent: Expr, of: ScalarType, span: Span) -> Expr:
+    if of == INT:
+        if isinstance(exponent, Const) and int(exponent.value.real) < 0:
+            return Op("pow", (cast(base, FLOAT), cast(exponent, FLOAT)), FLOAT, span)
+        return Op("pow", (cast(base, INT), cast(exponent, INT)), INT, span)
+    if of.dtype.kind == "i" and not (isinstance(exponent, Const) and int(exponent.value.real) >= 0):
+        raise Unsupported(span, "an integer power whose exponent may be negative", "make the base or the exponent a float")
+    _check_literal(exponent, of, span)
+    return Op("pow", (cast(base, of), cast(exponent, of)), of, span)
+
+
+def function(op: str, operands: tuple[Expr, ...], span: Span) -> Expr:
+    """A ufunc of the table on elements: NumPy's result type."""
+    if len(operands) == 2:
+        return binary(op, operands[0], operands[1], span)
+    operand = operands[0]
+    of = operand.type
+    if op in ("isnan", "isinf", "isfinite") and not of.dtype.is_inexact:
+        return Const(op == "isfinite", BOOL)
+    if op in _ROUNDING and not of.dtype.is_inexact:
+        return operand
+    if op in ("conj", "real") and not of.dtype.is_complex:
+        return operand
+    if op == "imag" and not of.dtype.is_complex:
+        return cast(Const(0, INT), of)
+    if of.dtype.is_complex and op in _NO_COMPLEX:
+        raise Unsupported(span, f"{op} of complex numbers")
+    if op == "sign" and of.dtype.is_complex:
+        raise Unsupported(span, "np.sign of complex numbers")
+    if op in _FLOATING or (op == "signbit" and not of.dtype.is_inexact):
+        try:
+            of = floating(of)
+        except ValueError:
+            raise _half(op, of, span) from None
+        operand = cast(operand, of)
+    if op in ("neg", "abs", "invert"):
+        return unary(op, operand, span)
+    if op == "not":
+        return negate(operand)
+    if op == "sign" and of.dtype is DType.BOOL:
+        raise Unsupported(span, "NumPy has no sign for booleans")
+    return Op(op, (operand,), OPERATIONS[op].result_type(of), span)

@@ -1,0 +1,283 @@
+"""Whole arrays: broadcasting, element-wise maps, views, materialisation, stores.  In and out: `values.Array`.
+
+An element-wise result stays lazy (a function of its index) until it is bound to a name, written or reduced; reductions
+and anything costly that would be evaluated more than once go into a temporary at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from weft.errors import Unsupported
+from weft.frontend import arith
+from weft.frontend.emit import Emitter
+from weft.frontend.values import Array, Index, Scalar, Value, View, describe
+from weft.ir import index as ix
+from weft.ir import walk
+from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Reduce, Var, integer
+from weft.ir.ops import OPERATIONS, REDUCTIONS
+from weft.ir.program import Buffer
+from weft.ir.types import BOOL, DType, ScalarType, can_cast
+
+MISMATCH = "operands could not be broadcast together with shapes"
+
+
+def of_buffer(buffer: Buffer, is_list: bool = False) -> Array:
+    """The array that is a whole buffer."""
+    return view(buffer, buffer.shape, lambda index: index, is_list, whole=True)
+
+
+def view(
+    buffer: Buffer, shape: tuple[Expr, ...], index: Callable[[Index], Index], is_list: bool = False, whole: bool = False
+) -> Array:
+    return Array(
+        shape,
+        buffer.type,
+        lambda at: Read(buffer.name, index(at), buffer.type),
+        View(buffer.name, index, whole),
+        is_list,
+    )
+
+
+def remap(array: Array, shape: tuple[Expr, ...], index: Callable[[Index], Index]) -> Array:
+    """The array whose element `at` is element `index(at)` of `array`: a slice, a transpose, a broadcast."""
+    inner = array.view
+    new_view = None
+    if inner is not None:
+        base = inner
+        new_view = View(base.buffer, lambda at: base.index(index(at)))
+    return Array(shape, array.type, lambda at: array.element(index(at)), new_view, array.is_list, array.cost)
+
+
+def as_array(value: Value, emitter: Emitter) -> Array:
+    """A value as an array (a scalar has rank 0)."""
+    if isinstance(value, Array):
+        return value
+    if isinstance(value, Scalar):
+        return Array((), value.type, lambda _: value.expr)
+    raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
+
+
+def is_one(extent: Expr) -> bool:
+    return isinstance(extent, Const) and extent.value == 1
+
+
+def broadcast_shapes(shapes: Sequence[tuple[Expr, ...]], emitter: Emitter) -> tuple[Expr, ...]:
+    """The common shape by NumPy's rule; extents that may differ become guards."""
+    rank = max((len(shape) for shape in shapes), default=0)
+    result: list[Expr] = []
+    for axis in range(rank):
+        extent: Expr = ONE
+        for shape in shapes:
+            position = axis - (rank - len(shape))
+            if position < 0 or is_one(shape[position]):
+                continue
+            other = shape[position]
+            extent = other if is_one(extent) else emitter.same_size(extent, other, "ValueError", MISMATCH)
+        result.append(extent)
+    return tuple(result)
+
+
+def broadcast_to(array: Array, shape: tuple[Expr, ...]) -> Array:
+    """`array` read with the index of a larger shape (already known to be compatible)."""
+    offset = len(shape) - array.rank
+    if offset == 0 and all(a == b for a, b in zip(array.shape, shape)):
+        return array
+    stretched = tuple(is_one(own) and not is_one(shape[axis + offset]) for axis, own in enumerate(array.shape))
+
+    def index(at: Index) -> Index:
+        return tuple(ZERO if one else at[axis + offset] for axis, one in enumerate(stretched))
+
+    return remap(array, shape, index)
+
+
+def elementwise(
+    operands: Sequence[Value], combine: Callable[[tuple[Expr, ...]], Expr], emitter: Emitter, cost: int = 1
+) -> Value:
+    """`combine` applied element by element to broadcast operands; scalars alone give a scalar."""
+    if all(isinstance(operand, Scalar) for operand in operands):
+        return Scalar(combine(tuple(operand.expr for operand in operands if isinstance(operand, Scalar))))
+    arrays = [as_array(operand, emitter) for operand in operands]
+    shape = broadcast_shapes([array.shape for array in arrays], emitter)
+    parts = [broadcast_to(array, shape) for array in arrays]
+    # The type is that of one element; its index does not matter.
+    probe = combine(tuple(part.element(tuple(ZERO for _ in shape)) for part in parts))
+    total = cost + sum(array.cost for array in arrays)
+    return Array(
+        shape, probe.type.strong, lambda at: _strong(combine(tuple(part.element(at) for part in parts))), cost=total
+    )
+
+
+def _strong(expr: Expr) -> Expr:
+    return arith.cast(expr, expr.type.strong)
+
+
+def apply(op: str, operands: Sequence[Value], emitter: Emitter) -> Value:
+    """An operation of the table, element by element."""
+    span = emitter.span
+    return elementwise(operands, lambda parts: arith.function(op, parts, span), emitter, OPERATIONS[op].cost)
+
+
+def materialise(array: Array, emitter: Emitter, name: str = "t") -> Array:
+    """The array in memory of its own, C order."""
+    buffer = emitter.allocate(name, array.type, array.shape)
+    store(of_buffer(buffer), array, emitter, fresh=True)
+    return of_buffer(buffer, array.is_list)
+
+
+def evaluated(array: Array, emitter: Emitter, name: str = "t") -> Array:
+    """The array itself if reading an element is just a read, else materialised: for operands read many times."""
+    return array if array.view is not None or array.cost == 0 else materialise(array, emitter, name)
+
+
+def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) -> None:
+    """target[...] = value, broadcast and cast as NumPy's assignment does."""
+    if target.view is None:
+        raise Unsupported(emitter.span, "an assignment to the elements of a value that is not an array in memory")
+    source = as_array(value, emitter)
+    while source.rank > target.rank and is_one(source.shape[0]):
+        source = remap(source, source.shape[1:], _with_leading_zero)
+    if source.rank > target.rank:
+        raise Unsupported(emitter.span, "ValueError: could not broadcast the value into the shape of the target")
+    shape = tuple(
+        own if axis < 0 or is_one(source.shape[axis]) else _same_extent(own, source.shape[axis], emitter)
+        for own, axis in zip(target.shape, range(source.rank - target.rank, source.rank))
+    )
+    source = broadcast_to(source, shape)
+    dims, at = emitter.domain(shape)
+    element = storable(source.element(at), target.type, emitter, target.is_list)
+    emitter.assign(dims, target.view.buffer, target.view.index(at), element)
+    if not fresh:
+        emitter.mutations += 1
+
+
+def _same_extent(own: Expr, other: Expr, emitter: Emitter) -> Expr:
+    return emitter.same_size(own, other, "ValueError", "could not broadcast input array into the shape of the target")
+
+
+def _with_leading_zero(at: Index) -> Index:
+    return (ZERO, *at)
+
+
+def storable(expr: Expr, of: ScalarType, emitter: Emitter, is_list: bool = False) -> Expr:
+    """An element as the target's type: NumPy casts, a list takes only its own element type."""
+    if is_list and expr.type != of:
+        raise Unsupported(emitter.span, f"a {expr.type} stored into a list of {of}", "keep one type in a list")
+    if expr.type.dtype.is_complex and not of.dtype.is_complex:
+        raise Unsupported(emitter.span, "a complex value stored into a real array", "take .real first")
+    weak_int(expr, of, emitter)
+    return arith.cast(expr, of)
+
+
+def weak_int(expr: Expr, of: ScalarType, emitter: Emitter) -> None:
+    """NumPy refuses a Python integer that the dtype cannot hold."""
+    if not (expr.type.weak and expr.type.dtype is DType.I64 and of.dtype.is_integer and not of.weak):
+        return
+    bits = of.dtype.size * 8
+    low, high = (0, 2**bits - 1) if of.dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    message = f"Python integer {{0}} out of bounds for {of.dtype.numpy.name}"
+    if isinstance(expr, Const):
+        if not low <= int(expr.value.real) <= high:
+            raise Unsupported(emitter.span, f"OverflowError: {message.format(expr.value)}")
+        return
+    if bits == 64 and of.dtype.kind == "i":
+        return
+    emitter.in_range(expr, low, min(high, 2**63 - 1), "OverflowError", message)
+
+
+def update(target: Array, op: str, value: Value, emitter: Emitter) -> None:
+    """target OP= value, in place, with NumPy's casting rule for in-place operators."""
+    result = elementwise([target, value], lambda parts: arith.function(op, parts, emitter.span), emitter)
+    assert isinstance(result, Array)
+    if not can_cast(result.type, target.type.dtype) and not target.is_list:
+        raise Unsupported(
+            emitter.span, f"NumPy refuses to store {result.type} into {target.type} in place", "write a = a + b instead"
+        )
+    if len(result.shape) != target.rank:
+        raise Unsupported(emitter.span, "ValueError: non-broadcastable output operand")
+    store(target, result, emitter)
+
+
+# --- reductions -----------------------------------------------------------------------------------------------------
+
+
+def normalise_axes(axis: int | tuple[int, ...] | None, rank: int, emitter: Emitter) -> tuple[int, ...]:
+    axes = tuple(range(rank)) if axis is None else (axis,) if isinstance(axis, int) else axis
+    result = tuple(a + rank if a < 0 else a for a in axes)
+    if any(not 0 <= a < rank for a in result) or len(set(result)) != len(result):
+        raise Unsupported(emitter.span, f"AxisError: axis {axis} is out of bounds for an array of rank {rank}")
+    return result
+
+
+def reduce(
+    array: Array, op: str, axes: tuple[int, ...], keepdims: bool, emitter: Emitter, name: str = "r", of: ScalarType | None = None
+) -> Value:
+    """The reduction over `axes`, in a temporary (a scalar variable if nothing is left)."""
+    if of is not None and of != array.type:
+        source, target = array, of
+        array = Array(array.shape, target, lambda at: arith.cast(source.element(at), target), cost=source.cost)
+    kept = tuple(axis for axis in range(array.rank) if axis not in axes)
+    if op in ("minimum", "maximum", "argmin", "argmax"):
+        _refuse_empty(array, axes, op, emitter)
+    outer, outer_at = emitter.domain(tuple(array.shape[axis] for axis in kept))
+    inner, inner_at = emitter.domain(tuple(array.shape[axis] for axis in axes), "klmnpqrs")
+    place = dict(zip(kept, outer_at)) | dict(zip(axes, inner_at))
+    value = Reduce(op, inner, array.element(tuple(place[axis] for axis in range(array.rank))), emitter.span)
+    if not kept and not keepdims:
+        return Scalar(emitter.snapshot(value, name))
+    shape = tuple(dim.hi for dim in outer if isinstance(dim, Dim))
+    buffer = emitter.allocate(name, value.type, shape)
+    emitter.assign(outer, buffer.name, outer_at, value)
+    result = of_buffer(buffer)
+    if not keepdims:
+        return result
+    full = tuple(ONE if axis in axes else array.shape[axis] for axis in range(array.rank))
+    return remap(result, full, lambda at: tuple(at[axis] for axis in kept))
+
+
+def _refuse_empty(array: Array, axes: tuple[int, ...], op: str, emitter: Emitter) -> None:
+    verb = "attempt to get {} of an empty sequence".format(op) if op.startswith("arg") else (
+        f"zero-size array to reduction operation {op} which has no identity"
+    )
+    for axis in axes:
+        extent = array.shape[axis]
+        if not emitter.assure(ix.sub(extent, ONE), "ValueError", verb):
+            emitter.check(Op("gt", (extent, ZERO), BOOL), "ValueError", verb)
+
+
+def count(shape: Sequence[Expr]) -> Expr:
+    """The number of elements of a shape, as an integer expression."""
+    total: Expr = ONE
+    for extent in shape:
+        total = ix.mul(total, extent)
+    return total
+
+
+def is_reduction(op: str) -> bool:
+    return op in REDUCTIONS
+
+
+def constant_shape(shape: Sequence[Expr]) -> tuple[int, ...] | None:
+    """The extents as numbers, if all are known."""
+    values = [extent.value for extent in shape if isinstance(extent, Const) and isinstance(extent.value, int)]
+    return tuple(int(v) for v in values) if len(values) == len(shape) else None
+
+
+def flip(array: Array, axis: int) -> Array:
+    extent = array.shape[axis]
+
+    def index(at: Index) -> Index:
+        return (*at[:axis], ix.sub(ix.sub(extent, integer(1)), at[axis]), *at[axis + 1 :])
+
+    return remap(array, array.shape, index)
+
+
+def depends_on(expr: Expr, names: set[str]) -> bool:
+    return bool(walk.free_vars(expr) & names)
+
+
+def index_variable(emitter: Emitter, extent: Expr) -> tuple[Dim, Var]:
+    dims, at = emitter.domain((extent,))
+    dim, variable = dims[0], at[0]
+    assert isinstance(dim, Dim) and isinstance(variable, Var)
+    return dim, variable

@@ -1,0 +1,59 @@
+"""Values that must be known to compile (an axis, a step, a dtype, a flag): read from a literal, or asked for.
+
+Asking is `NeedConstant`: the build starts again with that argument compiled in, behind a guard on its value.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.errors import Unsupported
+from weft.frontend.emit import Emitter, NeedConstant
+from weft.frontend.values import Object, Scalar, Tuple, Value, describe
+from weft.ir import walk
+from weft.ir.expr import Cast, Const
+from weft.ir.index import affine
+
+
+def constant(value: Value, emitter: Emitter) -> Any:
+    """The Python value of `value`."""
+    if isinstance(value, Object):
+        return value.value
+    if isinstance(value, Tuple):
+        items = [constant(item, emitter) for item in value.items]
+        return items if value.is_list else tuple(items)
+    if isinstance(value, Scalar):
+        expr = value.expr
+        if isinstance(expr, Cast):
+            expr = expr.value
+        if isinstance(expr, Const):
+            return expr.value
+        form = affine(expr)
+        if form is not None:
+            for name, _ in form.terms:
+                if name in emitter.symbols:
+                    raise NeedConstant(name, emitter.span)
+        for read in walk.reads(expr):
+            if read.buffer in emitter.params:
+                raise NeedConstant(read.buffer, emitter.span)
+    raise Unsupported(emitter.span, f"a value that must be known to compile, but is {describe(value)}", "write it as a literal")
+
+
+def constant_int(value: Value, emitter: Emitter) -> int:
+    found = constant(value, emitter)
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise Unsupported(emitter.span, f"an integer is needed here, not {found!r}")
+    return found
+
+
+def constant_axis(value: Value | None, emitter: Emitter) -> int | tuple[int, ...] | None:
+    found = None if value is None else constant(value, emitter)
+    if found is None or (isinstance(found, int) and not isinstance(found, bool)):
+        return found
+    if isinstance(found, tuple) and all(isinstance(item, int) for item in found):
+        return found
+    raise Unsupported(emitter.span, f"axis={found!r}")
+
+
+def constant_bool(value: Value | None, emitter: Emitter, default: bool = False) -> bool:
+    return default if value is None else bool(constant(value, emitter))

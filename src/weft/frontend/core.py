@@ -1,0 +1,213 @@
+"""What the parts of the builder share: the emitter, the scope, assignment to names, merging of branches.
+
+The builder is one class in four files: `statements`, `expressions`, `calls` and this one, which they stand on.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from weft.errors import Span, Unsupported
+from weft.frontend import arith, arrays
+from weft.frontend.emit import Emitter, Restart
+from weft.frontend.scope import Scope, Slot
+from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value, describe
+from weft.ir import walk
+from weft.ir.expr import Const, Read
+from weft.ir.index import affine
+from weft.ir.program import Buffer, Role
+from weft.ir.types import ScalarType, join
+
+SYNTHETIC = "__weft"
+
+
+class Core:
+    """State and helpers of a build."""
+
+    emitter: Emitter
+    scope: Scope
+
+    # --- places -----------------------------------------------------------------------------------------------------
+
+    def at(self, node: ast.AST) -> Span:
+        """Remember where we are: errors, checks and statements emitted next carry this place."""
+        if hasattr(node, "lineno"):
+            self.emitter.span = self.scope.source.span(node)
+        return self.emitter.span
+
+    def unsupported(self, node: ast.AST, reason: str, remedy: str = "", **values: Value) -> Unsupported:
+        types = {name: describe(value) for name, value in values.items()}
+        return Unsupported(self.at(node), reason, remedy, types)
+
+    # --- names ------------------------------------------------------------------------------------------------------
+
+    def bind(self, name: str, value: Value) -> None:
+        """name = value"""
+        self.scope.unbound.discard(name)
+        slot = self.scope.slots.get(name)
+        if slot is not None:
+            self._assign_slot(name, slot, value)
+        elif isinstance(value, Scalar):
+            self.scope.values[name] = Scalar(self.emitter.snapshot(value.expr, name))
+        elif isinstance(value, Array) and value.view is None:
+            self.scope.values[name] = arrays.materialise(value, self.emitter, name)
+        elif isinstance(value, Mask):
+            raise Unsupported(self.emitter.span, "the elements chosen by a boolean mask as an array of their own")
+        else:
+            self.scope.values[name] = value
+
+    def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
+        if isinstance(value, Scalar):
+            self._assign_scalar_slot(name, slot, value)
+        elif isinstance(value, Array):
+            self._assign_array_slot(name, slot, value)
+        else:
+            current = self.scope.values.get(name)
+            if slot.buffer is None and (current is None or current == value):
+                self.scope.values[name] = value
+                return
+            if current != value:
+                raise Unsupported(
+                    self.emitter.span,
+                    f"{name} is {describe(current) if current else 'unset'} on one path and {describe(value)} on another",
+                    "use a variable of its own for each type",
+                )
+
+    def slot_type(self, slot: Slot, of: ScalarType) -> ScalarType:
+        """The type of a slot that also holds an `of`; a wider type than before starts the build again."""
+        known = self.emitter.decisions.slot_types.get(slot.key)
+        joined = of if known is None else join(known, of)
+        if known is not None and joined != known or (slot.buffer is not None and joined != slot.buffer.type):
+            self.emitter.decisions.slot_types[slot.key] = joined
+            raise Restart
+        self.emitter.decisions.slot_types[slot.key] = joined
+        return joined
+
+    def _assign_scalar_slot(self, name: str, slot: Slot, value: Scalar) -> None:
+        current = self.scope.values.get(name)
+        if current is not None and not isinstance(current, Scalar):
+            raise self._changes_kind(name, current, value)
+        of = self.slot_type(slot, value.type)
+        if slot.buffer is None:
+            slot.buffer = self.emitter.declare(name, of)
+        self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
+        self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
+
+    def _assign_array_slot(self, name: str, slot: Slot, value: Array) -> None:
+        current = self.scope.values.get(name)
+        if slot.buffer is None:
+            if current is not None and not isinstance(current, Array):
+                raise self._changes_kind(name, current, value)
+            slot.buffer = self.emitter.allocate(name, value.type, value.shape)
+        if slot.buffer.type.dtype is not value.type.dtype or slot.buffer.rank != value.rank:
+            raise Unsupported(
+                self.emitter.span,
+                f"{name} changes from {slot.buffer.type.dtype.value} of rank {slot.buffer.rank} to {describe(value)} in a loop or branch",
+                "convert it before, or use another name",
+            )
+        target = arrays.of_buffer(slot.buffer, value.is_list)
+        shape = tuple(self.emitter.same_size(a, b, "Guard", "") for a, b in zip(slot.buffer.shape, value.shape))
+        arrays.store(target, arrays.broadcast_to(value, shape) if shape != value.shape else value, self.emitter)
+        self.scope.values[name] = target
+
+    def _changes_kind(self, name: str, old: Value, new: Value) -> Unsupported:
+        return Unsupported(
+            self.emitter.span,
+            f"{name} is {describe(old)} first and {describe(new)} later, in one loop or branch",
+            "use two names",
+        )
+
+    def open_slots(self, names: Iterable[str], owner: ast.AST, owned: set[str] | None = None) -> list[str]:
+        """Make `names` slots until `close_slots`; values they have now are the slots' first contents.
+
+        `owned` are names of arrays whose elements are also written in the loop: their memory must be their own.
+        """
+        opened = []
+        for name in sorted(names):
+            if name in self.scope.slots:
+                continue
+            slot = Slot((hash((self.scope.path, id(owner))), name))
+            value = self.scope.values.get(name)
+            if isinstance(value, Scalar):
+                of = self.slot_type(slot, value.type)
+                slot.buffer = self.emitter.declare(name, of)
+                self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
+                self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
+            elif isinstance(value, Array):
+                slot.buffer = self._array_slot(name, value, name in (owned or ()))
+                self.scope.values[name] = arrays.of_buffer(slot.buffer, value.is_list)
+            self.scope.slots[name] = slot
+            opened.append(name)
+        return opened
+
+    def _array_slot(self, name: str, value: Array, written: bool) -> Buffer:
+        view = value.view
+        if view is not None and view.whole and self.exclusive(name, view.buffer):
+            return self.emitter.buffers[view.buffer]
+        if written:
+            raise Unsupported(
+                self.emitter.span,
+                f"{name} is both rebound and written in place in a loop, and its memory is shared",
+                f"write {name}[...] = ... instead of {name} = ...",
+            )
+        found = arrays.materialise(value, self.emitter, name).view
+        assert found is not None
+        return self.emitter.buffers[found.buffer]
+
+    def exclusive(self, name: str, buffer: str) -> bool:
+        """Whether `name` alone denotes a local buffer."""
+        if self.emitter.buffers[buffer].role is Role.PARAM:
+            return False
+        scope: Scope | None = self.scope
+        while scope is not None:
+            for other, value in scope.values.items():
+                for array in _arrays_in(value):
+                    if array.view is not None and array.view.buffer == buffer and (other != name or scope is not self.scope):
+                        return False
+            scope = scope.parent
+        return not self.scope.inlined or name in self.scope.values and self._made_here(buffer)
+
+    def _made_here(self, buffer: str) -> bool:
+        # An inlined function's caller may know the buffer under a name that is not in this chain of scopes.
+        return buffer in getattr(self, "_local_buffers", set())
+
+    def close_slots(self, names: Iterable[str]) -> None:
+        for name in names:
+            del self.scope.slots[name]
+
+    # --- values -----------------------------------------------------------------------------------------------------
+
+    def is_constant(self, value: Value) -> bool:
+        return isinstance(value, Object) or (isinstance(value, Scalar) and isinstance(value.expr, Const))
+
+    def truth(self, value: Value, node: ast.AST) -> Scalar | bool:
+        """bool(value): a Python bool if it is known now."""
+        if isinstance(value, Scalar):
+            if isinstance(value.expr, Const):
+                return bool(value.expr.value)
+            return Scalar(arith.truth(value.expr))
+        if isinstance(value, Object):
+            return bool(value.value)
+        if isinstance(value, Tuple):
+            return bool(value.items)
+        if isinstance(value, Array) and value.is_list:
+            return Scalar(arith.truth(value.shape[0]))
+        raise self.unsupported(node, "the truth value of an array", "use .any() or .all()", value=value)
+
+    def stable_bounds(self, *exprs: object) -> bool:
+        return all(affine(expr) is not None for expr in exprs)  # type: ignore[arg-type]
+
+    def written_by(self, nodes: Iterable[object]) -> set[str]:
+        found: set[str] = set()
+        for node in nodes:
+            found |= walk.buffers_written(node)  # type: ignore[arg-type]
+        return found
+
+
+def _arrays_in(value: Value) -> Iterable[Array]:
+    if isinstance(value, Array):
+        yield value
+    elif isinstance(value, Tuple):
+        for item in value.items:
+            yield from _arrays_in(item)

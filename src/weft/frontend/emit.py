@@ -1,0 +1,324 @@
+"""The state of one build: buffers, blocks, symbols, guards, and what is known of sizes.  Every other module of the front
+end puts statements into the program through an `Emitter`.
+
+Facts about sizes (`0 <= i < n`, `a.shape[0] == b.shape[0]`) are linear inequalities over index variables.  `assure` decides
+each: proved from the enclosing loops, or made an entry guard (worst case over the loops) if it holds for the arguments at
+hand; otherwise the caller takes the general form (a wrapped index, a clamped slice, a check in place).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from weft.errors import Span, Unsupported
+from weft.frontend import arith
+from weft.ir import index as ix
+from weft.ir import walk
+from weft.ir.expr import TRUE, ZERO, Const, Dim, Domain, Expr, Op, Read, Var, integer
+from weft.ir.index import Affine, affine
+from weft.ir.program import (
+    Alloc,
+    Argument,
+    Block,
+    Buffer,
+    Check,
+    Layout,
+    Node,
+    Out,
+    Program,
+    Role,
+    SizeOf,
+    Stmt,
+    Symbol,
+)
+from weft.ir.types import BOOL, INT, ScalarType
+
+
+class Restart(Exception):
+    """A decision was revised (see `Decisions`): build again from the start."""
+
+
+class NeedConstant(Exception):
+    """A symbol's value must be known to compile: build again with the argument as a constant."""
+
+    def __init__(self, symbol: str, span: Span) -> None:
+        super().__init__(symbol)
+        self.symbol = symbol
+        self.span = span
+
+
+@dataclass
+class Decisions:
+    """What earlier attempts at the same build have found out; only ever grows, so building ends."""
+
+    slot_types: dict[tuple[int, str], ScalarType] = field(default_factory=dict)
+    private: set[tuple[int, str]] = field(default_factory=set)
+    constants: set[str] = field(default_factory=set)
+
+
+class Emitter:
+    """Collects one program."""
+
+    def __init__(self, name: str, decisions: Decisions, sample: Mapping[str, int] | None) -> None:
+        self.name = name
+        self.decisions = decisions
+        self.sample: dict[str, int] | None = None if sample is None else dict(sample)
+        self.taken: set[str] = set()
+        self.buffers: dict[str, Buffer] = {}
+        self.symbols: dict[str, Symbol] = {}
+        self.guards: list[Check] = []
+        self.facts: list[Affine] = []
+        self.equal: dict[str, Expr] = {}
+        self.blocks: list[list[Node]] = [[]]
+        self.dims: list[Dim] = []
+        self.results: list[Out] = []
+        self.params: list[str] = []
+        self.mutations = 0  # counts writes to memory that an earlier, still lazy value may read
+        self.span = Span("<unknown>", 0, 0, 0, 0)
+
+    # --- names and memory -------------------------------------------------------------------------------------------
+
+    def fresh(self, name: str) -> str:
+        return walk.fresh(name, self.taken)
+
+    def size_symbol(self, buffer: str, axis: int, value: int | None) -> Var:
+        name = self.fresh(f"{buffer}_{axis}")
+        self.symbols[name] = Symbol(name, SizeOf(buffer, axis))
+        if self.sample is not None and value is not None:
+            self.sample[name] = value
+        return Var(name)
+
+    def argument_symbol(self, name: str, value: int | None) -> Var:
+        unique = self.fresh(name)
+        self.symbols[unique] = Symbol(unique, Argument(unique))
+        if self.sample is not None and value is not None:
+            self.sample[unique] = value
+        return Var(unique)
+
+    def declare(
+        self, name: str, of: ScalarType, shape: tuple[Expr, ...] = (), role: Role = Role.LOCAL, layout: Layout = Layout.C
+    ) -> Buffer:
+        buffer = Buffer(self.fresh(name), of, shape, role, layout, self.span)
+        self.buffers[buffer.name] = buffer
+        return buffer
+
+    def allocate(self, name: str, of: ScalarType, shape: tuple[Expr, ...], zero: bool = False) -> Buffer:
+        """A new local array."""
+        buffer = self.declare(name, of, tuple(self.stable(extent) for extent in shape))
+        self.emit(Alloc(buffer.name, zero, self.span))
+        return buffer
+
+    def stable(self, expr: Expr) -> Expr:
+        """`expr` as one that later writes cannot change: reads go through a scalar of their own."""
+        return expr if not any(True for _ in walk.reads(expr)) or self._single(expr) else self.snapshot(expr, "n")
+
+    def _single(self, expr: Expr) -> bool:
+        return isinstance(expr, Read) and expr.buffer in self._written_once
+
+    @property
+    def _written_once(self) -> set[str]:
+        found: set[str] = self.__dict__.setdefault("_once", set())
+        return found
+
+    def snapshot(self, expr: Expr, name: str = "t") -> Expr:
+        """The value of `expr` now, kept in a scalar that is written once."""
+        if isinstance(expr, (Const, Var)) or self._single(expr) or affine(expr) is not None:
+            return expr
+        buffer = self.declare(name, expr.type)
+        self.emit(Stmt((), buffer.name, (), expr, None, self.span))
+        self._written_once.add(buffer.name)
+        return Read(buffer.name, (), expr.type)
+
+    # --- blocks -----------------------------------------------------------------------------------------------------
+
+    def emit(self, node: Node) -> None:
+        self.blocks[-1].append(node)
+
+    @contextmanager
+    def capture(self) -> Iterator[list[Node]]:
+        """Statements emitted inside go into the list, not into the program."""
+        block: list[Node] = []
+        self.blocks.append(block)
+        try:
+            yield block
+        finally:
+            popped = self.blocks.pop()
+            assert popped is block
+
+    @contextmanager
+    def inside(self, dim: Dim) -> Iterator[None]:
+        """What is emitted inside may use the dimension."""
+        self.dims.append(dim)
+        try:
+            yield
+        finally:
+            self.dims.pop()
+
+    def assign(self, domain: Domain, buffer: str, index: tuple[Expr, ...], value: Expr, reduce: str | None = None) -> None:
+        self.emit(Stmt(domain, buffer, index, value, reduce, self.span))
+
+    def domain(self, shape: tuple[Expr, ...], hint: str = "i") -> tuple[Domain, tuple[Expr, ...]]:
+        """Fresh dimensions over a shape and their variables."""
+        letters = "ijklmnpq" if hint == "i" else hint
+        dims = tuple(
+            Dim(self.fresh(letters[axis] if axis < len(letters) else f"d{axis}"), ZERO, extent) for axis, extent in enumerate(shape)
+        )
+        return dims, tuple(Var(dim.var) for dim in dims)
+
+    # --- what is known of sizes -------------------------------------------------------------------------------------
+
+    def resolve(self, expr: Expr) -> Expr:
+        """`expr` with sizes that are known to be equal written the same way."""
+        return ix.canonical(walk.substitute(expr, self.equal)) if self.equal else expr
+
+    def worst(self, form: Affine) -> Affine | None:
+        """The least value of a linear form over the enclosing loops, as a form over symbols; None if that is not affine."""
+        for dim in reversed(self.dims):
+            coefficient = form.coefficient(dim.var)
+            if coefficient == 0:
+                continue
+            low, high = (dim.lo, ix.sub(dim.hi, integer(1))) if dim.step > 0 else (ix.add(dim.hi, integer(1)), dim.lo)
+            bound = affine(self.resolve(low if coefficient > 0 else high))
+            if bound is None:
+                return None
+            form = form.without(dim.var) + bound.scaled(coefficient)
+        return form if all(name in self.symbols for name in form.names) else None
+
+    def _evident(self, form: Affine) -> bool:
+        return form.constant >= 0 and all(
+            c > 0 and isinstance(self.symbols[name].source, SizeOf) for name, c in form.terms
+        )
+
+    def proved(self, expr: Expr) -> bool:
+        """Whether expr >= 0 for every iteration, whatever the arguments (that pass the guards so far)."""
+        form = affine(self.resolve(expr))
+        worst = None if form is None else self.worst(form)
+        return worst is not None and self._implied(worst)
+
+    def _implied(self, form: Affine) -> bool:
+        return self._evident(form) or any(self._evident(form - fact) for fact in self.facts)
+
+    def assure(self, expr: Expr, exception: str, message: str = "") -> bool:
+        """Make sure that expr >= 0 in every iteration: True if it is proved or is now an entry guard, False if the caller must
+        take the general form."""
+        form = affine(self.resolve(expr))
+        worst = None if form is None else self.worst(form)
+        if worst is None:
+            return False
+        if self._implied(worst):
+            return True
+        if worst.is_constant or not self._holds(worst):
+            return False
+        self.facts.append(worst)
+        test = Op("ge", (ix.expression(worst), ZERO), BOOL)
+        self.guards.append(Check((), test, exception, message, (), self.span))
+        return True
+
+    def _holds(self, form: Affine) -> bool:
+        if self.sample is None:
+            return True
+        if not all(name in self.sample for name in form.names):
+            return True
+        return form.constant + sum(c * self.sample[name] for name, c in form.terms) >= 0
+
+    def sample_value(self, expr: Expr) -> int | None:
+        """The value of a size for the arguments at hand, if it is known."""
+        form = affine(expr)
+        if form is None or self.sample is None or not all(name in self.sample for name in form.names):
+            return None
+        return form.constant + sum(c * self.sample[name] for name, c in form.terms)
+
+    def same_size(self, left: Expr, right: Expr, exception: str, message: str) -> Expr:
+        """Both extents are equal, or the exception is raised; returns one spelling of the extent."""
+        left, right = self.resolve(left), self.resolve(right)
+        delta = ix.difference(left, right)
+        if delta == 0:
+            return left
+        if delta is not None:
+            raise Unsupported(self.span, f"{exception}: {message or 'sizes differ'}")
+        test = Op("eq", (left, right), BOOL)
+        forms = affine(left), affine(right)
+        if all(form is not None and all(name in self.symbols for name in form.names) for form in forms):
+            self.guards.append(Check((), test, exception, message, (), self.span))
+            self._unify(left, right)
+            return self.resolve(left)
+        self.check(test, exception, message, (left, right))
+        return left
+
+    def _unify(self, left: Expr, right: Expr) -> None:
+        """After a guard left == right: write the later size symbol in terms of the earlier ones."""
+        order = list(self.symbols)
+        delta = affine(ix.sub(left, right))
+        assert delta is not None
+        units = [name for name, c in delta.terms if abs(c) == 1 and isinstance(self.symbols[name].source, SizeOf)]
+        if not units:
+            return
+        name = max(units, key=order.index)
+        value = ix.expression(delta.without(name).scaled(-delta.coefficient(name)))
+        self.equal = {known: ix.canonical(walk.substitute(e, {name: value})) for known, e in self.equal.items()}
+        self.equal[name] = value
+        self.facts = [f for f in (affine(self.resolve(ix.expression(fact))) for fact in self.facts) if f is not None]
+
+    # --- checks -----------------------------------------------------------------------------------------------------
+
+    def check(
+        self, test: Expr, exception: str, message: str = "", values: tuple[Expr, ...] = (), domain: Domain = ()
+    ) -> None:
+        """In place: `test` holds or the exception is raised."""
+        if test == TRUE or (isinstance(test, Const) and test.value):
+            return
+        self.emit(Check(domain, test, exception, message, values, self.span))
+
+    def in_range(self, expr: Expr, low: int, high: int, exception: str, message: str) -> None:
+        """low <= expr <= high, by guard if possible, else by a check in place."""
+        if self.assure(ix.sub(expr, integer(low)), exception, message) and self.assure(
+            ix.sub(integer(high), expr), exception, message
+        ):
+            return
+        inside = arith.conjunction(Op("ge", (expr, integer(low)), BOOL), Op("le", (expr, integer(high)), BOOL))
+        self.check(inside, exception, message)
+
+    # --- the end ----------------------------------------------------------------------------------------------------
+
+    def program(self, span: Span) -> Program:
+        """The finished program, with equal sizes written the same way everywhere."""
+        body: Block = tuple(self.blocks[0])
+
+        def resolve(expr: Expr) -> Expr:
+            return walk.rewrite(walk.substitute(expr, self.equal), _canonical_int)
+
+        if self.equal:
+            body = walk.map_block(body, lambda node: walk.map_node_exprs(node, resolve))
+            self.buffers = {n: replace(b, shape=tuple(resolve(e) for e in b.shape)) for n, b in self.buffers.items()}
+        results = tuple(_resolve_out(out, resolve) for out in self.results)
+        program = Program(
+            self.name,
+            tuple(self.params),
+            tuple(self.symbols.values()),
+            tuple(self.buffers.values()),
+            tuple(self.guards),
+            body,
+            results,
+            (),
+            span,
+        )
+        return program
+
+
+def _canonical_int(expr: Expr) -> Expr:
+    return ix.canonical(expr) if isinstance(expr, Op) and expr.type == INT else expr
+
+
+def _resolve_out(out: Out, resolve: walk.ExprMap) -> Out:
+    from weft.ir.program import TupleOut, ViewOut
+
+    if isinstance(out, ViewOut):
+        dims = walk.map_domain(out.dims, resolve)
+        return replace(out, dims=dims, index=tuple(resolve(e) for e in out.index))
+    if isinstance(out, TupleOut):
+        return replace(out, items=tuple(_resolve_out(item, resolve) for item in out.items))
+    return out
+
+

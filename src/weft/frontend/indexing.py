@@ -1,0 +1,292 @@
+"""Subscripts: integers, slices, `newaxis`, `...`, boolean masks, integer arrays.  In: an array and the values between the
+brackets; out: a scalar, a view, or a gathered array.  Bounds become guards where they can and checks where they cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from weft.errors import Unsupported
+from weft.frontend import arith, arrays
+from weft.frontend.emit import Emitter
+from weft.frontend.values import Array, Index, Mask, Object, Scalar, Slice, Tuple, Value, describe
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
+from weft.ir.index import affine
+from weft.ir.types import BOOL, INT, DType
+
+
+@dataclass(frozen=True)
+class _Take:
+    """One output axis, or none: how a subscript item reads an input axis."""
+
+    axis: int | None  # input axis; None for newaxis
+    extent: Expr | None  # extent of the output axis; None if the axis is dropped (an integer)
+    start: Expr = ZERO
+    step: int = 1
+
+
+def subscript(array: Array, key: Value, emitter: Emitter, store: bool = False) -> Value:
+    """array[key]; for a store, a place whose index depends on data is a place to write, otherwise it is a copy."""
+    items = list(key.items) if isinstance(key, Tuple) and not key.is_list else [key]
+    if len(items) == 1 and isinstance(items[0], Array) and items[0].type.dtype is DType.BOOL:
+        return _mask(array, items[0], emitter)
+    items = _expand_ellipsis(array, items, emitter)
+    if any(isinstance(item, (Array, Tuple)) for item in items):
+        return _gather(array, items, emitter, store)
+    return _basic(array, items, emitter)
+
+
+def _mask(array: Array, condition: Array, emitter: Emitter) -> Value:
+    if condition.rank > array.rank:
+        raise Unsupported(emitter.span, "IndexError: too many indices for array: the mask has more axes than the array")
+    for own, other in zip(array.shape, condition.shape):
+        emitter.same_size(own, other, "IndexError", "boolean index did not match indexed array")
+    return Mask(array, condition)
+
+
+def _expand_ellipsis(array: Array, items: Sequence[Value], emitter: Emitter) -> list[Value]:
+    consumed = sum(1 for item in items if not (isinstance(item, Object) and item.value in (None, Ellipsis)))
+    if consumed > array.rank:
+        raise Unsupported(
+            emitter.span, f"IndexError: too many indices: array is {array.rank}-dimensional, but {consumed} were indexed"
+        )
+    everything = Slice(None, None, None)
+    result: list[Value] = []
+    seen = False
+    for item in items:
+        if isinstance(item, Object) and item.value is Ellipsis:
+            if seen:
+                raise Unsupported(emitter.span, "IndexError: an index can only have a single ellipsis")
+            seen = True
+            result += [everything] * (array.rank - consumed)
+        else:
+            result.append(item)
+    if not seen:
+        result += [everything] * (array.rank - consumed)
+    return result
+
+
+def _basic(array: Array, items: Sequence[Value], emitter: Emitter) -> Value:
+    takes: list[_Take] = []
+    axis = 0
+    for item in items:
+        if isinstance(item, Object) and item.value is None:
+            takes.append(_Take(None, ONE))
+            continue
+        if isinstance(item, Slice):
+            takes.append(_slice(array, axis, item, emitter))
+        elif isinstance(item, Scalar):
+            takes.append(_Take(axis, None, _position(array, axis, item.expr, emitter)))
+        else:
+            raise Unsupported(emitter.span, f"an index of type {describe(item)}", "use integers, slices or arrays")
+        axis += 1
+    shape = tuple(take.extent for take in takes if take.extent is not None)
+
+    def index(at: Index) -> Index:
+        result: list[Expr] = []
+        position = 0
+        for take in takes:
+            if take.extent is None:
+                result.append(take.start)
+                continue
+            variable = at[position]
+            position += 1
+            if take.axis is not None:
+                result.append(ix.add(take.start, ix.mul(integer(take.step), variable)))
+        return tuple(result)
+
+    if not shape and array.rank:
+        return Scalar(array.element(index(())))
+    return arrays.remap(array, shape, index)
+
+
+def _position(array: Array, axis: int, expr: Expr, emitter: Emitter) -> Expr:
+    """A non-negative in-bounds index for a Python index that may be negative."""
+    extent = array.shape[axis]
+    if expr.type.dtype is DType.BOOL or not expr.type.dtype.is_integer:
+        raise Unsupported(emitter.span, f"IndexError: an index of type {expr.type}", "use an integer")
+    if expr.type.dtype is DType.U64:
+        raise Unsupported(emitter.span, "an index of type uint64", "convert it to int64")
+    expr = arith.cast(expr, INT)
+    message = f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
+    if array.is_list:
+        message = "list index out of range"
+    if isinstance(expr, Const) and int(expr.value.real) < 0:
+        wrapped = ix.add(extent, expr)
+        if emitter.assure(wrapped, "IndexError", message):
+            return wrapped
+        emitter.check(Op("ge", (wrapped, ZERO), BOOL), "IndexError", message, (expr, extent))
+        return wrapped
+    below = ix.sub(ix.sub(extent, ONE), expr)
+    if emitter.assure(expr, "IndexError", message) and emitter.assure(below, "IndexError", message):
+        return expr
+    expr = emitter.snapshot(expr, "index")
+    non_negative = emitter.proved(expr)
+    wrapped = expr if non_negative else emitter.snapshot(wrap(expr, extent), "index")
+    inside = Op("lt", (wrapped, extent), BOOL)
+    if not non_negative:
+        inside = Op("and", (Op("ge", (wrapped, ZERO), BOOL), inside), BOOL)
+    emitter.check(inside, "IndexError", message, (expr, extent))
+    return wrapped
+
+
+def wrap(expr: Expr, extent: Expr) -> Expr:
+    """A Python index as a position: negative ones count from the end."""
+    return Op("select", (Op("lt", (expr, ZERO), BOOL), ix.add(expr, extent), expr), INT)
+
+
+def _slice(array: Array, axis: int, item: Slice, emitter: Emitter) -> _Take:
+    extent = array.shape[axis]
+    step = _constant_step(item.step, emitter)
+    if item.lo is None and item.hi is None:
+        if step == 1:
+            return _Take(axis, extent)
+        if step == -1:
+            return _Take(axis, extent, ix.sub(extent, ONE), -1)
+    if step > 0:
+        lo = ZERO if item.lo is None else _bound(item.lo, extent, emitter)
+        hi = extent if item.hi is None else _bound(item.hi, extent, emitter)
+        return _Take(axis, _length(lo, hi, step, emitter), lo, step)
+    # Going down: from lo (default the last) to above hi (default before the first).
+    lo = ix.sub(extent, ONE) if item.lo is None else _bound_down(item.lo, extent, emitter)
+    hi = integer(-1) if item.hi is None else _bound_down(item.hi, extent, emitter)
+    return _Take(axis, _length(hi, lo, -step, emitter), lo, step)
+
+
+def _constant_step(value: Value | None, emitter: Emitter) -> int:
+    if value is None or (isinstance(value, Object) and value.value is None):
+        return 1
+    from weft.frontend.constants import constant_int
+
+    step = constant_int(value, emitter)
+    if step == 0:
+        raise Unsupported(emitter.span, "ValueError: slice step cannot be zero")
+    return step
+
+
+def _integer(value: Value, emitter: Emitter) -> Expr:
+    if not isinstance(value, Scalar) or not value.type.dtype.is_integer:
+        raise Unsupported(emitter.span, f"a slice bound of type {describe(value)}", "use integers")
+    return arith.cast(value.expr, INT)
+
+
+def _bound(value: Value, extent: Expr, emitter: Emitter) -> Expr:
+    """A bound of an ascending slice, clamped to 0 .. extent."""
+    if isinstance(value, Object) and value.value is None:
+        raise Unsupported(emitter.span, "a slice bound that may be None")
+    expr = _integer(value, emitter)
+    if isinstance(expr, Const) and int(expr.value.real) < 0:
+        expr = ix.add(extent, expr)
+        if emitter.assure(expr, "Guard"):
+            return expr
+        return emitter.snapshot(Op("maximum", (expr, ZERO), INT), "bound")
+    low = emitter.assure(expr, "Guard")
+    high = emitter.assure(ix.sub(extent, expr), "Guard")
+    if low and high:
+        return expr
+    if not low:
+        expr = wrap(emitter.snapshot(expr, "bound"), extent)
+        expr = Op("maximum", (expr, ZERO), INT)
+    return emitter.snapshot(Op("minimum", (expr, extent), INT), "bound")
+
+
+def _bound_down(value: Value, extent: Expr, emitter: Emitter) -> Expr:
+    """A bound of a descending slice, clamped to -1 .. extent - 1."""
+    expr = _integer(value, emitter)
+    last = ix.sub(extent, ONE)
+    if isinstance(expr, Const) and int(expr.value.real) < 0:
+        expr = ix.add(extent, expr)
+        if emitter.assure(ix.add(expr, ONE), "Guard"):
+            return expr
+        return emitter.snapshot(Op("maximum", (expr, integer(-1)), INT), "bound")
+    low = emitter.assure(expr, "Guard")
+    if low and emitter.assure(ix.sub(last, expr), "Guard"):
+        return expr
+    if not low:
+        expr = wrap(emitter.snapshot(expr, "bound"), extent)
+        expr = Op("maximum", (expr, integer(-1)), INT)
+    return emitter.snapshot(Op("minimum", (expr, last), INT), "bound")
+
+
+def _length(lo: Expr, hi: Expr, step: int, emitter: Emitter) -> Expr:
+    """The number of elements from lo up to hi (exclusive) by a positive step."""
+    span = ix.sub(hi, lo)
+    if not emitter.assure(span, "Guard"):
+        span = emitter.snapshot(Op("maximum", (span, ZERO), INT), "length")
+    if step == 1:
+        return span
+    form = affine(span)
+    if form is not None and form.is_constant:
+        return integer(-(-form.constant // step))
+    rounded = ix.add(span, integer(step - 1))
+    return Op("floordiv", (rounded, integer(step)), INT)
+
+
+# --- integer arrays -------------------------------------------------------------------------------------------------
+
+
+def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool) -> Value:
+    """array[index arrays, slices, integers]: the index arrays broadcast together; their axes come first unless adjacent."""
+    advanced = [k for k, item in enumerate(items) if isinstance(item, (Array, Tuple, Scalar))]
+    if any(isinstance(items[k], Tuple) for k in advanced):
+        raise Unsupported(emitter.span, "a list or tuple as an index", "make it a NumPy array")
+    adjacent = advanced == list(range(advanced[0], advanced[-1] + 1))
+    if any(isinstance(item, Object) for item in items):
+        raise Unsupported(emitter.span, "newaxis together with integer arrays in one index")
+    indices = [_index_array(items[k], emitter) for k in advanced]
+    common = arrays.broadcast_shapes([index.shape for index in indices], emitter)
+    checked = [
+        _checked(arrays.broadcast_to(index, common), array, axis, common, emitter) for index, axis in zip(indices, advanced)
+    ]
+    slices = {k: _slice(array, k, item, emitter) for k, item in enumerate(items) if isinstance(item, Slice)}
+    before = [k for k in slices if adjacent and k < advanced[0]]
+    after = [k for k in slices if k not in before]
+    shape = (*(_extent(slices[k]) for k in before), *common, *(_extent(slices[k]) for k in after))
+    rank = len(common)
+
+    def index(at: Index) -> Index:
+        place: dict[int, Expr] = {}
+        middle = at[len(before) : len(before) + rank]
+        rest = at[: len(before)] + at[len(before) + rank :]
+        for k, variable in zip(before + after, rest):
+            place[k] = ix.add(slices[k].start, ix.mul(integer(slices[k].step), variable))
+        for k, source in zip(advanced, checked):
+            place[k] = source.element(middle)
+        return tuple(place[k] for k in range(array.rank))
+
+    gathered = arrays.remap(array, shape, index)
+    return gathered if store else replace(gathered, view=None, cost=array.cost + 1)
+
+
+def _extent(take: _Take) -> Expr:
+    assert take.extent is not None
+    return take.extent
+
+
+def _index_array(item: Value, emitter: Emitter) -> Array:
+    array = arrays.as_array(item, emitter)
+    if not array.type.dtype.is_integer:
+        raise Unsupported(emitter.span, f"an index array of {array.type}", "use integers")
+    return array
+
+
+def _checked(source: Array, array: Array, axis: int, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
+    """The index array with negative positions wrapped, and a check that all are within bounds."""
+    extent = array.shape[axis]
+    if source.rank == 0 or (source.view is None and source.cost == 0 and not shape):
+        position = _position(array, axis, source.element(()), emitter)
+        return Array((), source.type, lambda _: position)
+    source = arrays.evaluated(source, emitter, "index")
+    dims, at = emitter.domain(shape)
+    raw = arith.cast(source.element(at), INT)
+    inside = arith.conjunction(Op("ge", (raw, ix.sub(ZERO, extent)), BOOL), Op("lt", (raw, extent), BOOL))
+    emitter.check(inside, "IndexError", f"index {{0}} is out of bounds for axis {axis} with size {{1}}", (raw, extent), dims)
+
+    def element(place: Index) -> Expr:
+        value = arith.cast(source.element(place), INT)
+        return wrap(value, extent) if source.type.dtype.kind == "i" else value
+
+    return Array(source.shape, source.type, element, None, False, source.cost)
+

@@ -1,0 +1,133 @@
+"""Names and their lives in a piece of Python: what is assigned, what is read before it is assigned, what is live where.
+
+In: statements of the `ast`; out: sets of names.  Everything is an over-approximation in the safe direction: a name said
+to be live may not be read, a name said not to be live is never read.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+Names = frozenset[str]
+EMPTY: Names = frozenset()
+
+
+def target_names(target: ast.expr) -> Iterator[str]:
+    """Names bound by an assignment target (elements of a subscript or attribute are not bound)."""
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, (ast.Tuple, ast.List)):
+        for item in target.elts:
+            yield from target_names(item)
+    elif isinstance(target, ast.Starred):
+        yield from target_names(target.value)
+
+
+def _nested(node: ast.AST) -> bool:
+    return isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef))
+
+
+def assigned(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names that executing the nodes may bind."""
+    found: set[str] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+            found.add(node.id)
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found.add(node.name)
+        if not _nested(node) and not isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
+            stack.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def element_written(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names whose elements the nodes may change in place: `a[i] = x`, `a += x`, `a.sort()`, `f(out=a)`."""
+    found: set[str] = set()
+    for top in nodes:
+        for node in ast.walk(top):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
+                base: ast.expr = node
+                while isinstance(base, (ast.Subscript, ast.Attribute)):
+                    base = base.value
+                if isinstance(base, ast.Name):
+                    found.add(base.id)
+            elif isinstance(node, ast.AugAssign):
+                found |= set(target_names(node.target))
+            elif isinstance(node, ast.Call):
+                if isinstance(node.func, ast.Attribute) and node.func.attr in ("sort", "fill", "append"):
+                    if isinstance(node.func.value, ast.Name):
+                        found.add(node.func.value.id)
+                found |= {k.value.id for k in node.keywords if k.arg == "out" and isinstance(k.value, ast.Name)}
+    return found
+
+
+def used(node: ast.AST | None) -> Names:
+    """Names read anywhere in a node, nested functions included."""
+    if node is None:
+        return EMPTY
+    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+
+
+class Liveness:
+    """Names live before each statement of a function body, by backward data flow over its structure."""
+
+    def __init__(self, body: list[ast.stmt]) -> None:
+        self.after: dict[int, Names] = {}
+        self.at_head: dict[int, Names] = {}
+        self._block(body, EMPTY, None, None)
+
+    def live_after(self, node: ast.stmt) -> Names:
+        return self.after.get(id(node), EMPTY)
+
+    def live_at_head(self, node: ast.stmt) -> Names:
+        """For a loop: names live where the body begins (before the target of a `for` is bound)."""
+        return self.at_head.get(id(node), EMPTY)
+
+    def _block(self, body: list[ast.stmt], out: Names, on_break: Names | None, on_continue: Names | None) -> Names:
+        live = out
+        for node in reversed(body):
+            self.after[id(node)] = self.after.get(id(node), EMPTY) | live
+            live = self._statement(node, live, on_break, on_continue)
+        return live
+
+    def _statement(self, node: ast.stmt, out: Names, on_break: Names | None, on_continue: Names | None) -> Names:
+        if isinstance(node, ast.Break):
+            return on_break or EMPTY
+        if isinstance(node, ast.Continue):
+            return on_continue or EMPTY
+        if isinstance(node, (ast.Return, ast.Raise)):
+            return used(node)
+        if isinstance(node, ast.If):
+            then = self._block(node.body, out, on_break, on_continue)
+            orelse = self._block(node.orelse, out, on_break, on_continue)
+            return then | orelse | used(node.test)
+        if isinstance(node, ast.While):
+            return self._loop(node, out, used(node.test), EMPTY)
+        if isinstance(node, ast.For):
+            return self._loop(node, out, EMPTY, frozenset(target_names(node.target))) | used(node.iter)
+        if isinstance(node, ast.Assign):
+            bound = frozenset(name for target in node.targets for name in target_names(target))
+            inner = frozenset[str]().union(*(used(target) for target in node.targets))
+            return (out - bound) | used(node.value) | inner
+        if isinstance(node, ast.AnnAssign):
+            return (out - frozenset(target_names(node.target))) | used(node.value) | used(node.target)
+        if isinstance(node, ast.AugAssign):
+            return out | used(node.value) | used(node.target) | frozenset(target_names(node.target))
+        if isinstance(node, ast.FunctionDef):
+            return (out - {node.name}) | used(node)
+        return out | used(node)
+
+    def _loop(self, node: ast.For | ast.While, out: Names, test: Names, bound: Names) -> Names:
+        after = self._block(node.orelse, out, None, None) if node.orelse else out
+        head = after | test
+        while True:
+            body = self._block(node.body, head, out, head)
+            new = head | (body - bound)
+            if new == head:
+                break
+            head = new
+        self.at_head[id(node)] = head
+        return head

@@ -1,0 +1,95 @@
+"""Early returns of an inlined function, rewritten so that there is one exit.  In: the body of a function; out: a body that
+assigns `__weft_result` where it returned, with the same control flow.
+
+    if c: return x          if c: __weft_result = x
+    rest; return y    -->   else: rest; __weft_result = y
+A return inside a loop sets a flag and breaks; what follows the loop runs only if the flag is not set.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+RESULT = "__weft_result"
+RETURNED = "__weft_returned"
+
+
+def contains_return(node: ast.AST) -> bool:
+    if isinstance(node, ast.Return):
+        return True
+    if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+        return False
+    return any(contains_return(child) for child in ast.iter_child_nodes(node))
+
+
+def single_exit(body: list[ast.stmt]) -> list[ast.stmt]:
+    """The body with every return as an assignment to RESULT; falling off the end assigns None."""
+    return _rewrite([*copy.deepcopy(body), ast.Return(value=None)])
+
+
+def _located(node: ast.stmt, like: ast.AST) -> ast.stmt:
+    ast.copy_location(node, like) if hasattr(like, "lineno") else None
+    return ast.fix_missing_locations(node)
+
+
+def _assign(name: str, value: ast.expr, like: ast.AST) -> ast.stmt:
+    return _located(ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=value), like)
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether control never falls off the end of a block because it returns."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, (ast.Return, ast.Raise)):
+        return True
+    return isinstance(last, ast.If) and _ends(last.body) and _ends(last.orelse)
+
+
+def _rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
+    done: list[ast.stmt] = []
+    for position, node in enumerate(body):
+        rest = body[position + 1 :]
+        if isinstance(node, ast.Return):
+            return [*done, _assign(RESULT, node.value or ast.Constant(value=None), node)]
+        if not contains_return(node):
+            done.append(node)
+            continue
+        if isinstance(node, ast.If):
+            then = node.body if _ends(node.body) else node.body + copy.deepcopy(rest)
+            orelse = node.orelse if _ends(node.orelse) else node.orelse + rest
+            new = ast.If(test=node.test, body=_rewrite(then) or [ast.Pass()], orelse=_rewrite(orelse))
+            return [*done, _located(new, node)]
+        if isinstance(node, (ast.For, ast.While)):
+            flag = _assign(RETURNED, ast.Constant(value=False), node)
+            loop = copy.copy(node)
+            loop.body = _leave_loops(node.body)
+            test = ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=RETURNED, ctx=ast.Load()))
+            follow = _located(ast.If(test=test, body=_rewrite(rest) or [ast.Pass()], orelse=[]), node)
+            return [*done, flag, loop, follow]
+        done.append(node)  # a with or try around a return: the builder refuses it with its place
+    return done
+
+
+def _leave_loops(body: list[ast.stmt]) -> list[ast.stmt]:
+    """A loop body whose returns set the flag and break; an inner loop that returned breaks the outer one as well."""
+    result: list[ast.stmt] = []
+    for node in body:
+        if isinstance(node, ast.Return):
+            result.append(_assign(RESULT, node.value or ast.Constant(value=None), node))
+            result.append(_assign(RETURNED, ast.Constant(value=True), node))
+            result.append(_located(ast.Break(), node))
+        elif contains_return(node) and isinstance(node, ast.If):
+            new = copy.copy(node)
+            new.body, new.orelse = _leave_loops(node.body), _leave_loops(node.orelse)
+            result.append(new)
+        elif contains_return(node) and isinstance(node, (ast.For, ast.While)):
+            inner = copy.copy(node)
+            inner.body = _leave_loops(node.body)
+            result.append(inner)
+            leave = ast.If(test=ast.Name(id=RETURNED, ctx=ast.Load()), body=[ast.Break()], orelse=[])
+            result.append(_located(leave, node))
+        else:
+            result.append(node)
+    return result

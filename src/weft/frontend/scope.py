@@ -1,0 +1,45 @@
+"""The names of one function while it is built: what each denotes, and which are *slots*.
+
+A slot is a variable that a loop carries or that branches merge: it has one buffer, and an assignment writes it.  Any other
+assignment simply binds the name to a new value.  Which names are slots follows from liveness alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from weft.frontend.liveness import Liveness
+from weft.frontend.source import Source
+from weft.frontend.values import Value
+from weft.ir.program import Buffer
+
+
+@dataclass
+class LoopFrame:
+    """An open loop of the user's: its `else` flag, if it has one."""
+
+    completed: str | None = None
+
+
+@dataclass
+class Slot:
+    """`buffer` is None until the first assignment gives the type; `key` names the slot across attempts."""
+
+    key: tuple[int, str]
+    buffer: Buffer | None = None
+    swapped: bool = False  # only ever permuted with other arrays: `a, b = b, a`
+
+
+@dataclass
+class Scope:
+    source: Source
+    liveness: Liveness
+    body: list[ast.stmt]
+    values: dict[str, Value] = field(default_factory=dict)
+    slots: dict[str, Slot] = field(default_factory=dict)
+    parent: Scope | None = None  # the scope a nested function was defined in
+    loops: list[LoopFrame] = field(default_factory=list)
+    unbound: set[str] = field(default_factory=set)  # names that may be unbound here
+    path: int = 0  # tells inlined copies of one function apart
+    inlined: bool = False

@@ -1,0 +1,76 @@
+"""From a function object to its syntax tree with true places.  In: a Python function; out: a `Source`.
+
+Line and column numbers of the tree are those of the user's file, whatever the indentation of the definition.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from weft.errors import Span, Unsupported
+
+
+@dataclass(frozen=True)
+class Source:
+    """The definition of one function: its tree, its file, and the namespaces its free names come from."""
+
+    name: str
+    file: str
+    tree: ast.FunctionDef
+    text: str
+    namespace: dict[str, Any]
+    cells: dict[str, types.CellType]
+
+    def span(self, node: ast.AST) -> Span:
+        return span_of(self.file, node)
+
+
+def span_of(file: str, node: ast.AST) -> Span:
+    """The place of a syntax node."""
+    line = getattr(node, "lineno", 0)
+    column = getattr(node, "col_offset", 0)
+    return Span(file, line, column, getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column)
+
+
+def _shift_columns(tree: ast.AST, columns: int) -> None:
+    for node in ast.walk(tree):
+        if hasattr(node, "col_offset"):
+            node.col_offset += columns
+        if getattr(node, "end_col_offset", None) is not None:
+            node.end_col_offset += columns  # type: ignore[attr-defined]
+
+
+def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def load(function: Callable[..., Any]) -> Source:
+    """The Source of a Python function; Unsupported if it has none that weft can read."""
+    plain = inspect.unwrap(function)
+    if not isinstance(plain, types.FunctionType):
+        raise Unsupported(Span(repr(function), 0, 0, 0, 0), "not a Python function", "pass a function defined by `def`")
+    code = plain.__code__
+    place = Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
+    try:
+        lines, first = inspect.getsourcelines(plain)
+    except (OSError, TypeError, IndexError, SyntaxError):
+        raise Unsupported(place, f"the source of {plain.__name__} cannot be found", "define it in a file or a notebook cell") from None
+    raw = "".join(lines)
+    text = textwrap.dedent(raw)
+    try:
+        module = ast.parse(text)
+    except SyntaxError:
+        raise Unsupported(place, f"the source of {plain.__name__} cannot be read on its own", "put the function into a `def`") from None
+    tree = next((d for d in _definitions(module) if d.name == plain.__name__), None)
+    if tree is None:
+        raise Unsupported(place, "a lambda or a generated function", "write it as a `def` with a name")
+    ast.increment_lineno(module, first - 1)
+    _shift_columns(module, len(raw.split("\n", 1)[0]) - len(text.split("\n", 1)[0]))
+    cells = dict(zip(code.co_freevars, plain.__closure__ or ()))
+    return Source(plain.__name__, code.co_filename, tree, text, plain.__globals__, cells)

@@ -1,0 +1,170 @@
+"""What is known of each argument before compiling: its `Spec`.  In: actual arguments (or hints); out: hashable specs.
+
+A spec is the part of an argument that generated code may rely on behind a guard: dtype, rank, layout and which extents
+are 1 for an array, the type of a scalar, the value of a constant.  Two calls with equal specs share a version.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+from weft.ir.program import Layout
+from weft.ir.types import DType, ScalarType, from_numpy, type_of_value
+
+SMALL = 1 << 40
+_MAX_RANK = 8
+
+
+@dataclass(frozen=True)
+class ArraySpec:
+    """An ndarray.  `ones[axis]`: the extent is 1 (broadcasting depends on it)."""
+
+    dtype: DType
+    ones: tuple[bool, ...]
+    layout: Layout
+
+    @property
+    def rank(self) -> int:
+        return len(self.ones)
+
+    def __str__(self) -> str:
+        extents = ", ".join("1" if one else ":" for one in self.ones)
+        suffix = "" if self.layout is Layout.C else f" {self.layout.value}"
+        return f"{self.dtype.value}[{extents}]{suffix}"
+
+
+@dataclass(frozen=True)
+class ListSpec:
+    """Nested lists, rectangular, of one Python type."""
+
+    type: ScalarType
+    rank: int
+
+    def __str__(self) -> str:
+        return "list[" * self.rank + str(self.type) + "]" * self.rank
+
+
+@dataclass(frozen=True)
+class ScalarSpec:
+    """A Python or NumPy scalar.  `small`: an int below 2**40 in magnitude, fit to be a size or an index."""
+
+    type: ScalarType
+    small: bool = False
+
+    def __str__(self) -> str:
+        return str(self.type)
+
+
+@dataclass(frozen=True)
+class ConstSpec:
+    """A value compiled in: None, a string, a tuple of numbers, or an argument that must be known to compile."""
+
+    value: Any
+
+    def __str__(self) -> str:
+        return f"={self.value!r}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConstSpec) and type(self.value) is type(other.value) and bool(self.value == other.value)
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+
+@dataclass(frozen=True)
+class SameSpec:
+    """The very same array as an earlier argument."""
+
+    index: int
+
+    def __str__(self) -> str:
+        return f"same as argument {self.index}"
+
+
+@dataclass(frozen=True)
+class ObjectSpec:
+    """An instance whose attributes are read; they become hidden arguments."""
+
+    kind: type
+    value: Any
+
+    def __str__(self) -> str:
+        return self.kind.__name__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ObjectSpec) and self.kind is other.kind
+
+    def __hash__(self) -> int:
+        return hash(self.kind)
+
+
+Spec = Union[ArraySpec, ListSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec]
+
+
+def layout_of(array: np.ndarray[Any, Any]) -> Layout:
+    flags = array.flags
+    if flags.c_contiguous:
+        return Layout.C
+    return Layout.F if flags.f_contiguous else Layout.STRIDED
+
+
+def _array_spec(array: np.ndarray[Any, Any]) -> ArraySpec | None:
+    dtype = from_numpy(array.dtype)
+    if dtype is None or not 1 <= array.ndim <= _MAX_RANK or not array.flags.aligned:
+        return None
+    if any(stride % array.itemsize for stride in array.strides):
+        return None
+    return ArraySpec(dtype, tuple(extent == 1 for extent in array.shape), layout_of(array))
+
+
+def _list_spec(value: list[Any]) -> ListSpec | None:
+    """The spec of a list by its first element; the guard checks the rest."""
+    rank, item = 1, value[0] if value else None
+    while isinstance(item, list):
+        rank, item = rank + 1, item[0] if item else None
+    found = type_of_value(item)
+    if found is None or not found.weak or found.dtype is DType.C128:
+        return None
+    return ListSpec(found, rank)
+
+
+def _constant(value: object) -> bool:
+    if value is None or isinstance(value, (str, bytes, slice, type, np.dtype)) or value is Ellipsis:
+        return not isinstance(value, slice)
+    return isinstance(value, tuple) and all(_constant(v) or type(v) in (int, float, bool, complex) for v in value)
+
+
+def spec_of(value: object) -> Spec | None:
+    """The spec of one argument; None if weft has no native form for it."""
+    if type(value) is np.ndarray:
+        return _array_spec(value)
+    if type(value) is list:
+        return _list_spec(value)
+    scalar = type_of_value(value)
+    if scalar is not None:
+        small = isinstance(value, int) and scalar.dtype is not DType.BOOL and abs(value) < SMALL
+        fits = not (scalar.weak and scalar.dtype is DType.I64) or -(2**63) <= int(value) < 2**63  # type: ignore[call-overload]
+        return ScalarSpec(scalar, small) if fits else None
+    if _constant(value):
+        return ConstSpec(value)
+    if isinstance(value, np.ndarray) or callable(value) or isinstance(value, (dict, set, frozenset, range)):
+        return None
+    return ObjectSpec(type(value), value) if hasattr(value, "__dict__") else None
+
+
+def specs_of(arguments: tuple[object, ...]) -> list[Spec | None]:
+    """Specs of all arguments, the same array passed twice noticed."""
+    seen: dict[int, int] = {}
+    specs: list[Spec | None] = []
+    for index, value in enumerate(arguments):
+        if isinstance(value, (np.ndarray, list)) and id(value) in seen:
+            specs.append(SameSpec(seen[id(value)]))
+            continue
+        seen[id(value)] = index
+        specs.append(spec_of(value))
+    return specs
+
+

@@ -1,0 +1,146 @@
+"""What an expression of the user's program denotes while it is being built: scalars, arrays (views or still lazy), tuples,
+Python objects known at compile time.
+
+An `Array` is a shape and a function from index expressions to the element: slices, transposes and broadcasts compose that
+function and never copy.  If the array is a view of a buffer, `view` says so; then it can be written, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Union
+
+from weft.ir.expr import Expr
+from weft.ir.types import ScalarType
+
+Index = tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """One value; its expression is pure."""
+
+    expr: Expr
+
+    @property
+    def type(self) -> ScalarType:
+        return self.expr.type
+
+
+@dataclass(frozen=True)
+class View:
+    """Element (i, j, ...) of the array is element index((i, j, ...)) of the buffer."""
+
+    buffer: str
+    index: Callable[[Index], Index]
+    whole: bool = False  # the array is the buffer itself, not a part or a permutation of it
+
+
+@dataclass(frozen=True)
+class Array:
+    shape: tuple[Expr, ...]
+    type: ScalarType
+    element: Callable[[Index], Expr]
+    view: View | None = None
+    is_list: bool = False
+    cost: int = 0  # operations to compute one element, when it is not simply read
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True)
+class Mask:
+    """`array[condition]` with a boolean array: only its update in place and its reductions have a native form."""
+
+    array: Array
+    condition: Array
+
+
+@dataclass(frozen=True)
+class Tuple:
+    items: tuple[Value, ...]
+    is_list: bool = False
+
+
+@dataclass(frozen=True)
+class Range:
+    lo: Expr
+    hi: Expr
+    step: Expr
+
+
+@dataclass(frozen=True)
+class Slice:
+    lo: Value | None
+    hi: Value | None
+    step: Value | None
+
+
+@dataclass(frozen=True)
+class Iterable:
+    """A composed iteration: enumerate, zip, reversed, ndindex. `item(q)` is the value of trip q, 0 <= q < trips."""
+
+    trips: Expr
+    item: Callable[[Expr], Value]
+
+
+@dataclass(frozen=True)
+class Object:
+    """A Python object known at compile time: a module, function, dtype, string, None, ..."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An object of the run time whose attributes are read: a path of names from an argument."""
+
+    argument: int
+    path: tuple[str, ...]
+    sample: Any
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of a value, not yet called."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A function defined inside the function being compiled; its free names are those of the place of definition."""
+
+    tree: ast.FunctionDef | ast.Lambda
+    file: str
+
+
+@dataclass(frozen=True)
+class PythonFunction:
+    """A function of the user's, to be inlined."""
+
+    function: types.FunctionType
+
+
+Value = Union[
+    Scalar, Array, Mask, Tuple, Range, Slice, Iterable, Object, Instance, Method, Closure, PythonFunction
+]
+
+
+def describe(value: Value) -> str:
+    """The type of a value in words of the user's."""
+    if isinstance(value, Scalar):
+        return str(value.type)
+    if isinstance(value, Array):
+        return ("list" if value.is_list else value.type.dtype.value) + f" of rank {value.rank}"
+    if isinstance(value, Tuple):
+        return "(" + ", ".join(describe(item) for item in value.items) + ")"
+    if isinstance(value, Object):
+        return getattr(value.value, "__name__", None) or repr(value.value)
+    return type(value).__name__.lower()

@@ -1,0 +1,545 @@
+"""The reference interpreter.  In: a Program and the caller's arguments; out: the Python object the caller would get.
+
+Slow and obviously right: it is the oracle for every pass and back end, and runs programs of every stage, from the
+front end's to the lowered form.  It trusts nothing that a compiler bug could break: an access out of bounds, a read of
+an element never written, a plain write that hits an element twice, or parallel iterations that touch a common element
+all raise AssertionError.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+
+from weft.ir.expr import AnyDim, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
+from weft.ir.ops import REDUCTIONS
+from weft.ir.program import (
+    Alloc,
+    Argument,
+    ArrayOut,
+    Block,
+    Break,
+    Buffer,
+    Call,
+    Check,
+    ConstOut,
+    Continue,
+    If,
+    Layout,
+    Loop,
+    LoopKind,
+    Node,
+    NoneOut,
+    Opaque,
+    Out,
+    Program,
+    Rebind,
+    Return,
+    Role,
+    ScalarOut,
+    SizeOf,
+    Stmt,
+    TupleOut,
+    ViewOut,
+    While,
+)
+from weft.ir.scalar import IntegerOverflow, apply, convert, fold
+from weft.ir.types import ScalarType, from_numpy, type_of_value
+from weft.ir.walk import buffers_read, buffers_written, walk
+
+__all__ = ["GuardFailed", "IntegerOverflow", "check_message", "run"]
+
+SYMBOL_LIMIT = 2**40  # what the entry guards promise of every symbol, see ir.expr
+ORDERS = ("forward", "reversed", "shuffled")
+
+
+class GuardFailed(Exception):
+    """An entry guard does not hold: the plain Python function would run instead."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Memory:
+    """Elements, which of them were written, and the caller's object if they are an argument's."""
+
+    data: np.ndarray[Any, Any]
+    ready: np.ndarray[Any, Any]
+    origin: object = None
+
+
+@dataclass
+class _Race:
+    """Who touched what inside one PARALLEL loop: element -> the iteration that wrote it, and one that read it."""
+
+    iteration: int = 0
+    writer: dict[tuple[int, tuple[int, ...]], int] = field(default_factory=dict)
+    reader: dict[tuple[int, tuple[int, ...]], int] = field(default_factory=dict)
+
+
+@dataclass
+class _State:
+    program: Program
+    vars: dict[str, int]
+    memory: dict[str, _Memory]
+    order: str
+    random: random.Random
+    namespace: Mapping[str, object]
+    races: list[_Race] = field(default_factory=list)
+    private: dict[int, frozenset[str]] = field(default_factory=dict)  # by id of a PARALLEL loop
+    keep: list[_Memory] = field(default_factory=list)  # memories a race table names by id must stay alive
+
+
+Signal = Break | Continue | Return | None
+
+
+def run(
+    program: Program,
+    arguments: Mapping[str, object],
+    *,
+    order: str = "forward",
+    seed: int = 0,
+    namespace: Mapping[str, object] | None = None,
+) -> object:
+    """Execute `program` on `arguments` (by the names in program.params) and give back what the caller would see.
+
+    Raises GuardFailed if an entry guard (type, rank, layout, disjointness, a Check among the guards) does not hold,
+    IntegerOverflow if a Python integer leaves 64 bits, and whatever exception a Check names.  `order` is that of the
+    iterations of PARALLEL loops: "forward", "reversed" or "shuffled".  `namespace` holds globals for Opaque statements.
+    """
+    if order not in ORDERS:
+        raise ValueError(f"order must be one of {ORDERS}, not {order!r}")
+    state = _State(program, {}, {}, order, random.Random(seed), namespace or {"np": np})
+    _enter(state, arguments)
+    try:
+        signal = _block(state, program.body)
+    finally:
+        _copy_out(state, arguments)
+    assert isinstance(signal, Return), f"{program.name}: control left the body without a Return"
+    return _result(state, program.results[signal.result])
+
+
+def check_message(message: str, values: Iterable[object]) -> str:
+    """The text of a failed Check: {0}, {1}, ... replaced by the values, every other brace kept."""
+    for position, value in enumerate(values):
+        message = message.replace("{" + str(position) + "}", str(value))
+    return message
+
+
+# --- entry ----------------------------------------------------------------------------------------------------------
+
+
+def _enter(state: _State, arguments: Mapping[str, object]) -> None:
+    program = state.program
+    missing = [name for name in program.params if name not in arguments]
+    if missing:
+        raise TypeError(f"{program.name}: no argument for {', '.join(missing)}")
+    written = {name for node in program.body for name in buffers_written(node)}
+    for buffer in program.buffers:
+        if buffer.role is Role.PARAM:
+            state.memory[buffer.name] = _argument(buffer, arguments[buffer.name], buffer.name in written)
+        elif buffer.rank == 0:
+            state.memory[buffer.name] = _allocate(buffer, (), zero=False)
+    for symbol in program.symbols:
+        if isinstance(symbol.source, SizeOf):
+            value: object = state.memory[symbol.source.buffer].data.shape[symbol.source.axis]
+        else:
+            assert isinstance(symbol.source, Argument)
+            value = arguments[symbol.name] if symbol.name in arguments else arguments[symbol.source.name]
+        if type(value) is not int or abs(value) >= SYMBOL_LIMIT:
+            raise GuardFailed(f"{symbol.name} is {value!r}, not a Python integer below 2**40")
+        state.vars[symbol.name] = value
+    for buffer in program.buffers:
+        if buffer.role is Role.PARAM and state.memory[buffer.name].data.shape != _shape(state, buffer):
+            raise GuardFailed(f"{buffer.name} has shape {state.memory[buffer.name].data.shape}, not the declared one")
+    for first, second in program.disjoint:
+        if np.shares_memory(state.memory[first].data, state.memory[second].data):
+            raise GuardFailed(f"{first} and {second} share memory")
+    for guard in program.guards:
+        for _ in _points(state, guard.domain):
+            if not _eval(state, guard.condition):
+                raise GuardFailed(_text(state, guard) or f"a guard of {program.name}")
+
+
+def _argument(buffer: Buffer, value: object, written: bool) -> _Memory:
+    """The memory of a parameter: the caller's own for an array, a copy for a scalar or a list."""
+    if buffer.rank == 0:
+        if type_of_value(value) != buffer.type:
+            raise GuardFailed(f"{buffer.name} is {value!r}, not of type {buffer.type}")
+        data = np.array(value, dtype=buffer.type.dtype.numpy)
+        return _Memory(data, np.ones((), dtype=bool))
+    if isinstance(value, list):
+        data = np.array(value, dtype=buffer.type.dtype.numpy)
+    elif isinstance(value, np.ndarray):
+        data = value
+    else:
+        raise GuardFailed(f"{buffer.name} is a {type(value).__name__}, not an array")
+    if data.ndim != buffer.rank or from_numpy(data.dtype) is not buffer.type.dtype:
+        raise GuardFailed(f"{buffer.name} is {data.dtype}, rank {data.ndim}; not {buffer.type}, rank {buffer.rank}")
+    if (buffer.layout is Layout.C and not data.flags.c_contiguous) or (
+        buffer.layout is Layout.F and not data.flags.f_contiguous
+    ):
+        raise GuardFailed(f"{buffer.name} has not the layout {buffer.layout.value}")
+    if written and not data.flags.writeable:
+        raise GuardFailed(f"{buffer.name} is read-only")
+    return _Memory(data, np.ones(data.shape, dtype=bool), value)
+
+
+def _copy_out(state: _State, arguments: Mapping[str, object]) -> None:
+    """Lists were copied in: their new contents go back into the same list objects."""
+    for memory in {id(m): m for m in state.memory.values()}.values():
+        if isinstance(memory.origin, list) and any(memory.origin is value for value in arguments.values()):
+            _fill_list(memory.origin, memory.data.tolist())
+
+
+def _fill_list(target: list[Any], values: list[Any]) -> None:
+    for position, value in enumerate(values):
+        if isinstance(value, list):
+            _fill_list(target[position], value)
+        else:
+            target[position] = value
+
+
+# --- memory ---------------------------------------------------------------------------------------------------------
+
+
+def _allocate(buffer: Buffer, shape: tuple[int, ...], zero: bool) -> _Memory:
+    dtype = buffer.type.dtype
+    if zero:
+        return _Memory(np.zeros(shape, dtype=dtype.numpy), np.ones(shape, dtype=bool))
+    # Undefined contents are made to be noticed, should they ever reach a result.
+    garbage = np.nan if dtype.is_inexact else np.array(0xA5, dtype="u1").astype(dtype.numpy)
+    return _Memory(np.full(shape, garbage, dtype=dtype.numpy), np.zeros(shape, dtype=bool))
+
+
+def _shape(state: _State, buffer: Buffer) -> tuple[int, ...]:
+    return tuple(int(_eval(state, extent)) for extent in buffer.shape)
+
+
+def _locate(state: _State, name: str, index: tuple[Expr, ...]) -> tuple[_Memory, tuple[int, ...]]:
+    memory = state.memory.get(name)
+    assert memory is not None, f"{name} is used before its Alloc"
+    place = tuple(int(_eval(state, e)) for e in index)
+    return memory, _inside(name, memory, place)
+
+
+def _inside(name: str, memory: _Memory, place: tuple[int, ...]) -> tuple[int, ...]:
+    shape = memory.data.shape
+    inside = len(place) == len(shape) and all(0 <= i < n for i, n in zip(place, shape))
+    assert inside, f"{name}{list(place)} is outside shape {shape}"
+    return place
+
+
+def _load(state: _State, name: str, memory: _Memory, place: tuple[int, ...], of: ScalarType) -> Any:
+    assert memory.ready[place], f"{name}{list(place)} is read before it is written"
+    for race in state.races:
+        key = (id(memory), place)
+        writer = race.writer.get(key, race.iteration)
+        assert writer == race.iteration, f"{name}{list(place)} is written and read by two parallel iterations"
+        race.reader[key] = race.iteration
+    value = memory.data[place]
+    return value.item() if of.weak else value
+
+
+def _store(state: _State, name: str, memory: _Memory, place: tuple[int, ...], value: Any) -> None:
+    for race in state.races:
+        key = (id(memory), place)
+        others = {race.writer.get(key, race.iteration), race.reader.get(key, race.iteration)}
+        assert others == {race.iteration}, f"{name}{list(place)} is touched by two parallel iterations and written"
+        race.writer[key] = race.iteration
+    memory.data[place] = value
+    memory.ready[place] = True
+
+
+# --- values ---------------------------------------------------------------------------------------------------------
+
+
+def _eval(state: _State, expr: Expr) -> Any:
+    """The value of an expression: a Python scalar if its type is weak, else a NumPy scalar."""
+    if isinstance(expr, Const):
+        return expr.value if expr.of.weak else expr.of.dtype.numpy.type(expr.value)
+    if isinstance(expr, Var):
+        return state.vars[expr.name]
+    if isinstance(expr, Read):
+        memory, place = _locate(state, expr.buffer, expr.index)
+        return _load(state, expr.buffer, memory, place, expr.of)
+    if isinstance(expr, Op):
+        if expr.op == "select":  # lazy: the branch not chosen may be meaningless
+            condition, then, orelse = expr.args
+            chosen = then if _eval(state, condition) else orelse
+            return convert(_eval(state, chosen), expr.of)
+        return apply(expr.op, [_eval(state, a) for a in expr.args], expr.of)
+    if isinstance(expr, Cast):
+        return convert(_eval(state, expr.value), expr.of)
+    assert isinstance(expr, Reduce)
+    return fold(expr.op, (_eval(state, expr.value) for _ in _points(state, expr.dims)), expr.value.type)
+
+
+def _points(state: _State, domain: Domain) -> Iterator[None]:
+    """Set the variables of a domain to each of its points in turn, the last dimension fastest."""
+    if not domain:
+        yield
+        return
+    for _ in _steps(state, domain[0]):
+        yield from _points(state, domain[1:])
+
+
+def _steps(state: _State, dim: AnyDim) -> Iterator[None]:
+    """Set the variables of one dimension to each of its values in turn, and remove them afterwards."""
+    if isinstance(dim, Dim):
+        for value in range(int(_eval(state, dim.lo)), int(_eval(state, dim.hi)), dim.step):
+            state.vars[dim.var] = value
+            yield
+        state.vars.pop(dim.var, None)
+        return
+    pointer, coordinate = state.memory[dim.pointer], state.memory[dim.coordinate]
+    parent = int(_eval(state, dim.parent))
+    types = state.program.table
+    begin, end = (
+        int(_load(state, dim.pointer, pointer, _inside(dim.pointer, pointer, (row,)), types[dim.pointer].type))
+        for row in (parent, parent + 1)
+    )
+    seen: set[int] = set()
+    for position in range(begin, end):
+        place = _inside(dim.coordinate, coordinate, (position,))
+        value = int(_load(state, dim.coordinate, coordinate, place, types[dim.coordinate].type))
+        assert value not in seen, f"coordinate {value} stands twice in fibre {parent} of {dim.coordinate}"
+        seen.add(value)
+        state.vars[dim.position], state.vars[dim.var] = position, value
+        yield
+    state.vars.pop(dim.position, None)
+    state.vars.pop(dim.var, None)
+
+
+# --- statements -----------------------------------------------------------------------------------------------------
+
+
+def _block(state: _State, block: Block) -> Signal:
+    for node in block:
+        signal = _node(state, node)
+        if signal is not None:
+            return signal
+    return None
+
+
+def _node(state: _State, node: Node) -> Signal:
+    if isinstance(node, (Stmt, Call)):
+        _stmt(state, node if isinstance(node, Stmt) else node.stmt)
+    elif isinstance(node, Check):
+        for _ in _points(state, node.domain):
+            if not _eval(state, node.condition):
+                _raise(state, node)
+    elif isinstance(node, Loop):
+        return _loop(state, node)
+    elif isinstance(node, While):
+        return _while(state, node)
+    elif isinstance(node, If):
+        return _block(state, node.then if _eval(state, node.condition) else node.orelse)
+    elif isinstance(node, (Break, Continue, Return)):
+        return node
+    elif isinstance(node, Alloc):
+        buffer = state.program.buffer(node.buffer)
+        state.memory[node.buffer] = _allocate(buffer, _shape(state, buffer), node.zero)
+        if state.races:
+            state.keep.append(state.memory[node.buffer])
+    elif isinstance(node, Rebind):
+        assert sorted(node.targets) == sorted(node.sources), "a Rebind permutes its names"
+        state.memory.update({t: state.memory[s] for t, s in zip(node.targets, node.sources)})
+    else:
+        _opaque(state, node)
+    return None
+
+
+def _stmt(state: _State, stmt: Stmt) -> None:
+    """All values first, then all writes: that is what simultaneous means."""
+    of = state.program.buffer(stmt.buffer).type
+    assert stmt.value.type.dtype is of.dtype, f"{stmt.buffer} is {of}, the value {stmt.value.type}"
+    writes: list[tuple[tuple[int, ...], Any]] = []
+    for _ in _points(state, stmt.domain):
+        value = _eval(state, stmt.value)
+        _, place = _locate(state, stmt.buffer, stmt.index)
+        writes.append((place, value))
+    if not writes:
+        return
+    memory = state.memory[stmt.buffer]
+    if stmt.reduce is None:
+        assert len({place for place, _ in writes}) == len(writes), f"{stmt.buffer} is written twice at one element"
+        for place, value in writes:
+            _store(state, stmt.buffer, memory, place, value)
+        return
+    operation = REDUCTIONS[stmt.reduce].operation
+    assert operation is not None, f"{stmt.reduce} cannot reduce into a buffer"
+    for place, value in writes:
+        old = _load(state, stmt.buffer, memory, place, of)
+        _store(state, stmt.buffer, memory, place, apply(operation, [old, value], of))
+
+
+def _text(state: _State, check: Check) -> str:
+    return check_message(check.message, [_eval(state, value) for value in check.values])
+
+
+def _raise(state: _State, check: Check) -> None:
+    exception = getattr(builtins, check.exception)
+    message = _text(state, check)
+    raise exception(message) if message else exception()
+
+
+def _loop(state: _State, loop: Loop) -> Signal:
+    if loop.kind is LoopKind.PARALLEL:
+        return _parallel(state, loop)
+    for _ in _steps(state, loop.dim):
+        signal = _block(state, loop.body)
+        if isinstance(signal, Break):
+            break
+        if isinstance(signal, Return):
+            return signal
+    return None
+
+
+def _parallel(state: _State, loop: Loop) -> Signal:
+    """Iterations in the order asked for; what is private to one is forgotten before the next."""
+    dim = loop.dim
+    assert isinstance(dim, Dim), "a PARALLEL loop has a dense dimension"
+    if id(loop) not in state.private:
+        state.private[id(loop)] = _private(state.program, loop)
+    private = state.private[id(loop)]
+    values = list(range(int(_eval(state, dim.lo)), int(_eval(state, dim.hi)), dim.step))
+    if state.order == "reversed":
+        values.reverse()
+    elif state.order == "shuffled":
+        state.random.shuffle(values)
+    race = _Race()
+    state.races.append(race)
+    for value in values:
+        state.vars[dim.var], race.iteration = value, value
+        for name in private:
+            buffer = state.program.buffer(name)
+            if buffer.rank == 0:
+                state.memory[name] = _allocate(buffer, (), zero=False)
+                state.keep.append(state.memory[name])
+            else:
+                state.memory.pop(name, None)
+        signal = _block(state, loop.body)
+        assert signal is None or isinstance(signal, Continue), "a PARALLEL loop cannot be left early"
+    state.races.pop()
+    if not state.races:
+        state.keep.clear()
+    state.vars.pop(dim.var, None)
+    return None
+
+
+def _private(program: Program, loop: Loop) -> frozenset[str]:
+    """Buffers of an iteration's own: allocated inside, or rank-0 locals touched nowhere else."""
+    inside = list(walk(loop.body))
+    allocated = {node.buffer for node in inside if isinstance(node, Alloc)}
+    inner = {id(node) for node in inside}
+    outside: set[str] = set()
+    for node in walk(program.body):
+        # A leaf outside the loop, or the bounds and conditions of a node around it.
+        if id(node) not in inner:
+            outside |= _touched_directly(node)
+    touched = {name for node in inside for name in _touched_directly(node)}
+    scalars = {
+        name for name in touched - outside if program.buffer(name).role is Role.LOCAL and program.buffer(name).rank == 0
+    }
+    results = {out.buffer for out in program.results if isinstance(out, ScalarOut)}
+    return frozenset(allocated | (scalars - results))
+
+
+def _touched_directly(node: Node) -> set[str]:
+    """Buffers a node touches itself, its nested blocks aside."""
+    if isinstance(node, Loop):
+        node = replace(node, body=())
+    elif isinstance(node, While):
+        node = replace(node, prelude=(), body=())
+    elif isinstance(node, If):
+        node = replace(node, then=(), orelse=())
+    return buffers_read(node) | buffers_written(node)
+
+
+def _while(state: _State, loop: While) -> Signal:
+    while True:
+        signal = _block(state, loop.prelude)
+        if signal is None and not _eval(state, loop.condition):
+            return None
+        if signal is None:
+            signal = _block(state, loop.body)
+        if isinstance(signal, Break):
+            return None
+        if isinstance(signal, Return):
+            return signal
+
+
+def _opaque(state: _State, node: Opaque) -> None:
+    """Run the Python statement with the buffers it reads and writes as its variables."""
+    table = state.program.table
+    scope: dict[str, object] = dict(state.vars)
+    for name in (*node.reads, *node.writes):
+        memory = state.memory.get(name)
+        if memory is None or (memory.data.ndim == 0 and not memory.ready):
+            continue
+        scope[name] = memory.data if memory.data.ndim else _load(state, name, memory, (), table[name].type)
+    exec(compile(node.source, "<opaque>", "exec"), dict(state.namespace), scope)
+    for name in node.writes:
+        buffer, value = table[name], scope[name]
+        if buffer.rank == 0:
+            _store(state, name, state.memory[name], (), convert(value, buffer.type))
+        else:
+            assert isinstance(value, np.ndarray) and value.ndim == buffer.rank, f"{name} is no array of its rank"
+            memory = state.memory.get(name)
+            if memory is None or memory.data is not value:
+                state.memory[name] = _Memory(value, np.ones(value.shape, dtype=bool), value)
+            else:
+                memory.ready[...] = True
+
+
+# --- results --------------------------------------------------------------------------------------------------------
+
+
+def _result(state: _State, out: Out) -> object:
+    if isinstance(out, NoneOut):
+        return None
+    if isinstance(out, ConstOut):
+        return cast(object, ast.literal_eval(out.text))
+    if isinstance(out, TupleOut):
+        items = [_result(state, item) for item in out.items]
+        return items if out.as_list else tuple(items)
+    memory = state.memory[out.buffer]
+    if isinstance(out, ScalarOut):
+        return cast(object, _load(state, out.buffer, memory, (), state.program.buffer(out.buffer).type))
+    if isinstance(out, ArrayOut):
+        if memory.origin is not None:
+            return memory.origin
+        return cast(object, memory.data.tolist()) if out.as_list else memory.data
+    return _view(state, memory, out)
+
+
+def _view(state: _State, memory: _Memory, out: ViewOut) -> object:
+    """The strided array over the buffer; base and strides are read off the index at the first points of each dim."""
+    ranges: list[range] = []
+    for dim in out.dims:
+        assert isinstance(dim, Dim), "a view has dense dimensions"
+        ranges.append(range(int(_eval(state, dim.lo)), int(_eval(state, dim.hi)), dim.step))
+    shape = tuple(len(values) for values in ranges)
+
+    if 0 in shape:
+        return np.empty(shape, dtype=memory.data.dtype)
+
+    def place(moved: int | None) -> list[int]:
+        """The element at the first point, or at its neighbour along dimension `moved`."""
+        for position, (dim, values) in enumerate(zip(out.dims, ranges)):
+            assert isinstance(dim, Dim)
+            state.vars[dim.var] = values.start + (values.step if position == moved else 0)
+        return [int(_eval(state, e)) for e in out.index]
+
+    base = place(None)
+    start = memory.data[tuple(slice(i, i + 1) for i in _inside(out.buffer, memory, tuple(base)))]
+    strides = tuple(
+        sum((i - first) * stride for i, first, stride in zip(place(position), base, memory.data.strides))
+        for position in range(len(ranges))
+    )
+    return np.lib.stride_tricks.as_strided(start, shape, strides)

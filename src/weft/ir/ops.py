@@ -1,0 +1,221 @@
+"""The table of operations: one owner for what each operation means.  Folding, the interpreter and the printers read it.
+
+An operation takes operands of one dtype (the table's exceptions: `select` has a bool first operand, shifts and `ldexp`
+take what they take) and gives a result by its rule: the operands' dtype, bool, or the real part's dtype.
+`evaluate` works on NumPy scalars or arrays already cast to the operand dtype.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft.ir.types import I64, DType, ScalarType
+
+Evaluate = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: its arity, meaning on NumPy values, result rule ("same" | "bool" | "real" | "complex"), rough cost in cycles."""
+
+    name: str
+    arity: int
+    evaluate: Evaluate
+    result: str = "same"
+    symbol: str | None = None
+    cost: int = 1
+
+    def result_type(self, operand: ScalarType) -> ScalarType:
+        if self.result == "bool":
+            return ScalarType(DType.BOOL, operand.weak)
+        if self.result == "real":
+            return ScalarType(operand.dtype.real, operand.weak)
+        if self.result == "complex":
+            return ScalarType(operand.dtype.complex, operand.weak)
+        return operand
+
+
+def _select(condition: Any, a: Any, b: Any) -> Any:
+    return a if condition else b
+
+
+def _quiet(function: Evaluate) -> Evaluate:
+    def evaluate(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*args)
+
+    return evaluate
+
+
+def _make_complex(re: Any, im: Any) -> Any:
+    single = np.asarray(re).dtype == np.float32
+    return (np.complex64 if single else np.complex128)(complex(re, im))
+
+
+def _libm(function: Callable[[float], float]) -> Evaluate:
+    """A function that NumPy lacks, taken from `math`, total: where `math` raises, NaN or infinity."""
+
+    def evaluate(value: Any) -> Any:
+        try:
+            return type(value)(function(float(value)))
+        except ValueError:
+            return type(value)(math.nan)
+        except OverflowError:
+            return type(value)(math.inf)
+
+    return evaluate
+
+
+_TABLE: tuple[Operation, ...] = (
+    Operation("add", 2, _quiet(np.add), symbol="+"),
+    Operation("sub", 2, _quiet(np.subtract), symbol="-"),
+    Operation("mul", 2, _quiet(np.multiply), symbol="*"),
+    Operation("truediv", 2, _quiet(np.true_divide), symbol="/", cost=5),
+    Operation("floordiv", 2, _quiet(np.floor_divide), symbol="//", cost=10),
+    Operation("mod", 2, _quiet(np.remainder), symbol="%", cost=12),
+    Operation("fmod", 2, _quiet(np.fmod), cost=12),
+    Operation("pow", 2, _quiet(np.power), symbol="**", cost=25),
+    Operation("neg", 1, _quiet(np.negative)),
+    Operation("abs", 1, _quiet(np.absolute), "real"),
+    Operation("eq", 2, np.equal, "bool", "=="),
+    Operation("ne", 2, np.not_equal, "bool", "!="),
+    Operation("lt", 2, np.less, "bool", "<"),
+    Operation("le", 2, np.less_equal, "bool", "<="),
+    Operation("gt", 2, np.greater, "bool", ">"),
+    Operation("ge", 2, np.greater_equal, "bool", ">="),
+    Operation("and", 2, np.logical_and, "bool", "and"),
+    Operation("or", 2, np.logical_or, "bool", "or"),
+    Operation("not", 1, np.logical_not, "bool"),
+    Operation("bitand", 2, np.bitwise_and, symbol="&"),
+    Operation("bitor", 2, np.bitwise_or, symbol="|"),
+    Operation("bitxor", 2, np.bitwise_xor, symbol="^"),
+    Operation("invert", 1, np.invert),
+    Operation("shl", 2, np.left_shift, symbol="<<"),
+    Operation("shr", 2, np.right_shift, symbol=">>"),
+    Operation("select", 3, _select),
+    Operation("minimum", 2, _quiet(np.minimum)),
+    Operation("maximum", 2, _quiet(np.maximum)),
+    Operation("fmin", 2, _quiet(np.fmin)),
+    Operation("fmax", 2, _quiet(np.fmax)),
+    Operation("sqrt", 1, _quiet(np.sqrt), cost=8),
+    Operation("cbrt", 1, _quiet(np.cbrt), cost=20),
+    Operation("exp", 1, _quiet(np.exp), cost=20),
+    Operation("exp2", 1, _quiet(np.exp2), cost=20),
+    Operation("expm1", 1, _quiet(np.expm1), cost=25),
+    Operation("log", 1, _quiet(np.log), cost=20),
+    Operation("log2", 1, _quiet(np.log2), cost=20),
+    Operation("log10", 1, _quiet(np.log10), cost=20),
+    Operation("log1p", 1, _quiet(np.log1p), cost=25),
+    Operation("sin", 1, _quiet(np.sin), cost=25),
+    Operation("cos", 1, _quiet(np.cos), cost=25),
+    Operation("tan", 1, _quiet(np.tan), cost=30),
+    Operation("arcsin", 1, _quiet(np.arcsin), cost=25),
+    Operation("arccos", 1, _quiet(np.arccos), cost=25),
+    Operation("arctan", 1, _quiet(np.arctan), cost=25),
+    Operation("arctan2", 2, _quiet(np.arctan2), cost=30),
+    Operation("sinh", 1, _quiet(np.sinh), cost=30),
+    Operation("cosh", 1, _quiet(np.cosh), cost=30),
+    Operation("tanh", 1, _quiet(np.tanh), cost=30),
+    Operation("arcsinh", 1, _quiet(np.arcsinh), cost=30),
+    Operation("arccosh", 1, _quiet(np.arccosh), cost=30),
+    Operation("arctanh", 1, _quiet(np.arctanh), cost=30),
+    Operation("erf", 1, _libm(math.erf), cost=30),
+    Operation("erfc", 1, _libm(math.erfc), cost=30),
+    Operation("gamma", 1, _libm(math.gamma), cost=60),
+    Operation("lgamma", 1, _libm(math.lgamma), cost=60),
+    Operation("floor", 1, np.floor),
+    Operation("ceil", 1, np.ceil),
+    Operation("trunc", 1, np.trunc),
+    Operation("rint", 1, np.rint),
+    Operation("hypot", 2, _quiet(np.hypot), cost=20),
+    Operation("copysign", 2, np.copysign),
+    Operation("nextafter", 2, _quiet(np.nextafter), cost=10),
+    Operation("sign", 1, _quiet(np.sign)),
+    Operation("isnan", 1, np.isnan, "bool"),
+    Operation("isinf", 1, np.isinf, "bool"),
+    Operation("isfinite", 1, np.isfinite, "bool"),
+    Operation("signbit", 1, np.signbit, "bool"),
+    Operation("conj", 1, np.conjugate),
+    Operation("real", 1, np.real, "real", cost=0),
+    Operation("imag", 1, np.imag, "real", cost=0),
+    Operation("complex", 2, _make_complex, "complex", cost=0),
+    Operation("gcd", 2, np.gcd, cost=40),
+    Operation("lcm", 2, np.lcm, cost=40),
+)
+
+OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _TABLE}
+COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+COMMUTATIVE = frozenset({"add", "mul", "eq", "ne", "and", "or", "bitand", "bitor", "bitxor", "minimum", "maximum"})
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """An associative operation that a Reduce or a reducing statement may use.
+
+    `operation` is the binary operation of the table; argmin and argmax have none: they give the position of the first
+    extreme (a NaN counts as extreme, as in NumPy), counted row-major over the reduction's dimensions.
+    """
+
+    name: str
+    operation: str | None
+
+    def identity(self, of: ScalarType) -> bool | int | float | complex:
+        """The value of the empty reduction (for argmin and argmax 0)."""
+        if self.name in ("and", "or"):
+            return self.name == "and"
+        if self.name == "bitand":
+            return _all_ones(of.dtype)
+        if self.name in ("minimum", "maximum"):
+            return _extreme(of.dtype, largest=self.name == "minimum")
+        unit = 1 if self.name == "mul" else 0
+        return _CONVERT[of.dtype.kind](unit)
+
+    def result(self, of: ScalarType) -> ScalarType:
+        return I64 if self.operation is None else of
+
+
+_CONVERT: dict[str, Callable[[int], bool | int | float | complex]] = {
+    "b": bool,
+    "i": int,
+    "u": int,
+    "f": float,
+    "c": complex,
+}
+
+
+def _all_ones(dtype: DType) -> bool | int:
+    if dtype is DType.BOOL:
+        return True
+    return -1 if dtype.kind == "i" else int(np.iinfo(dtype.numpy.name).max)
+
+
+def _extreme(dtype: DType, largest: bool) -> bool | int | float:
+    if dtype is DType.BOOL:
+        return largest
+    if dtype.is_integer:
+        info = np.iinfo(dtype.numpy.name)
+        return int(info.max if largest else info.min)
+    return math.inf if largest else -math.inf
+
+
+REDUCTIONS: dict[str, Reduction] = {
+    name: Reduction(name, operation)
+    for name, operation in (
+        ("add", "add"),
+        ("mul", "mul"),
+        ("minimum", "minimum"),
+        ("maximum", "maximum"),
+        ("and", "and"),
+        ("or", "or"),
+        ("bitand", "bitand"),
+        ("bitor", "bitor"),
+        ("bitxor", "bitxor"),
+        ("argmin", None),
+        ("argmax", None),
+    )
+}

@@ -1,0 +1,292 @@
+"""Programs: buffers, symbols and a tree of statements.  The front end makes one; every pass takes one and gives one.
+
+Grammar
+    Program := symbols, buffers, guards, body, results
+    Node    := Stmt | Check | Loop | While | If | Break | Continue | Return | Alloc | Rebind | Call | Opaque
+    Block   := tuple of Nodes, executed in order
+
+Semantics
+    Stmt     for every point of its domain, buffer[index] = value  (or  buffer[index] = buffer[index] REDUCE value).
+             *Simultaneous*: every read sees the state before the statement (the target of a reduction aside), and a plain
+             write touches each element at most once.  An empty domain () is one point: a scalar assignment.
+    Check    at every point of its domain the condition holds, or the exception is raised.  A check among the
+             program's guards is decided before anything else: if it fails, the plain Python function runs.
+    Loop     sequential by meaning.  Its kind tells the back end what it may do: PARALLEL iterations touch no common
+             element, VECTOR ones may run in lockstep (accumulators aside).
+    While    executes `prelude`, tests `condition`, executes `body`, and again.
+    Return   ends the function; `result` selects one of the program's result trees.
+    Alloc    makes a local buffer of its declared shape, contents undefined (or zero).
+    Rebind   the names `targets` now denote the memory of `sources` (a permutation of the targets): `a, b = b, a`.
+    Call     a library routine that has exactly the meaning of its Stmt.
+    Opaque   a Python statement that weft leaves to the interpreter, with its reads and writes.
+Every name (buffer, symbol, dimension) is unique in a program.  Spans never take part in equality.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from typing import Union
+
+from weft.errors import NOWHERE, Span
+from weft.ir.expr import AnyDim, Domain, Expr, Read
+from weft.ir.types import ScalarType
+
+
+class Role(enum.Enum):
+    """What a buffer is to the caller."""
+
+    PARAM = "param"  # memory of an argument (array, list copied in, or a scalar argument of rank 0)
+    LOCAL = "local"  # memory of the function's own
+    RESULT = "result"  # a new array handed to the caller
+
+
+class Layout(enum.Enum):
+    """How the elements of a buffer lie in memory; an entry guard holds a parameter to its layout."""
+
+    C = "C"  # last axis adjacent (all but parameters are so)
+    F = "F"  # first axis adjacent
+    STRIDED = "strided"  # any strides, known at run time
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A block of elements.  Rank 0 is a scalar variable."""
+
+    name: str
+    type: ScalarType
+    shape: tuple[Expr, ...]
+    role: Role = Role.LOCAL
+    layout: Layout = Layout.C
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+
+@dataclass(frozen=True)
+class SizeOf:
+    """The symbol's value is the extent of a parameter buffer along an axis."""
+
+    buffer: str
+    axis: int
+
+
+@dataclass(frozen=True)
+class Argument:
+    """The symbol's value is an integer argument."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """An integer known at entry and never changed."""
+
+    name: str
+    source: SizeOf | Argument
+
+
+class LoopKind(enum.Enum):
+    SEQUENTIAL = "for"
+    PARALLEL = "parallel"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True)
+class Accumulator:
+    """A rank-0 buffer that a VECTOR loop reduces into by `op` (a binary operation of ops.REDUCTIONS)."""
+
+    buffer: str
+    op: str
+
+
+@dataclass(frozen=True)
+class Stmt:
+    domain: Domain
+    buffer: str
+    index: tuple[Expr, ...]
+    value: Expr
+    reduce: str | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Check:
+    """`exception` names a built-in exception; `message` may use {0}, {1}, {2} for the integer expressions `values`."""
+
+    domain: Domain
+    condition: Expr
+    exception: str
+    message: str = ""
+    values: tuple[Expr, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """`work` estimates the cycles of the whole loop: a PARALLEL loop runs on one thread when that is too little."""
+
+    dim: AnyDim
+    body: Block
+    kind: LoopKind = LoopKind.SEQUENTIAL
+    accumulators: tuple[Accumulator, ...] = ()
+    work: Expr | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class While:
+    prelude: Block
+    condition: Expr
+    body: Block
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class If:
+    condition: Expr
+    then: Block
+    orelse: Block = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Break:
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Continue:
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Return:
+    result: int
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Alloc:
+    buffer: str
+    zero: bool = False
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Rebind:
+    targets: tuple[str, ...]
+    sources: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A library routine `routine` (gemm, gemv, dot, ...) with the meaning of `stmt`.
+
+    `operands` are the reads of `stmt` that the routine takes, in its order; the back end derives sizes and strides from
+    their index maps and the domain.  `scale` multiplies the product, `keep` multiplies the old contents (None: overwritten).
+    """
+
+    routine: str
+    stmt: Stmt
+    operands: tuple[Read, ...]
+    scale: Expr | None = None
+    keep: Expr | None = None
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Opaque:
+    source: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+Node = Union[Stmt, Check, Loop, While, If, Break, Continue, Return, Alloc, Rebind, Call, Opaque]
+Block = tuple[Node, ...]
+
+
+# --- results: what the Python caller gets -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NoneOut:
+    pass
+
+
+@dataclass(frozen=True)
+class ScalarOut:
+    """The value of a rank-0 buffer (weak: a Python scalar, strong: a NumPy scalar)."""
+
+    buffer: str
+
+
+@dataclass(frozen=True)
+class ArrayOut:
+    """A buffer of role RESULT, handed over; or an argument's own object (role PARAM); as_list: as nested lists."""
+
+    buffer: str
+    as_list: bool = False
+
+
+@dataclass(frozen=True)
+class ViewOut:
+    """A view of a parameter or result buffer: element (d0, d1, ...) is buffer[index] over the dims.
+
+    The index is affine in the dims with constant or symbolic strides, so the view is a strided NumPy array.
+    """
+
+    buffer: str
+    dims: tuple[AnyDim, ...]
+    index: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class TupleOut:
+    items: tuple[Out, ...]
+    as_list: bool = False
+
+
+@dataclass(frozen=True)
+class ConstOut:
+    """A constant of the program: None, a string, a tuple of ints...; `text` is its repr (evaluated by literal_eval)."""
+
+    text: str
+
+
+Out = Union[NoneOut, ScalarOut, ArrayOut, ViewOut, TupleOut, ConstOut]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A whole function.  `params` names, in call order, the buffer or symbol each run-time argument fills.
+
+    `disjoint` are pairs of parameter buffers assumed not to share memory: a guard, as `guards` are.
+    """
+
+    name: str
+    params: tuple[str, ...]
+    symbols: tuple[Symbol, ...]
+    buffers: tuple[Buffer, ...]
+    guards: tuple[Check, ...]
+    body: Block
+    results: tuple[Out, ...]
+    disjoint: tuple[tuple[str, str], ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    def buffer(self, name: str) -> Buffer:
+        return self.table[name]
+
+    @property
+    def table(self) -> dict[str, Buffer]:
+        """Buffers by name (made once, since a Program never changes)."""
+        cached = self.__dict__.get("_table")
+        if cached is None:
+            cached = {buffer.name: buffer for buffer in self.buffers}
+            object.__setattr__(self, "_table", cached)
+        result: dict[str, Buffer] = cached
+        return result

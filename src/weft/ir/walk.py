@@ -1,0 +1,336 @@
+"""Traversal, written once: children, bottom-up rewriting, free names, substitution, renaming.  Unchanged parts come back as `is`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.program import Alloc, Block, Call, Check, If, Loop, Node, Opaque, Program, Rebind, Return, Stmt, While
+
+ExprMap = Callable[[Expr], Expr]
+
+
+def _same(new: Iterable[object], old: Iterable[object]) -> bool:
+    return all(a is b for a, b in zip(new, old))
+
+
+def map_dim(dim: AnyDim, function: ExprMap) -> AnyDim:
+    """A dimension with `function` applied to its bounds."""
+    if isinstance(dim, Dim):
+        lo, hi = function(dim.lo), function(dim.hi)
+        return dim if lo is dim.lo and hi is dim.hi else replace(dim, lo=lo, hi=hi)
+    parent = function(dim.parent)
+    return dim if parent is dim.parent else replace(dim, parent=parent)
+
+
+def map_domain(domain: Domain, function: ExprMap) -> Domain:
+    new = tuple(map_dim(dim, function) for dim in domain)
+    return domain if _same(new, domain) else new
+
+
+def map_children(expr: Expr, function: ExprMap) -> Expr:
+    """`expr` with `function` applied to its direct operands."""
+    if isinstance(expr, (Const, Var)):
+        return expr
+    if isinstance(expr, Read):
+        index = tuple(function(e) for e in expr.index)
+        return expr if _same(index, expr.index) else replace(expr, index=index)
+    if isinstance(expr, Op):
+        args = tuple(function(e) for e in expr.args)
+        return expr if _same(args, expr.args) else replace(expr, args=args)
+    if isinstance(expr, Cast):
+        value = function(expr.value)
+        return expr if value is expr.value else replace(expr, value=value)
+    assert isinstance(expr, Reduce)
+    dims, value = map_domain(expr.dims, function), function(expr.value)
+    return expr if dims is expr.dims and value is expr.value else replace(expr, dims=dims, value=value)
+
+
+def rewrite(expr: Expr, function: ExprMap) -> Expr:
+    """Bottom-up rewriting: operands first, then `function` on the rebuilt node."""
+    return function(map_children(expr, lambda e: rewrite(e, function)))
+
+
+def dim_children(dim: AnyDim) -> tuple[Expr, ...]:
+    return (dim.lo, dim.hi) if isinstance(dim, Dim) else (dim.parent,)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    if isinstance(expr, Read):
+        return expr.index
+    if isinstance(expr, Op):
+        return expr.args
+    if isinstance(expr, Cast):
+        return (expr.value,)
+    if isinstance(expr, Reduce):
+        return tuple(e for dim in expr.dims for e in dim_children(dim)) + (expr.value,)
+    return ()
+
+
+def subexpressions(expr: Expr) -> Iterator[Expr]:
+    """`expr` and everything below it, parents first."""
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
+def reads(expr: Expr) -> Iterator[Read]:
+    for node in subexpressions(expr):
+        if isinstance(node, Read):
+            yield node
+
+
+def expr_buffers(expr: Expr) -> set[str]:
+    """Names of all buffers an expression reads, those of compressed dimensions included."""
+    found: set[str] = set()
+    for node in subexpressions(expr):
+        if isinstance(node, Read):
+            found.add(node.buffer)
+        elif isinstance(node, Reduce):
+            found |= domain_buffers(node.dims)
+    return found
+
+
+def domain_buffers(domain: Domain) -> set[str]:
+    """Buffers read by the dimensions themselves: pointers and coordinates, and reads inside bounds."""
+    found: set[str] = set()
+    for dim in domain:
+        if isinstance(dim, CompressedDim):
+            found |= {dim.pointer, dim.coordinate}
+        for bound in dim_children(dim):
+            found |= expr_buffers(bound)
+    return found
+
+
+def free_vars(expr: Expr) -> set[str]:
+    """Names of index variables and symbols that `expr` uses and does not bind itself."""
+    if isinstance(expr, Var):
+        return {expr.name}
+    if isinstance(expr, Reduce):
+        inner = free_vars(expr.value)
+        for dim in reversed(expr.dims):
+            inner -= set(dim_vars((dim,)))
+            for bound in dim_children(dim):
+                inner |= free_vars(bound)
+        return inner
+    found: set[str] = set()
+    for child in children(expr):
+        found |= free_vars(child)
+    return found
+
+
+def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
+    """`expr` with index variables replaced.  Names are unique in a program, so nothing can be captured."""
+    if not values:
+        return expr
+
+    def visit(node: Expr) -> Expr:
+        if isinstance(node, Var):
+            return values.get(node.name, node)
+        return map_children(node, visit)
+
+    return visit(expr)
+
+
+def rename_reads(expr: Expr, names: Mapping[str, str]) -> Expr:
+    """`expr` reading other buffers: `names` maps old to new."""
+
+    def visit(node: Expr) -> Expr:
+        if isinstance(node, Read) and node.buffer in names:
+            return replace(node, buffer=names[node.buffer])
+        return node
+
+    return rewrite(expr, visit)
+
+
+# --- statements -----------------------------------------------------------------------------------------------------
+
+
+def map_node_exprs(node: Node, function: ExprMap) -> Node:
+    """A node with `function` applied to every expression directly in it (nested blocks included)."""
+
+    def block(nodes: Block) -> Block:
+        return map_block(nodes, lambda n: map_node_exprs(n, function))
+
+    if isinstance(node, Stmt):
+        domain = map_domain(node.domain, function)
+        index = tuple(function(e) for e in node.index)
+        value = function(node.value)
+        if domain is node.domain and value is node.value and _same(index, node.index):
+            return node
+        return replace(node, domain=domain, index=index, value=value)
+    if isinstance(node, Check):
+        domain, condition = map_domain(node.domain, function), function(node.condition)
+        values = tuple(function(e) for e in node.values)
+        if domain is node.domain and condition is node.condition and _same(values, node.values):
+            return node
+        return replace(node, domain=domain, condition=condition, values=values)
+    if isinstance(node, Loop):
+        dim, body = map_dim(node.dim, function), block(node.body)
+        return node if dim is node.dim and body is node.body else replace(node, dim=dim, body=body)
+    if isinstance(node, While):
+        prelude, condition, body = block(node.prelude), function(node.condition), block(node.body)
+        if prelude is node.prelude and condition is node.condition and body is node.body:
+            return node
+        return replace(node, prelude=prelude, condition=condition, body=body)
+    if isinstance(node, If):
+        condition, then, orelse = function(node.condition), block(node.then), block(node.orelse)
+        if condition is node.condition and then is node.then and orelse is node.orelse:
+            return node
+        return replace(node, condition=condition, then=then, orelse=orelse)
+    if isinstance(node, Call):
+        stmt = map_node_exprs(node.stmt, function)
+        assert isinstance(stmt, Stmt)
+        operands = tuple(function(e) for e in node.operands)
+        scale = None if node.scale is None else function(node.scale)
+        keep = None if node.keep is None else function(node.keep)
+        return replace(node, stmt=stmt, operands=operands, scale=scale, keep=keep)  # type: ignore[arg-type]
+    return node
+
+
+def map_block(block: Block, function: Callable[[Node], Node]) -> Block:
+    new = tuple(function(node) for node in block)
+    return block if _same(new, block) else new
+
+
+def sub_blocks(node: Node) -> tuple[Block, ...]:
+    if isinstance(node, Loop):
+        return (node.body,)
+    if isinstance(node, While):
+        return (node.prelude, node.body)
+    if isinstance(node, If):
+        return (node.then, node.orelse)
+    return ()
+
+
+def map_sub_blocks(node: Node, function: Callable[[Block], Block]) -> Node:
+    """A node with `function` applied to each of its direct blocks."""
+    if isinstance(node, Loop):
+        body = function(node.body)
+        return node if body is node.body else replace(node, body=body)
+    if isinstance(node, While):
+        prelude, body = function(node.prelude), function(node.body)
+        return node if prelude is node.prelude and body is node.body else replace(node, prelude=prelude, body=body)
+    if isinstance(node, If):
+        then, orelse = function(node.then), function(node.orelse)
+        return node if then is node.then and orelse is node.orelse else replace(node, then=then, orelse=orelse)
+    return node
+
+
+def walk(block: Block) -> Iterator[Node]:
+    """Every node of a block, parents first, in program order."""
+    for node in block:
+        yield node
+        for inner in sub_blocks(node):
+            yield from walk(inner)
+
+
+def node_exprs(node: Node) -> Iterator[Expr]:
+    """The expressions directly in a node (bounds, indices, values, conditions), nested blocks not included."""
+    if isinstance(node, Stmt):
+        for dim in node.domain:
+            yield from dim_children(dim)
+        yield from node.index
+        yield node.value
+    elif isinstance(node, Check):
+        for dim in node.domain:
+            yield from dim_children(dim)
+        yield node.condition
+        yield from node.values
+    elif isinstance(node, Loop):
+        yield from dim_children(node.dim)
+    elif isinstance(node, (While, If)):
+        yield node.condition
+    elif isinstance(node, Call):
+        yield from node_exprs(node.stmt)
+        if node.scale is not None:
+            yield node.scale
+        if node.keep is not None:
+            yield node.keep
+
+
+def node_domain(node: Node) -> Domain:
+    if isinstance(node, (Stmt, Check)):
+        return node.domain
+    if isinstance(node, Call):
+        return node.stmt.domain
+    return (node.dim,) if isinstance(node, Loop) else ()
+
+
+def buffers_read(node: Node) -> set[str]:
+    """Buffers that executing a node (nested blocks included) may read; a reduction reads its target."""
+    found: set[str] = set()
+    for inner in walk((node,)):
+        found |= domain_buffers(node_domain(inner))
+        for expr in node_exprs(inner):
+            found |= expr_buffers(expr)
+        if isinstance(inner, Stmt) and inner.reduce is not None:
+            found.add(inner.buffer)
+        elif isinstance(inner, Rebind):
+            found |= set(inner.sources)
+        elif isinstance(inner, Opaque):
+            found |= set(inner.reads)
+    return found
+
+
+def buffers_written(node: Node) -> set[str]:
+    """Buffers that executing a node (nested blocks included) may change."""
+    found: set[str] = set()
+    for inner in walk((node,)):
+        if isinstance(inner, Stmt):
+            found.add(inner.buffer)
+        elif isinstance(inner, Call):
+            found.add(inner.stmt.buffer)
+        elif isinstance(inner, Alloc):
+            found.add(inner.buffer)
+        elif isinstance(inner, Rebind):
+            found |= set(inner.targets)
+        elif isinstance(inner, Opaque):
+            found |= set(inner.writes)
+    return found
+
+
+def has_exit(block: Block) -> bool:
+    """Whether a Return, or a Break or Continue of an enclosing loop, can leave the block."""
+    for node in block:
+        if isinstance(node, Return) or type(node).__name__ in ("Break", "Continue"):
+            return True
+        if isinstance(node, If) and (has_exit(node.then) or has_exit(node.orelse)):
+            return True
+        if isinstance(node, (Loop, While)) and any(isinstance(inner, Return) for inner in walk((node,))):
+            return True
+    return False
+
+
+def map_program_exprs(program: Program, function: ExprMap) -> Program:
+    """`function` on every expression of a program: guards and body."""
+    guards = tuple(map_node_exprs(check, function) for check in program.guards)
+    body = map_block(program.body, lambda node: map_node_exprs(node, function))
+    if body is program.body and _same(guards, program.guards):
+        return program
+    return replace(program, guards=guards, body=body)  # type: ignore[arg-type]
+
+
+def fresh(name: str, taken: set[str]) -> str:
+    """`name`, or `name_2`, `name_3`, ... : the first not taken; it is taken afterwards."""
+    candidate, count = name, 1
+    while candidate in taken:
+        count += 1
+        candidate = f"{name}_{count}"
+    taken.add(candidate)
+    return candidate
+
+
+def names_of(program: Program) -> set[str]:
+    """Every name in use: buffers, symbols, dimensions."""
+    taken = {buffer.name for buffer in program.buffers} | {symbol.name for symbol in program.symbols}
+    for node in walk(program.body + program.guards):
+        taken |= set(dim_vars(node_domain(node)))
+        for expr in node_exprs(node):
+            for sub in subexpressions(expr):
+                if isinstance(sub, Reduce):
+                    taken |= set(dim_vars(sub.dims))
+    return taken

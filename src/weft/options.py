@@ -1,0 +1,97 @@
+"""The options of `weft.jit`. In come keyword arguments and environment variables (`WEFT_FP`, `WEFT_FALLBACK`, ...); out
+comes one frozen, validated `Options` that every layer reads and that takes part in the cache key.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from weft.errors import OptionError
+
+Target = Literal["cpu"]
+FloatingPoint = Literal["numpy", "strict", "fast"]
+Fallback = Literal["warn", "silent", "error"]
+Backend = Literal["auto", "c", "python"]
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "target": ("cpu",),
+    "fp": ("numpy", "strict", "fast"),
+    "fallback": ("warn", "silent", "error"),
+    "backend": ("auto", "c", "python"),
+}
+_SWITCHES = ("parallel", "cache", "boundscheck", "debug")
+_SWITCH_WORDS = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off"), False),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may choose for one compiled function."""
+
+    target: Target = "cpu"
+    fp: FloatingPoint = "numpy"
+    fallback: Fallback = "warn"
+    parallel: bool = True
+    cache: bool = True
+    boundscheck: bool = True
+    backend: Backend = "auto"
+    debug: bool = False
+
+    def __post_init__(self) -> None:
+        for name, allowed in _CHOICES.items():
+            value = getattr(self, name)
+            if not isinstance(value, str) or value not in allowed:
+                raise OptionError(f"option {name}={value!r} is not one of {_listed(allowed)}")
+        for name in _SWITCHES:
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise OptionError(f"option {name}={value!r} is not one of True, False")
+
+    def for_code(self) -> Options:
+        """These options with everything that cannot change the generated code set to its default: for cache keys."""
+        return replace(self, fallback="warn", cache=True)
+
+
+def _listed(values: tuple[str, ...]) -> str:
+    return ", ".join(repr(value) for value in values)
+
+
+def _known_names() -> tuple[str, ...]:
+    return tuple(field.name for field in fields(Options))
+
+
+def variable_of(option: str) -> str:
+    """The environment variable that sets the default of an option: fp --> WEFT_FP."""
+    return "WEFT_" + option.upper()
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name in _known_names():
+        variable = variable_of(name)
+        text = environment.get(variable, "").strip()
+        if not text:
+            continue
+        if name in _SWITCHES:
+            if text.lower() not in _SWITCH_WORDS:
+                raise OptionError(f"environment variable {variable}={text!r} is not one of '1', '0'")
+            found[name] = _SWITCH_WORDS[text.lower()]
+        else:
+            if text not in _CHOICES[name]:
+                raise OptionError(f"environment variable {variable}={text!r} is not one of {_listed(_CHOICES[name])}")
+            found[name] = text
+    return found
+
+
+def make_options(given: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None) -> Options:
+    """Options from, in rising order of precedence, the defaults, the environment and the keyword arguments `given`."""
+    given = given or {}
+    unknown = [name for name in given if name not in _known_names()]
+    if unknown:
+        raise OptionError(f"unknown option {unknown[0]!r}; the options are {', '.join(_known_names())}")
+    return Options(**{**_from_environment(os.environ if environment is None else environment), **given})

@@ -1,0 +1,175 @@
+"""Checks: bounds tests leave the loops.  In: a program with Checks where Python could raise; out: the same with fewer.
+
+    for i in 0 .. n: check i < a_0; a[i] = 0     -->   guard n <= a_0;  for i in 0 .. n: a[i] = 0
+    for i in 0 .. a_0: check i < a_0; a[i] = 0   -->   for i in 0 .. a_0: a[i] = 0
+
+A condition that follows from the domains around it goes.  One that is affine in dimensions and symbols, and is reached
+on every way through the function, is replaced by its worst case over the dimensions, a guard at entry: if that fails, plain
+Python runs, so a guard may be stronger than the check (on an empty loop, say), but must be able to hold.  Everything else
+stays where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from weft.analysis.facts import Facts, conjuncts, entry_facts, extreme
+from weft.errors import Span
+from weft.ir.expr import AnyDim, Const, Expr, Op, Read, dim_vars
+from weft.ir.index import Affine
+from weft.ir.ops import COMPARISONS
+from weft.ir.program import Block, Check, If, Loop, Node, Program, Role, While
+from weft.ir.types import PYBOOL
+from weft.ir.walk import buffers_written, free_vars, has_exit, subexpressions
+from weft.passes import PassContext
+
+_NAME = "checks"
+
+
+def run(program: Program, context: PassContext) -> Program:
+    """Every check proven, moved to the entry, or left in place."""
+    written = {name for node in program.body for name in buffers_written(node)}
+    fixed = frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank == 0 and b.name not in written)
+    mover = _Mover(program, fixed, list(program.guards))
+    body = mover.block(program.body, _Place(entry_facts(program), (), always=True))
+    guards = _without_implied(program, mover.guards)
+    if mover.proven or mover.moved:
+        context.done(_NAME, f"{mover.proven} conditions proven, {mover.moved} moved to the entry", program.span)
+    for span in mover.kept:
+        context.missed(_NAME, "this test stays where it is: it depends on data, or on a branch taken", span)
+    return replace(program, guards=guards, body=body)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a node stands: what is known there, the dimensions around it, and whether it is reached on every way."""
+
+    facts: Facts
+    dims: tuple[AnyDim, ...]
+    always: bool
+
+    def inside(self, dims: Iterable[AnyDim]) -> _Place:
+        dims = tuple(dims)
+        return _Place(self.facts.with_domain(dims), self.dims + dims, self.always)
+
+    def knowing(self, condition: Expr, holds: bool = True) -> _Place:
+        return replace(self, facts=self.facts.with_condition(condition, holds))
+
+    def perhaps(self) -> _Place:
+        return replace(self, always=False)
+
+
+def worst_case(condition: Expr, dims: tuple[AnyDim, ...], facts: Facts, fixed: frozenset[str]) -> Expr | None:
+    """A condition on symbols alone that makes `condition` hold at every point of `dims`; None if there is none to find.
+
+    Inner dimensions go first, since their bounds may use outer ones.
+    """
+    variables = set(dim_vars(dims))
+    if not any(name in variables for name in free_vars(condition)):
+        readable = all(e.buffer in fixed for e in subexpressions(condition) if isinstance(e, Read))
+        return condition if readable and not isinstance(condition, Const) else None
+    if not isinstance(condition, Op) or condition.op not in COMPARISONS or condition.op in ("eq", "ne"):
+        return None
+    forms = facts.comparison(condition)
+    if not forms:
+        return None
+    form: Affine | None = forms[0]
+    for dim in reversed(dims):
+        assert form is not None
+        form = extreme(form, dim, facts, largest=False)
+        if form is None:
+            return None
+    assert form is not None
+    left = Affine(tuple((n, -c) for n, c in form.terms if c < 0), -form.constant if form.constant < 0 else 0)
+    right = Affine(tuple((n, c) for n, c in form.terms if c > 0), form.constant if form.constant > 0 else 0)
+    spelt = Op("le", (facts.atoms.expression(left), facts.atoms.expression(right)), PYBOOL)
+    if any(name in variables for name in free_vars(spelt)):
+        return None  # an atom hides a dimension
+    return None if facts.decide(spelt) is False or (not form.terms and form.constant < 0) else spelt
+
+
+@dataclass
+class _Mover:
+    program: Program
+    fixed: frozenset[str]
+    guards: list[Check]
+    extra: list[Affine] = field(default_factory=list)
+    proven: int = 0
+    moved: int = 0
+    kept: list[Span] = field(default_factory=list)
+
+    def block(self, block: Block, place: _Place) -> Block:
+        out: list[Node] = []
+        for node in block:
+            new = self.node(node, place)
+            if new is not None:
+                out.append(new)
+            if isinstance(new, Check) and not new.domain:
+                place = place.knowing(new.condition)
+            if has_exit((node,)):
+                if isinstance(node, If) and has_exit(node.then) and not node.orelse:
+                    place = place.knowing(node.condition, holds=False) if _leaves(node.then) else place
+                place = place.perhaps()
+        unchanged = len(out) == len(block) and all(a is b for a, b in zip(out, block))
+        return block if unchanged else tuple(out)
+
+    def node(self, node: Node, place: _Place) -> Node | None:
+        if isinstance(node, Check):
+            return self.check(node, place)
+        if isinstance(node, Loop):
+            body = self.block(node.body, place.inside((node.dim,)))
+            return node if body is node.body else replace(node, body=body)
+        if isinstance(node, If):
+            then = self.block(node.then, place.perhaps().knowing(node.condition))
+            orelse = self.block(node.orelse, place.perhaps().knowing(node.condition, holds=False))
+            return node if then is node.then and orelse is node.orelse else replace(node, then=then, orelse=orelse)
+        if isinstance(node, While):
+            prelude, body = self.block(node.prelude, place), self.block(node.body, place)
+            unchanged = prelude is node.prelude and body is node.body
+            return node if unchanged else replace(node, prelude=prelude, body=body)
+        return node
+
+    def check(self, check: Check, place: _Place) -> Check | None:
+        """What is left of a check; None if nothing is."""
+        inner = place.inside(check.domain)
+        left: list[Expr] = []
+        for part in conjuncts(check.condition):
+            facts = inner.facts.with_forms(self.extra)
+            if facts.decide(part) is True:
+                self.proven += 1
+                continue
+            entry = worst_case(part, inner.dims, facts, self.fixed) if place.always else None
+            if entry is None:
+                left.append(part)
+                continue
+            self.moved += 1
+            guard = replace(check, domain=(), condition=entry, values=(), message="")
+            if guard not in self.guards:
+                self.guards.append(guard)
+            self.extra += Facts(atoms=facts.atoms).with_condition(entry).forms
+        if not left:
+            return None
+        self.kept.append(check.span)
+        condition = left[0]
+        for part in left[1:]:
+            condition = Op("and", (condition, part), check.condition.type)
+        return check if condition == check.condition else replace(check, condition=condition)
+
+
+def _leaves(block: Block) -> bool:
+    """Whether the end of a block is never reached."""
+    return bool(block) and type(block[-1]).__name__ in ("Return", "Break", "Continue")
+
+
+def _without_implied(program: Program, guards: list[Check]) -> tuple[Check, ...]:
+    """Guards without those that the others imply; the given ones stay, since they carry the front end's meaning."""
+    kept = list(guards)
+    for guard in guards[len(program.guards) :]:
+        others = tuple(other for other in kept if other is not guard)
+        if entry_facts(replace(program, guards=others)).decide(guard.condition) is True:
+            kept.remove(guard)
+    return tuple(kept)
+
+
+__all__ = ["run", "worst_case"]

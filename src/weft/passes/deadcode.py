@@ -1,0 +1,122 @@
+"""Dead code: statements whose effect nobody sees.  In: a program; out: it without them,
+and without the buffers that nothing names any longer.
+
+    t = f(x); return y  -->  return y          s = 1; s = 2; use(s)  -->  s = 2; use(s)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from weft.analysis.effects import Liveness, result_buffers
+from weft.ir.program import Alloc, Block, Call, Check, If, Loop, Node, Opaque, Program, Rebind, Role, Stmt, While
+from weft.ir.walk import buffers_read, buffers_written, domain_buffers, expr_buffers, map_sub_blocks, walk
+
+
+def remove(program: Program) -> Program:
+    """Drops what is never needed, then stores that are overwritten before they are read."""
+    needed = needed_buffers(program)
+    body = _without_targets(program.body, {b.name for b in program.buffers if b.name not in needed})
+    program = program if body is program.body else replace(program, body=body)
+    body = _without_dead_stores(program)
+    program = program if body is program.body else replace(program, body=body)
+    return _drop_buffers(program)
+
+
+def needed_buffers(program: Program) -> set[str]:
+    """Buffers whose contents can reach the caller, a check, or a decision; what feeds only itself is not among them."""
+    needed = {b.name for b in program.buffers if b.role is Role.PARAM}
+    feeds: dict[str, set[str]] = {}
+    for out in program.results:
+        needed |= result_buffers(out)
+    for node in walk(program.body):
+        if isinstance(node, (Stmt, Call)):
+            stmt = node if isinstance(node, Stmt) else node.stmt
+            feeds.setdefault(stmt.buffer, set()).update(buffers_read(node))
+        elif isinstance(node, Check):
+            needed |= buffers_read(node)
+        elif isinstance(node, Loop):
+            needed |= domain_buffers((node.dim,))
+        elif isinstance(node, (If, While)):
+            needed |= expr_buffers(node.condition)
+        elif isinstance(node, Opaque):
+            needed |= set(node.reads) | set(node.writes)
+        elif isinstance(node, Rebind):
+            for target, source in zip(node.targets, node.sources):
+                feeds.setdefault(target, set()).add(source)
+                feeds.setdefault(source, set()).add(target)
+    work = list(needed)
+    while work:
+        for source in feeds.get(work.pop(), ()):
+            if source not in needed:
+                needed.add(source)
+                work.append(source)
+    return needed
+
+
+def _target(node: Node) -> str | None:
+    if isinstance(node, (Stmt, Alloc)):
+        return node.buffer
+    if isinstance(node, Call):
+        return node.stmt.buffer
+    return node.targets[0] if isinstance(node, Rebind) else None
+
+
+def _filtered(block: Block, keep: list[Node]) -> Block:
+    return block if len(keep) == len(block) and all(a is b for a, b in zip(keep, block)) else tuple(keep)
+
+
+def _hollow(node: Node) -> bool:
+    """A loop or branch with nothing left to do (its bounds and condition are pure)."""
+    return (isinstance(node, Loop) and not node.body) or (isinstance(node, If) and not node.then and not node.orelse)
+
+
+def _without_targets(block: Block, dead: set[str]) -> Block:
+    if not dead:
+        return block
+    keep: list[Node] = []
+    for node in block:
+        if _target(node) in dead:
+            continue
+        new = map_sub_blocks(node, lambda inner: _without_targets(inner, dead))
+        if not _hollow(new):
+            keep.append(new)
+    return _filtered(block, keep)
+
+
+def _without_dead_stores(program: Program) -> Block:
+    live = Liveness(program)
+
+    def visit(block: Block) -> Block:
+        keep: list[Node] = []
+        for node in block:
+            if isinstance(node, (Stmt, Call)) and _target(node) not in live.live_after(node):
+                continue
+            new = map_sub_blocks(node, visit)
+            if not _hollow(new):
+                keep.append(new)
+        return _filtered(block, keep)
+
+    return visit(program.body)
+
+
+def _drop_buffers(program: Program) -> Program:
+    """Without locals that nothing names, and without the Allocs of arrays that are only allocated."""
+    used: set[str] = set()
+    for out in program.results:
+        used |= result_buffers(out)
+    for guard in program.guards:
+        used |= buffers_read(guard)
+    for node in walk(program.body):
+        if not isinstance(node, (Alloc, Loop, If, While)):
+            used |= buffers_read(node) | buffers_written(node)
+        elif isinstance(node, Loop):
+            used |= domain_buffers((node.dim,))
+        elif isinstance(node, (If, While)):
+            used |= expr_buffers(node.condition)
+    unused = {b.name for b in program.buffers if b.role is not Role.PARAM and b.name not in used}
+    if not unused:
+        return program
+    body = _without_targets(program.body, unused)
+    buffers = tuple(b for b in program.buffers if b.name not in unused)
+    return replace(program, body=body, buffers=buffers)

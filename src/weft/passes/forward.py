@@ -1,0 +1,360 @@
+"""Forward: temporaries disappear into their readers.  In: statements in program order; out: fewer of them, nothing computed twice.
+
+    t[i] = a[i] * b[i];  s = sum[k] t[k]         -->   s = sum[k] a[k] * b[k]
+    c[i] = 0.0;  c[i] = c[i] + sum[k] f(i, k)    -->   c[i] = 0.0 + sum[k] f(i, k)
+
+A producer moves into its readers when it writes every element they read, nothing it reads changes in between, and no work
+is repeated: each element is read once, or costs next to nothing.  A reduction never moves into a larger domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from weft.analysis.effects import Liveness
+from weft.analysis.facts import Facts, entry_facts
+from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.index import Affine, affine, difference, sub
+from weft.ir.ops import OPERATIONS
+from weft.ir.program import Alloc, Block, Call, Check, If, Loop, Node, Opaque, Program, Rebind, Role, Stmt, While
+from weft.ir.walk import (
+    buffers_read,
+    buffers_written,
+    children,
+    dim_children,
+    domain_buffers,
+    expr_buffers,
+    map_node_exprs,
+    map_sub_blocks,
+    rewrite,
+    sub_blocks,
+    subexpressions,
+    substitute,
+)
+from weft.passes import PassContext, deadcode
+from weft.passes.algebra import as_type
+
+_NAME = "forward"
+_CHEAP_OPERATIONS = 2
+_CHEAP_READS = 2
+
+
+def run(program: Program, context: PassContext) -> Program:
+    """Producers into readers, in every block, inner blocks first; then what nobody reads any more goes."""
+    forwarder = Forwarder(program, Liveness(program))
+    body = forwarder.all_blocks(program.body, entry_facts(program))
+    if forwarder.count:
+        context.done(_NAME, f"{forwarder.count} temporaries moved into their readers", program.span)
+    if body is program.body:
+        return program
+    return deadcode.remove(with_disjoint(replace(program, body=body), forwarder.disjoint))
+
+
+def with_disjoint(program: Program, pairs: set[tuple[str, str]]) -> Program:
+    """A program that also assumes these pairs of parameter arrays not to share memory."""
+    known = {frozenset(pair) for pair in program.disjoint}
+    new = sorted(pair for pair in pairs if frozenset(pair) not in known)
+    unique = {frozenset(pair): pair for pair in reversed(new)}
+    return replace(program, disjoint=program.disjoint + tuple(sorted(unique.values()))) if new else program
+
+
+@dataclass(frozen=True)
+class _Producer:
+    """`buffer[index] = value` over a domain, whose dims can be solved for from an index: dim = position - offset."""
+
+    stmt: Stmt
+    positions: dict[str, tuple[int, int]]  # dimension -> (position in the index, offset)
+    inputs: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Site:
+    """One read of the temporary: the dimensions around it inside the consumer, and what the place is like."""
+
+    read: Read
+    dims: tuple[AnyDim, ...]
+    in_reduce: bool
+    in_index: bool
+    repeated: bool  # inside a loop whose iterations have no variable: every evaluation is a repetition
+
+
+def producer_of(node: Node) -> _Producer | None:
+    """The node as a producer, if its target index is its own dimensions, each once, plus constants."""
+    if not isinstance(node, Stmt) or node.reduce is not None:
+        return None
+    own = set(dim_vars(node.domain))
+    positions: dict[str, tuple[int, int]] = {}
+    for place, part in enumerate(node.index):
+        form = affine(part)
+        if form is None:
+            return None
+        mine = form.names & own
+        if not mine:
+            continue
+        if len(form.terms) != 1 or form.terms[0][1] != 1 or form.terms[0][0] in positions:
+            return None
+        positions[form.terms[0][0]] = (place, form.constant)
+    if set(positions) != own or any(not isinstance(dim, Dim) or dim.step != 1 for dim in node.domain):
+        return None
+    inputs = expr_buffers(node.value) | domain_buffers(node.domain)
+    return _Producer(node, positions, frozenset(inputs))
+
+
+def is_cheap(expr: Expr) -> bool:
+    """Whether computing the value again costs no more than fetching it."""
+    operations = reads = 0
+    for part in _outside_indices(expr):
+        if isinstance(part, Reduce):
+            return False
+        if isinstance(part, Op):
+            operations += OPERATIONS[part.op].cost
+        elif isinstance(part, Read):
+            reads += 1 + sum(isinstance(e, Read) for index in part.index for e in subexpressions(index))
+    return operations <= _CHEAP_OPERATIONS and reads <= _CHEAP_READS
+
+
+def _outside_indices(expr: Expr) -> Iterator[Expr]:
+    yield expr
+    if not isinstance(expr, Read):
+        for child in children(expr):
+            yield from _outside_indices(child)
+
+
+def sites_in(node: Node, buffer: str, dims: tuple[AnyDim, ...] = (), repeated: bool = False) -> Iterator[_Site]:
+    """Every read of a buffer in a node, nested blocks included."""
+
+    def visit(expr: Expr, around: tuple[AnyDim, ...], in_reduce: bool, in_index: bool) -> Iterator[_Site]:
+        if isinstance(expr, Read):
+            if expr.buffer == buffer:
+                yield _Site(expr, around, in_reduce, in_index, repeated)
+            for part in expr.index:
+                yield from visit(part, around, in_reduce, True)
+        elif isinstance(expr, Reduce):
+            yield from over(expr.dims, around, in_reduce)
+            yield from visit(expr.value, around + expr.dims, True, in_index)
+        else:
+            for child in children(expr):
+                yield from visit(child, around, in_reduce, in_index)
+
+    def over(domain: Domain, around: tuple[AnyDim, ...], in_reduce: bool) -> Iterator[_Site]:
+        for position, dim in enumerate(domain):
+            for bound in dim_children(dim):
+                yield from visit(bound, around + domain[:position], in_reduce, True)
+
+    if isinstance(node, Stmt):
+        yield from over(node.domain, dims, False)
+        inner = dims + node.domain
+        for part in node.index:
+            yield from visit(part, inner, False, True)
+        yield from visit(node.value, inner, False, False)
+    elif isinstance(node, Check):
+        yield from over(node.domain, dims, False)
+        for part in (node.condition, *node.values):
+            yield from visit(part, dims + node.domain, False, False)
+    elif isinstance(node, Loop):
+        yield from over((node.dim,), dims, False)
+        for inner_node in node.body:
+            yield from sites_in(inner_node, buffer, dims + (node.dim,), repeated)
+    elif isinstance(node, (If, While)):
+        again = repeated or isinstance(node, While)
+        for site in visit(node.condition, dims, False, False):
+            yield replace(site, repeated=again)
+        for block in sub_blocks(node):
+            for inner_node in block:
+                yield from sites_in(inner_node, buffer, dims, again)
+
+
+def repeats_work(site: _Site, producer: _Producer) -> bool:
+    """Whether some element of the temporary is read at more than one point around the site."""
+    if site.repeated:
+        return True
+    around = set(dim_vars(site.dims))
+    alone: set[str] = set()
+    for part in site.read.index:
+        form = affine(part)
+        if form is None:
+            continue
+        mine = [name for name, _ in form.terms if name in around]
+        if len(mine) == 1:
+            alone.add(mine[0])
+    if not around <= alone:
+        return True
+    has_reduce = any(isinstance(e, Reduce) for e in subexpressions(producer.stmt.value))
+    return has_reduce and (site.in_reduce or site.in_index)
+
+
+def solved(read: Read, producer: _Producer) -> dict[str, Expr]:
+    """The producer's dimensions at the point that wrote the element read."""
+    return {
+        name: sub(read.index[place], Const(offset, Var(name).type))
+        for name, (place, offset) in producer.positions.items()
+    }
+
+
+def uncovered(site: _Site, producer: _Producer, shape: tuple[Expr, ...], facts: Facts) -> bool:
+    """Whether the read may see an element that the producer did not write."""
+    values = solved(site.read, producer)
+    inside: Facts | None = None
+    placed = {place for place, _ in producer.positions.values()}
+    for place, part in enumerate(producer.stmt.index):
+        if (
+            place not in placed
+            and difference(site.read.index[place], part) != 0
+            and difference(shape[place], part) != 1
+        ):
+            return True
+        if place not in placed and difference(shape[place], part) == 1 and affine(part) != Affine((), 0):
+            if difference(site.read.index[place], part) != 0:
+                return True
+    for dim in producer.stmt.domain:
+        assert isinstance(dim, Dim)
+        place, offset = producer.positions[dim.var]
+        low, high = affine(dim.lo), difference(shape[place], dim.hi)
+        if low == Affine((), -offset) and high == offset:
+            continue  # the whole extent, and reads are in bounds
+        if inside is None:
+            inside = facts.with_domain(site.dims)
+        value = inside.linear(values[dim.var])
+        lo, hi = inside.linear(substitute(dim.lo, values)), inside.linear(substitute(dim.hi, values))
+        if value is None or lo is None or hi is None:
+            return True
+        if not (inside.prove(value - lo) and inside.prove(hi - Affine((), 1) - value)):
+            return True
+    return False
+
+
+def overwrites(later: Node, producer: _Producer) -> bool:
+    """Whether a node certainly writes every element again that the producer wrote."""
+    stmt = producer.stmt
+    if isinstance(later, Alloc):
+        return later.buffer == stmt.buffer
+    if not isinstance(later, Stmt) or later.buffer != stmt.buffer or later.reduce is not None:
+        return False
+    if len(later.domain) != len(stmt.domain):
+        return False
+    names: dict[str, Expr] = {}
+    for old, new in zip(stmt.domain, later.domain):
+        if not isinstance(old, Dim) or not isinstance(new, Dim) or old.step != new.step:
+            return False
+        if substitute(old.lo, names) != new.lo or substitute(old.hi, names) != new.hi:
+            return False
+        names[old.var] = Var(new.var)
+    if domain_buffers(stmt.domain):
+        return False
+    return tuple(substitute(part, names) for part in stmt.index) == later.index
+
+
+@dataclass
+class Forwarder:
+    """One program's forwarding; `disjoint` collects the pairs of parameters whose independence it relied on."""
+
+    program: Program
+    live: Liveness
+    count: int = 0
+    disjoint: set[tuple[str, str]] = field(default_factory=set)
+    fresh: dict[str, tuple[Expr, ...]] = field(default_factory=dict)  # buffers newer than the program: their shapes
+
+    def __post_init__(self) -> None:
+        table = self.program.table
+        self._arrays = frozenset(b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank > 0)
+        self._locals = frozenset(name for name, buffer in table.items() if buffer.role is Role.LOCAL)
+
+    def shape(self, name: str) -> tuple[Expr, ...]:
+        return self.fresh[name] if name in self.fresh else self.program.table[name].shape
+
+    def all_blocks(self, block: Block, facts: Facts) -> Block:
+        """Inner blocks first, then the block itself."""
+        if not block:
+            return block
+        live_out = self.live.live_after(block[-1])
+
+        def visit(node: Node) -> Node:
+            inner = facts.with_dim(node.dim) if isinstance(node, Loop) else facts
+            return map_sub_blocks(node, lambda b: self.all_blocks(b, inner))
+
+        new = tuple(visit(node) for node in block)
+        block = block if all(a is b for a, b in zip(new, block)) else new
+        return self.block(block, live_out, facts)
+
+    def block(self, block: Block, live_out: frozenset[str], facts: Facts) -> Block:
+        """The nodes of one block, in order: each producer into the nodes behind it."""
+        nodes: list[Node] = list(block)
+        position = 0
+        while position < len(nodes):
+            producer = producer_of(nodes[position])
+            if producer is None or not self._try(producer, nodes, position, live_out, facts):
+                position += 1
+        same = len(nodes) == len(block) and all(a is b for a, b in zip(nodes, block))
+        return block if same else tuple(nodes)
+
+    def _try(
+        self, producer: _Producer, nodes: list[Node], position: int, live_out: frozenset[str], facts: Facts
+    ) -> bool:
+        """Moves the producer at `position` into its readers and deletes it; False (and maybe literals moved) if not."""
+        target = producer.stmt.buffer
+        value = producer.stmt.value
+        own_input = target in producer.inputs
+        readers: list[int] = []
+        sites: list[_Site] = []
+        changed: set[str] = set()
+        touched: set[str] = set()
+        finished = False
+        legal = True
+        for place in range(position + 1, len(nodes)):
+            node = nodes[place]
+            killing = overwrites(node, producer)
+            reads, writes = buffers_read(node), buffers_written(node)
+            if target in reads:
+                found = list(sites_in(node, target))
+                why_not = own_input and not (killing and not readers)
+                why_not = why_not or bool(producer.inputs & changed)
+                why_not = why_not or (not isinstance(node, Stmt) and bool((producer.inputs | {target}) & writes))
+                why_not = why_not or isinstance(node, (Call, Opaque, Rebind))
+                why_not = why_not or (isinstance(node, Stmt) and node.reduce is not None and node.buffer == target)
+                why_not = why_not or any(uncovered(site, producer, self.shape(target), facts) for site in found)
+                if why_not:
+                    legal = False
+                    break
+                readers.append(place)
+                sites += found
+            touched |= (reads | writes) - {target}
+            if killing:
+                finished = True
+                break
+            if target in writes:
+                legal = False
+                break
+            changed |= writes
+        else:
+            finished = target in self._locals and target not in live_out
+        profitable = is_cheap(value) or (len(sites) == 1 and not repeats_work(sites[0], producer))
+        if legal and finished and readers and profitable:
+            self._assume(producer, changed, touched)
+            for place in readers:
+                nodes[place] = self._replaced(nodes[place], producer)
+            del nodes[position]
+            self.count += 1
+            return True
+        if isinstance(value, (Const, Var)) and not own_input and not producer.stmt.domain:
+            # A literal is worth knowing at the readers even where the variable itself must stay.
+            for place in readers:
+                nodes[place] = self._replaced(nodes[place], producer)
+        return False
+
+    def _assume(self, producer: _Producer, changed: set[str], touched: set[str]) -> None:
+        moved_over = {(y, x) for y in changed & self._arrays for x in producer.inputs & self._arrays if x != y}
+        self.disjoint |= moved_over
+        target = producer.stmt.buffer
+        if target in self._arrays:
+            self.disjoint |= {(target, x) for x in touched & self._arrays if x != target}
+
+    def _replaced(self, node: Node, producer: _Producer) -> Node:
+        target = producer.stmt.buffer
+
+        def visit(expr: Expr) -> Expr:
+            if isinstance(expr, Read) and expr.buffer == target:
+                return as_type(substitute(producer.stmt.value, solved(expr, producer)), expr.of)
+            return expr
+
+        return map_node_exprs(node, lambda e: rewrite(e, visit))

@@ -1,0 +1,188 @@
+"""Fusion.  In: the atoms of one stretch of straight-line code; out: groups of atoms that share their outermost loop.
+
+    for i: A(i);  for i: B(i)   -->   for i: A(i); B(i),   if what B needs of A (or overwrites) is of the same i
+
+The search is greedy in program order and fuses what saves memory traffic: atoms that touch a common array.  It stops where
+a loop would touch more arrays than the caches can stream.  Fusing is repeated inside each group, so that inner loops fuse too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from weft.analysis.intervals import Ranges, never_meet, ranges_of
+from weft.ir.expr import Dim, Expr, Var
+from weft.ir.index import affine
+from weft.ir.walk import free_vars, reads
+from weft.passes.lower import Atom, renamed
+
+# Hardware prefetchers follow about this many streams.
+MAX_ARRAYS = 14
+MAX_ATOMS = 24
+
+
+@dataclass(frozen=True)
+class Access:
+    buffer: str
+    index: tuple[Expr, ...]
+    writes: bool
+
+
+@dataclass
+class Group:
+    """Atoms under one loop over `dim` (None: one atom without a loop); `ranges[k]` bounds the variables of `atoms[k]`."""
+
+    dim: Dim | None
+    atoms: list[Atom] = field(default_factory=list)
+
+    @property
+    def parallel(self) -> bool:
+        """Whether the iterations of the loop may run in any order, accumulation aside."""
+        return self.dim is not None and all(self.dim.var not in atom.ordered for atom in self.atoms)
+
+    @property
+    def carried(self) -> list[Atom]:
+        """The atoms whose reduction the loop carries."""
+        return [] if self.dim is None else [atom for atom in self.atoms if atom.carries(self.dim.var)]
+
+
+class Facts:
+    """Accesses and ranges of atoms, computed once each."""
+
+    def __init__(self) -> None:
+        self._accesses: dict[int, tuple[Atom, list[Access]]] = {}
+        self._ranges: dict[int, tuple[Atom, Ranges]] = {}
+
+    def accesses(self, atom: Atom) -> list[Access]:
+        entry = self._accesses.get(id(atom))
+        if entry is None:
+            entry = (atom, _accesses(atom))
+            self._accesses[id(atom)] = entry
+        return entry[1]
+
+    def ranges(self, atom: Atom) -> Ranges:
+        entry = self._ranges.get(id(atom))
+        if entry is None:
+            entry = (atom, ranges_of(atom.dims))
+            self._ranges[id(atom)] = entry
+        return entry[1]
+
+    def buffers(self, atom: Atom) -> set[str]:
+        return {access.buffer for access in self.accesses(atom)}
+
+
+def _accesses(atom: Atom) -> list[Access]:
+    found = [Access(atom.buffer, atom.index, True)]
+    exprs = (atom.value, *atom.index, *(bound for dim in atom.dims for bound in (dim.lo, dim.hi)))
+    found += [Access(read.buffer, read.index, False) for expr in exprs for read in reads(expr)]
+    return list(dict.fromkeys(found))
+
+
+def depends(first: Atom, second: Atom, facts: Facts) -> bool:
+    """Whether the order of two atoms matters: one may write what the other touches."""
+    for one in facts.accesses(first):
+        for other in facts.accesses(second):
+            if one.buffer != other.buffer or not (one.writes or other.writes):
+                continue
+            if not never_meet(one.index, facts.ranges(first), other.index, facts.ranges(second)):
+                return True
+    return False
+
+
+def same_iteration(first: Atom, second: Atom, var: str, facts: Facts) -> bool:
+    """Whether all that two atoms have in common (one of them writing) they touch in the same iteration of `var`."""
+    inner = {dim.var for dim in first.dims + second.dims} - {var}
+    for one in facts.accesses(first):
+        for other in facts.accesses(second):
+            if one.buffer != other.buffer or not (one.writes or other.writes):
+                continue
+            if _tied(one.index, other.index, var, inner):
+                continue
+            if not never_meet(one.index, facts.ranges(first), other.index, facts.ranges(second)):
+                return False
+    return True
+
+
+def _tied(one: tuple[Expr, ...], other: tuple[Expr, ...], var: str, inner: set[str]) -> bool:
+    """Whether one element at two places implies one value of `var`: some position is the same function of it alone."""
+    for left, right in zip(one, other):
+        a, b = affine(left), affine(right)
+        if a is None or a != b or a.coefficient(var) == 0:
+            continue
+        if inner.isdisjoint(a.names):
+            return True
+    return False
+
+
+def blocks_fusion(group: Group, atom: Atom, dim: Dim, outermost: bool, facts: Facts) -> Atom | str:
+    """The atom rewritten to share the group's loop through its own dimension `dim`, or the reason why it cannot."""
+    assert group.dim is not None
+    if (dim.lo, dim.hi, dim.step) != (group.dim.lo, group.dim.hi, group.dim.step):
+        return "the loops have different bounds"
+    if free_vars(dim.lo) & {d.var for d in atom.dims} or free_vars(dim.hi) & {d.var for d in atom.dims}:
+        return "the bounds depend on another loop"
+    if atom.ordered and dim is not atom.dims[0]:
+        return "the loops must keep their order"
+    moved = replace(group.dim)
+    others = tuple(d for d in atom.dims if d is not dim)
+    candidate = replace(atom, dims=others)
+    if dim.var != moved.var:
+        candidate = renamed(candidate, {dim.var: Var(moved.var)})
+    ordered = frozenset(moved.var if name == dim.var else name for name in atom.ordered)
+    candidate = replace(candidate, dims=(moved, *candidate.dims), ordered=ordered)
+    if outermost and not _keeps_parallel(group, candidate, moved.var):
+        return "a loop that may run in parallel would have to wait for one that may not"
+    for other in group.atoms:
+        if not same_iteration(other, candidate, moved.var, facts):
+            return "an iteration needs what another one computes"
+    return candidate
+
+
+def _keeps_parallel(group: Group, candidate: Atom, var: str) -> bool:
+    """A loop with a scalar accumulator still runs in parallel (in blocks); one that accumulates arrays does not."""
+
+    def waits(atom: Atom) -> bool:
+        return var in atom.ordered or (atom.carries(var) and bool(atom.index))
+
+    return len({waits(atom) for atom in (*group.atoms, candidate)}) == 1
+
+
+def _choices(group: Group, atom: Atom) -> list[Dim]:
+    """The atom's dimensions to try as the shared loop: its own first, never its inner one unless it is the only one."""
+    return list(atom.dims[:1]) if len(atom.dims) == 1 else list(atom.dims[:-1])
+
+
+def partition(atoms: Sequence[Atom], outermost: bool, facts: Facts) -> list[Group]:
+    """Atoms in program order as groups in execution order, each group under one loop."""
+    groups: list[Group] = []
+    for atom in atoms:
+        target = None if not atom.dims else _place(groups, atom, outermost, facts)
+        if target is None:
+            groups.append(Group(atom.dims[0] if atom.dims else None, [atom]))
+        else:
+            group, candidate = target
+            group.atoms.append(candidate)
+    return groups
+
+
+def _place(groups: list[Group], atom: Atom, outermost: bool, facts: Facts) -> tuple[Group, Atom] | None:
+    """The nearest earlier group that the atom may join, past groups it does not depend on."""
+    for group in reversed(groups):
+        if group.dim is not None and worthwhile(group, atom, facts):
+            for dim in _choices(group, atom):
+                candidate = blocks_fusion(group, atom, dim, outermost, facts)
+                if isinstance(candidate, Atom):
+                    return group, candidate
+        if any(depends(other, atom, facts) for other in group.atoms):
+            return None
+    return None
+
+
+def worthwhile(group: Group, atom: Atom, facts: Facts) -> bool:
+    """Fusing pays if an array (or an element of one) is then loaded once instead of twice, and streams stay few."""
+    if len(group.atoms) >= MAX_ATOMS:
+        return False
+    held = set().union(*(facts.buffers(other) for other in group.atoms))
+    new = facts.buffers(atom)
+    return not held.isdisjoint(new) and len(held | new) <= MAX_ARRAYS

@@ -1,0 +1,462 @@
+"""A content-addressed store on disk for compiled code. In come a key (from `digest`) with files and JSON metadata; out
+comes a directory that holds exactly those files. An entry appears by one rename, carries checksums that every read
+verifies, and may be removed at any time by any process: whatever goes wrong is a miss, never a wrong answer.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import json
+import os
+import shutil
+import struct
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path, PurePath
+from typing import Any
+
+from weft.errors import CacheWarning
+
+DEFAULT_LIMIT = 1_000_000_000
+_MANIFEST = "manifest"
+_LEDGER = "ledger"
+_BLOCK = 4096
+_KEEP_FRACTION = 0.8
+_STALE_SECONDS = 3600.0
+_FRESH_SECONDS = 30.0
+
+
+# ---------------------------------------------------------------------------------------------------------------- keys
+
+
+def digest(*parts: object) -> str:
+    """A stable key derived from the values: the same in every process, different if any part or field differs."""
+    hasher = hashlib.blake2b(digest_size=20)
+    memo: dict[int, bytes] = {}
+    for part in parts:
+        _frame(hasher, b"part", _encode(part, memo))
+    return hasher.hexdigest()
+
+
+def _frame(hasher: hashlib.blake2b, tag: bytes, content: bytes) -> None:
+    # Lengths in front of contents: ("ab", "c") and ("a", "bc") must not meet.
+    hasher.update(tag + struct.pack("<q", len(content)) + content)
+
+
+def _qualified(kind: type) -> bytes:
+    return f"{kind.__module__}.{kind.__qualname__}".encode()
+
+
+def _encode(value: object, memo: dict[int, bytes]) -> bytes:
+    kind = type(value)
+    if value is None or value is Ellipsis or kind in (bool, int, float, complex, str):
+        # repr of a float is exact and keeps the sign of zero; the type name separates 1, 1.0 and True.
+        return kind.__name__.encode() + b":" + repr(value).encode("utf-8", "surrogatepass")
+    if kind is bytes:
+        assert isinstance(value, bytes)
+        return b"bytes:" + value
+    known = memo.get(id(value))
+    if known is None:
+        # Hashing each node once keeps a program with shared subtrees linear.
+        known = memo[id(value)] = _encode_composite(value, memo)
+    return known
+
+
+def _encode_composite(value: object, memo: dict[int, bytes]) -> bytes:
+    hasher = hashlib.blake2b(_qualified(type(value)), digest_size=20)
+    if isinstance(value, type):
+        hasher.update(b"type" + _qualified(value))
+    elif isinstance(value, Enum):
+        _frame(hasher, b"enum", value.name.encode())
+    elif is_dataclass(value):
+        for field in fields(value):
+            _frame(hasher, field.name.encode(), _encode(getattr(value, field.name), memo))
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            _frame(hasher, b"item", _encode(item, memo))
+    elif isinstance(value, Mapping):
+        for key, item in sorted((_encode(key, memo), _encode(item, memo)) for key, item in value.items()):
+            _frame(hasher, b"key", key)
+            _frame(hasher, b"value", item)
+    elif isinstance(value, (set, frozenset)):
+        for encoded in sorted(_encode(item, memo) for item in value):
+            _frame(hasher, b"member", encoded)
+    elif isinstance(value, PurePath):
+        _frame(hasher, b"path", os.fsencode(value))
+    elif type(value).__module__.partition(".")[0] == "numpy":
+        _encode_numpy(hasher, value)
+    else:
+        raise TypeError(f"no stable digest for a value of type {type(value).__name__}: {value!r}")
+    return hasher.digest()
+
+
+def _encode_numpy(hasher: hashlib.blake2b, value: object) -> None:
+    import numpy
+
+    if isinstance(value, numpy.dtype):
+        if value.hasobject or value.names:
+            raise TypeError(f"no stable digest for dtype {value!r}")
+        _frame(hasher, b"dtype", value.str.encode())
+    elif isinstance(value, (numpy.ndarray, numpy.generic)) and not value.dtype.hasobject:
+        _frame(hasher, b"dtype", value.dtype.str.encode())
+        _frame(hasher, b"shape", repr(value.shape).encode())
+        _frame(hasher, b"data", value.tobytes())
+    else:
+        raise TypeError(f"no stable digest for a value of type {type(value).__name__}: {value!r}")
+
+
+# --------------------------------------------------------------------------------------------------------------- store
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One verified entry: its directory and the metadata it was stored with."""
+
+    path: Path
+    metadata: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CacheInfo:
+    """What `weft cache info` and `weft doctor` show."""
+
+    directory: Path
+    writable: bool
+    entries: int
+    bytes: int
+    limit: int
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _blocks(size: int) -> int:
+    return -(-size // _BLOCK)
+
+
+class Cache:
+    """A store in one directory, shared by any number of processes."""
+
+    def __init__(self, directory: Path, limit: int = DEFAULT_LIMIT) -> None:
+        self.directory = directory
+        self.limit = limit
+        self._private: Path | None = None
+        self._held: set[str] = set()
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> Path | None:
+        """The directory of the entry, after its checksums were verified; None if there is none or it was damaged."""
+        entry = self.entry(key)
+        return None if entry is None else entry.path
+
+    def entry(self, key: str) -> Entry | None:
+        """As `get`, with the metadata."""
+        for root in self._roots():
+            path = _place(root, key)
+            entry = _verified(path)
+            if entry is not None:
+                self._held.add(key)
+                _touch(path)
+                return entry
+            _discard_damaged(root, path)
+        return None
+
+    def put(self, key: str, files: Mapping[str, bytes | Path], metadata: Mapping[str, Any] | None = None) -> Path:
+        """Store contents (or copies of files) under their names with JSON metadata; the directory of the entry."""
+        contents = {name: item if isinstance(item, bytes) else item.read_bytes() for name, item in files.items()}
+        for name in contents:
+            if name in ("", "..", _MANIFEST) or PurePath(name).name != name:
+                raise ValueError(f"not a name for a file of a cache entry: {name!r}")
+        body = json.dumps(
+            {"files": {name: _checksum(data) for name, data in contents.items()}, "metadata": dict(metadata or {})},
+            sort_keys=True,
+        ).encode()
+        contents[_MANIFEST] = _checksum(body).encode() + b"\n" + body
+        try:
+            path = self._store(self._root(), key, contents)
+        except OSError as problem:
+            # A full disk or a directory that turned read-only: the code just compiled must still be usable.
+            path = self._store(self._retreat(problem), key, contents)
+        self._held.add(key)
+        self._account(sum(_blocks(len(data)) for data in contents.values()))
+        return path
+
+    @contextmanager
+    def workspace(self) -> Iterator[Path]:
+        """A scratch directory beside the entries, removed at the end; after kill -9 a later sweep removes it."""
+        try:
+            path = _temporary(self._root())
+        except OSError as problem:
+            path = _temporary(self._retreat(problem))
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def auxiliary(self, name: str) -> Path:
+        """A directory for a tool's own cache (it is not checksummed); `clear` removes it."""
+        try:
+            path = self._root() / "auxiliary" / name
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            path = self._retreat(problem) / "auxiliary" / name
+            path.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def info(self) -> CacheInfo:
+        """Counts the entries by walking the directory: for people, not for hot paths."""
+        found = [size for root in self._roots() for _, _, size in _entries(root)]
+        writable = self._private is None and _is_writable(self.directory)
+        return CacheInfo(self.directory, writable, len(found), sum(found), self.limit)
+
+    def clear(self) -> int:
+        """Remove every entry and every leftover; the number of entries removed. Code already loaded stays loaded."""
+        removed = 0
+        for root in self._roots():
+            for path, _, _ in list(_entries(root)):
+                removed += _discard(root, path)
+            for name in ("temporary", "auxiliary"):
+                shutil.rmtree(root / name, ignore_errors=True)
+            (root / _LEDGER).unlink(missing_ok=True)
+        self._held.clear()
+        return removed
+
+    # -- where to write
+
+    def _roots(self) -> tuple[Path, ...]:
+        # A read-only directory may still hold good entries (a shared, pre-filled cache), so it is always asked.
+        return (self.directory,) if self._private is None else (self.directory, self._private)
+
+    def _root(self) -> Path:
+        return self.directory if self._private is None else self._private
+
+    def _retreat(self, problem: OSError) -> Path:
+        """Give up the directory for this process, with one warning, and go on in a private temporary one."""
+        with self._lock:
+            if self._private is None:
+                self._private = _private_directory()
+                reason = problem.strerror or str(problem)
+                warnings.warn(
+                    f"cannot write the cache directory {self.directory} ({reason}): compiled code is kept for this "
+                    "process only. Set WEFT_CACHE_DIR to a writable directory.",
+                    CacheWarning,
+                    stacklevel=4,
+                )
+            return self._private
+
+    def _store(self, root: Path, key: str, contents: Mapping[str, bytes]) -> Path:
+        final = _place(root, key)
+        staged = _temporary(root)
+        try:
+            for name, data in contents.items():
+                (staged / name).write_bytes(data)
+            final.parent.mkdir(parents=True, exist_ok=True)
+            for _ in range(8):
+                try:
+                    os.rename(staged, final)
+                    return final
+                except OSError:
+                    # Another process was first (equal keys mean equal contents), or a damaged entry is in the way.
+                    if _verified(final) is not None:
+                        return final
+                    if not final.exists():
+                        raise
+                    _discard_damaged(root, final)
+            raise OSError(f"cannot replace the damaged cache entry {final}")
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+
+    # -- the limit
+
+    def _account(self, blocks: int) -> None:
+        """One byte a stored block is appended to the ledger, so its size bounds what is stored without any scan."""
+        ledger = self._root() / _LEDGER
+        try:
+            with open(ledger, "ab") as stream:
+                stream.write(b"." * blocks)
+                total = stream.tell() * _BLOCK
+        except OSError:
+            total = self.limit + 1
+        if total > self.limit:
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Remove the least recently used entries above the limit, and what killed processes left behind."""
+        root = self._root()
+        now = time.time()
+        _remove_stale(root / "temporary", now - _STALE_SECONDS)
+        entries = sorted(_entries(root), key=lambda found: found[1])
+        total = sum(size for _, _, size in entries)
+        if total > self.limit:
+            for path, used, size in entries:
+                # An entry used a moment ago may be between the lookup and the loading of another process.
+                if total <= self.limit * _KEEP_FRACTION or now - used < _FRESH_SECONDS:
+                    break
+                if path.name not in self._held and _discard(root, path):
+                    total -= size
+        try:
+            with open(root / _LEDGER, "ab") as stream:
+                stream.truncate(total // _BLOCK)
+        except OSError as problem:
+            self._retreat(problem)
+
+
+def _place(root: Path, key: str) -> Path:
+    return root / "entries" / key[:2] / key
+
+
+def _verified(path: Path) -> Entry | None:
+    """Read an entry and compare every checksum; None if anything is missing or differs."""
+    try:
+        stated, _, body = (path / _MANIFEST).read_bytes().partition(b"\n")
+        if _checksum(body).encode() != stated:
+            return None
+        manifest = json.loads(body)
+        for name, expected in manifest["files"].items():
+            if _checksum((path / name).read_bytes()) != expected:
+                return None
+    except (OSError, ValueError, KeyError):
+        return None
+    return Entry(path, manifest["metadata"])
+
+
+def _touch(path: Path) -> None:
+    """Mark an entry as used now. Only the order of eviction depends on it, so a read-only directory is no trouble."""
+    try:
+        os.utime(path / _MANIFEST)
+    except OSError:
+        return
+
+
+def _discard(root: Path, path: Path) -> bool:
+    """Remove an entry: renamed away first, so that no reader ever sees half of it."""
+    if not os.path.lexists(path):
+        return False
+    try:
+        grave = _temporary(root)
+        os.rename(path, grave / "entry")
+    except OSError:
+        return False
+    shutil.rmtree(grave, ignore_errors=True)
+    return True
+
+
+def _discard_damaged(root: Path, path: Path) -> None:
+    """Remove an entry that failed its verification, unless a good one has taken its place meanwhile."""
+    if os.path.lexists(path) and _verified(path) is None:
+        _discard(root, path)
+
+
+def _temporary(root: Path) -> Path:
+    import tempfile  # late: a hit writes nothing
+
+    parent = root / "temporary"
+    try:
+        return Path(tempfile.mkdtemp(dir=parent, prefix=f"{os.getpid()}-"))
+    except FileNotFoundError:
+        parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(dir=parent, prefix=f"{os.getpid()}-"))
+
+
+def _entries(root: Path) -> Iterator[tuple[Path, float, int]]:
+    """Every entry with the time of its last use and its size in whole blocks; vanishing entries are skipped."""
+    for path in (root / "entries").glob("??/*"):
+        try:
+            used = (path / _MANIFEST).stat().st_mtime
+            size = sum(_blocks(item.stat().st_size) * _BLOCK for item in os.scandir(path))
+        except OSError:
+            used, size = 0.0, _BLOCK
+        yield path, used, size
+
+
+def _remove_stale(parent: Path, before: float) -> None:
+    """Remove scratch directories so old that no living process can still be using them."""
+    try:
+        found = list(os.scandir(parent))
+    except OSError:
+        return
+    for item in found:
+        try:
+            if item.stat().st_mtime < before:
+                shutil.rmtree(item.path, ignore_errors=True)
+        except OSError:
+            continue
+
+
+def _is_writable(directory: Path) -> bool:
+    existing = directory
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+
+
+# ------------------------------------------------------------------------------------------------- which directory
+
+
+def _private_directory() -> Path:
+    """A temporary directory of this process, removed when it ends (not when a forked child ends)."""
+    import tempfile
+
+    path = Path(tempfile.mkdtemp(prefix="weft-"))
+    owner = os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:
+            shutil.rmtree(path, ignore_errors=True)
+
+    atexit.register(remove)
+    return path
+
+
+def default_directory(environment: Mapping[str, str] | None = None) -> Path:
+    """$WEFT_CACHE_DIR, else `weft` in the user's cache directory."""
+    environment = os.environ if environment is None else environment
+    chosen = environment.get("WEFT_CACHE_DIR", "")
+    if chosen:
+        return Path(chosen).absolute()
+    base = environment.get("XDG_CACHE_HOME", "")
+    if base and os.path.isabs(base):
+        return Path(base) / "weft"
+    if sys.platform == "win32" and environment.get("LOCALAPPDATA"):
+        return Path(environment["LOCALAPPDATA"]) / "weft" / "cache"
+    home = Path(os.path.expanduser("~"))
+    if not home.is_absolute():
+        # Nobody's home (a bare container): a place nobody can write leads to the private directory and its warning.
+        return Path(os.devnull) / "weft"
+    return (home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache") / "weft"
+
+
+def limit_from(text: str) -> int:
+    """Bytes from WEFT_CACHE_LIMIT: a number with an optional K, M or G; the default if empty or unreadable."""
+    text = text.strip().upper().removesuffix("B")
+    scale = {"K": 10**3, "M": 10**6, "G": 10**9}.get(text[-1:], 1)
+    number = text[:-1] if scale > 1 else text
+    try:
+        return max(0, int(float(number) * scale))
+    except (ValueError, OverflowError):
+        return DEFAULT_LIMIT
+
+
+@cache
+def _cache_at(directory: Path, limit: int) -> Cache:
+    return Cache(directory, limit)
+
+
+def default_cache() -> Cache:
+    """The cache the environment names; the same object as long as the environment stays the same."""
+    return _cache_at(default_directory(), limit_from(os.environ.get("WEFT_CACHE_LIMIT", "")))
+
+
+@cache
+def process_cache() -> Cache:
+    """A cache that lives as long as this process: for `cache=False`."""
+    return Cache(_private_directory())

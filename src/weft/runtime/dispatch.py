@@ -1,0 +1,374 @@
+"""Which dispatcher this machine has, and versions in the form it reads.
+
+In: `Version` descriptors and kernels as shared objects. Out: `dispatcher_type()`, the class a compiled function derives
+from: the native core where a C compiler, a 64-bit POSIX system and an interpreter with a global lock are found, the
+dispatcher in plain Python everywhere else. The choice is made here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import functools
+import linecache
+import os
+import re
+import sys
+import sysconfig
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NoReturn, TypeAlias
+
+import numpy as np
+
+from weft.errors import CompileError
+from weft.runtime import blas, interpreted, threads, toolchain
+from weft.runtime.descriptor import (
+    LIST_KINDS,
+    NO_DEFAULT,
+    NUMPY_SCALARS,
+    PYTHON_SCALARS,
+    ArgResult,
+    ArrayParam,
+    ArrayResult,
+    AttrParam,
+    CellParam,
+    ConstParam,
+    ConstResult,
+    DirectParam,
+    ExceptionSpec,
+    GlobalParam,
+    GuardFailed,
+    HiddenParam,
+    ListOfResult,
+    ListParam,
+    ListResult,
+    ObjectParam,
+    Result,
+    SameAsParam,
+    ScalarParam,
+    ScalarResult,
+    Signature,
+    SourceLocation,
+    TupleResult,
+    Version,
+    ViewResult,
+    array_slots,
+    result_base,
+    validate,
+    words_of,
+)
+
+Encoded: TypeAlias = tuple[Any, ...]
+
+_SCALAR_CODES: Final = {kind: code for code, kind in enumerate((*PYTHON_SCALARS, *NUMPY_SCALARS))}
+_NATIVE_SOURCES: Final = Path(__file__).parent / "native"
+
+
+# --- the core ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Core:
+    """The loaded native core: its library, its Dispatcher type and the BLAS it offers to kernels."""
+
+    library: ctypes.PyDLL
+    dispatcher: type
+    blas: blas.BlasTable | None
+
+    @property
+    def runtime_table(self) -> int:
+        """The address of the table that kernels receive."""
+        address: int = self.library.weft_runtime_table()
+        return address
+
+    @property
+    def scratch_kept(self) -> int:
+        """Bytes of scratch memory kept for reuse."""
+        kept: int = self.library.weft_scratch_kept()
+        return kept
+
+
+_core_lock = threading.Lock()
+_core: Core | None = None
+_core_problem: str | None = None
+
+
+def load_core() -> Core | None:
+    """The native core, built at the first need on a machine and loaded once a process; None where it cannot be."""
+    global _core, _core_problem
+    with _core_lock:
+        if _core is None and _core_problem is None:
+            _core_problem = _why_not_native()
+            if _core_problem is None:
+                try:
+                    _core = _start_core()
+                except (CompileError, OSError, RuntimeError, AttributeError) as problem:
+                    _core_problem = f"the native core cannot be used: {problem}"
+    return _core
+
+
+def core_problem() -> str | None:
+    """Why `load_core` gave None, in one sentence."""
+    return None if load_core() is not None else _core_problem
+
+
+def _why_not_native() -> str | None:
+    if os.name != "posix" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return "the native core needs a 64-bit POSIX system"
+    if (
+        sys.implementation.name != "cpython"
+        or sysconfig.get_config_var("Py_GIL_DISABLED")
+        or hasattr(sys, "getobjects")
+    ):
+        return "the native core needs a regular build of CPython with its global lock"
+    if toolchain.find() is None:
+        return "no C compiler was found"
+    return None
+
+
+def core_source() -> str:
+    """The core as one text: files of `native/` put in the place of their `#include`, each once."""
+    done: set[str] = set()
+
+    def expand(name: str) -> str:
+        if name in done:
+            return ""
+        done.add(name)
+        text = (_NATIVE_SOURCES / name).read_text(encoding="utf-8")
+        return re.sub(r'^#include "([^"]+)"$', lambda found: expand(found[1]), text, flags=re.MULTILINE)
+
+    return expand("core.c")
+
+
+def _start_core() -> Core:
+    compiler = toolchain.find()
+    if compiler is None:
+        raise OSError("no C compiler was found")
+    library = ctypes.PyDLL(str(compiler.build_shared(core_source(), flags=("-pthread",), name="weft_core")))
+    library.weft_core_start.restype = ctypes.py_object
+    library.weft_core_start.argtypes = [ctypes.py_object] * 6
+    library.weft_runtime_table.restype = ctypes.c_void_p
+    library.weft_scratch_kept.restype = ctypes.c_int64
+    library.weft_set_threads.argtypes = [ctypes.c_int64]
+    library.weft_set_blas.argtypes = [ctypes.c_int64, ctypes.c_void_p]
+    array_api = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
+    number = 1.5
+    dispatcher = library.weft_core_start(array_api, number, [number], np.zeros((2, 3)), GuardFailed, "__builtins__")
+    table = blas.find()
+    if table is not None:
+        addresses = (ctypes.c_void_p * len(table.addresses))(*table.addresses)
+        library.weft_set_blas(int(table.ilp64), addresses)
+    threads.attach_pool(library.weft_set_threads)
+    return Core(library, dispatcher, table)
+
+
+# --- the dispatcher ------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=1)
+def dispatcher_type() -> type[interpreted.Dispatcher]:
+    """The base class of compiled functions; its interface is that of `interpreted.Dispatcher`."""
+    core = load_core()
+    return interpreted.Dispatcher if core is None else _native_dispatcher(core.dispatcher)
+
+
+def _native_dispatcher(base: Any) -> type[interpreted.Dispatcher]:
+    class NativeDispatcher(base):  # type: ignore[misc]
+        """`interpreted.Dispatcher` with calls, guards and kernels in native code."""
+
+        def __init__(self, signature: Signature) -> None:
+            # Keyword names of calls are interned: with interned names here one pointer comparison finds them.
+            names = tuple(map(sys.intern, signature.names))
+            super().__init__(
+                names,
+                signature.defaults,
+                NO_DEFAULT,
+                signature.positional_only,
+                signature.keyword_only,
+                signature.variadic,
+            )
+            self.signature = signature
+            self._installed: list[Version] = []
+
+        def add_version(self, version: Version) -> int:
+            validate(version, self.signature)
+            index: int = self._add(encode_version(version))
+            self._installed.append(version)
+            return index
+
+        def clear_versions(self) -> None:
+            self._drop_versions()
+            self._installed = []
+
+        @property
+        def versions(self) -> tuple[Version, ...]:
+            return tuple(self._installed)
+
+        @property
+        def call_counts(self) -> tuple[int, ...]:
+            counts: tuple[int, ...] = self._call_counts()
+            return counts
+
+        _miss = interpreted.Dispatcher._miss
+
+    native: Any = NativeDispatcher
+    return native  # type: ignore[no-any-return]
+
+
+# --- kernels -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel of a loaded shared object; the library must live as long as the address is used."""
+
+    address: int
+    library: ctypes.CDLL
+
+
+def load_kernel(path: str | Path, symbol: str = "kernel") -> Kernel:
+    """Load a shared object and find its kernel; CompileError if it has none."""
+    try:
+        library = ctypes.CDLL(str(path))
+        address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
+    except (OSError, AttributeError) as problem:
+        raise CompileError(f"a compiled kernel cannot be loaded: {problem}") from None
+    if not address:
+        raise CompileError(f"the kernel {symbol} has no address")
+    return Kernel(address, library)
+
+
+# --- versions as tuples, in the order of native/version.h ----------------------------------------------------------
+
+
+def encode_version(version: Version) -> Encoded:
+    """owner of a native version: it also keeps every object alive that the native structures name."""
+    params = (*map(_encode_param, version.params), *map(_encode_hidden, version.hidden))
+    address, callable_ = (version.function, None) if isinstance(version.function, int) else (0, version.function)
+    return (
+        address,
+        callable_,
+        functools.partial(raise_from_kernel, version.exceptions, version.location),
+        len(version.params),
+        max(version.words, result_base(version.params, version.hidden)),
+        params,
+        tuple(map(_encode_result, version.returns)),
+        array_slots(version.returns),
+        version.hold_below,
+        version,
+    )
+
+
+def _encode_param(param: DirectParam) -> Encoded:
+    return (0, 0, None, None, *_encode_test(param))
+
+
+def _encode_hidden(hidden: HiddenParam) -> Encoded:
+    if isinstance(hidden, AttrParam):
+        path = tuple(map(sys.intern, hidden.name.split(".")))
+        return (1, hidden.index, None, path, *_encode_test(hidden.param))
+    if isinstance(hidden, GlobalParam):
+        return (2, 0, hidden.namespace, sys.intern(hidden.name), *_encode_test(hidden.param))
+    if isinstance(hidden, CellParam):
+        return (3, 0, hidden.cell, None, *_encode_test(hidden.param))
+    raise TypeError(f"not a hidden parameter: {hidden!r}")
+
+
+def _encode_test(param: DirectParam) -> Encoded:
+    """test, code, rank, written, log2 of the item size, words, object"""
+    words = words_of(param)
+    if isinstance(param, ArrayParam):
+        shift = _item_size(param.typenum).bit_length() - 1
+        return (0, param.typenum, param.rank, int(param.written), shift, words, None)
+    if isinstance(param, ListParam):
+        return (1, LIST_KINDS.index(param.kind), param.rank, int(param.written), 0, words, None)
+    if isinstance(param, ScalarParam):
+        return (2, _SCALAR_CODES[param.kind], 0, 0, 0, words, interpreted.scalar_type(param.kind))
+    if isinstance(param, ConstParam):
+        return (3, 0, 0, 0, 0, words, param.value)
+    if isinstance(param, SameAsParam):
+        return (4, param.index, 0, 0, 0, words, None)
+    if isinstance(param, ObjectParam):
+        return (5, 0, 0, 0, 0, words, param.type)
+    raise TypeError(f"not a parameter descriptor: {param!r}")
+
+
+def _item_size(typenum: int) -> int:
+    size = next(np.dtype(code).itemsize for code in np.typecodes["All"] if np.dtype(code).num == typenum)
+    if size & (size - 1):
+        raise TypeError(f"arrays of NumPy type number {typenum} have items of {size} bytes, which is no power of two")
+    return size
+
+
+def _encode_result(result: Result) -> Encoded:
+    """kind, code, offset, rank, object, items"""
+    if isinstance(result, ConstResult):
+        return (1, 0, 0, 0, result.value, ())
+    if isinstance(result, ScalarResult):
+        return (2, _SCALAR_CODES[result.kind], result.offset, 0, _scalar_maker(result.kind), ())
+    if isinstance(result, ArrayResult):
+        return (3, 0, result.offset, 0, None, ())
+    if isinstance(result, ArgResult):
+        return (4, result.index, 0, 0, None, ())
+    if isinstance(result, ViewResult):
+        return (5, result.index, result.offset, result.rank, None, ())
+    if isinstance(result, ListResult):
+        return (6, 0, result.array.offset, 0, None, ())
+    if isinstance(result, TupleResult):
+        return (7, 0, 0, 0, None, tuple(map(_encode_result, result.items)))
+    if isinstance(result, ListOfResult):
+        return (8, 0, 0, 0, None, tuple(map(_encode_result, result.items)))
+    return (0, 0, 0, 0, None, ())
+
+
+def _scalar_maker(kind: str) -> object:
+    """What makes a NumPy scalar from its bytes: its dtype; half precision is rounded by its own type."""
+    if kind in PYTHON_SCALARS:
+        return None
+    return np.float16 if kind == "np.float16" else np.dtype(kind.removeprefix("np."))
+
+
+# --- exceptions of kernels -----------------------------------------------------------------------------------------
+
+
+def raise_from_kernel(
+    exceptions: tuple[ExceptionSpec, ...],
+    location: SourceLocation | None,
+    code: int,
+    line: int,
+    first: int,
+    second: int,
+    third: int,
+) -> NoReturn:
+    """Raise entry `code` of a kernel's exception table, as if from the user's line where that is known."""
+    if not 0 <= code < len(exceptions):
+        raise SystemError(f"a kernel raised exception {code} of {len(exceptions)}")
+    entry = exceptions[code]
+    if entry.message is None:
+        error = entry.type()
+    elif isinstance(entry.message, tuple):
+        error = entry.type(*entry.message)
+    else:
+        error = entry.type(entry.message.format(first, second, third))
+    if location is not None and line > 0:
+        exec(_raising_code(location.file, location.function, line), {"error": error})
+    raise error
+
+
+@functools.lru_cache(maxsize=256)
+def _raising_code(file: str, function: str, line: int) -> Any:
+    """Code whose only statement raises at the user's line, so that the traceback shows that line."""
+    text = linecache.getline(file, line).rstrip()
+    tree = ast.parse("raise error")
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            position: Any = node
+            position.lineno = position.end_lineno = line
+            position.col_offset = len(text) - len(text.lstrip())
+            position.end_col_offset = max(len(text), position.col_offset + 1)
+    replace: Callable[..., Any] = compile(tree, file, "exec").replace
+    names = {"co_name": function, **({"co_qualname": function} if sys.version_info >= (3, 11) else {})}
+    return replace(**names)

@@ -1,0 +1,186 @@
+"""The facts behind `weft doctor`. In comes the machine as it is; out comes a list of facts, each with a verdict and,
+where something could be better, one thing to do. Nothing here fails: what cannot be found out is itself a fact.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import sysconfig
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Literal
+
+from weft.errors import OptionError
+from weft.options import Options, make_options
+from weft.runtime.cache import default_cache
+from weft.runtime.toolchain import cpu_identity, examine
+
+Status = Literal["good", "note", "bad"]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One line of the report; `remedy` is empty where nothing needs to be done."""
+
+    topic: str
+    status: Status
+    text: str
+    remedy: str = ""
+
+
+def facts() -> tuple[Fact, ...]:
+    """Everything `weft doctor` shows, in order."""
+    sections: tuple[tuple[str, Callable[[], list[Fact]]], ...] = (
+        ("weft", _weft),
+        ("python", _python),
+        ("numpy", _numpy),
+        ("compiler", _compilers),
+        ("cpu", _cpu),
+        ("threads", _threads),
+        ("blas", _blas),
+        ("cache", _cache),
+        ("isl", _isl),
+        ("extras", _extras),
+        ("settings", _settings),
+    )
+    found: list[Fact] = []
+    for topic, section in sections:
+        try:
+            found += section()
+        except Exception as problem:  # a report about a broken machine must reach its end
+            found.append(Fact(topic, "bad", f"cannot be examined: {type(problem).__name__}: {problem}"))
+    return tuple(found)
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _weft() -> list[Fact]:
+    from weft import __version__
+
+    disabled = os.environ.get("WEFT_DISABLE", "0") not in ("", "0")
+    if disabled:
+        return [Fact("weft", "note", f"{__version__}, switched off by WEFT_DISABLE", "unset WEFT_DISABLE")]
+    return [Fact("weft", "good", __version__)]
+
+
+def _python() -> list[Fact]:
+    text = f"{platform.python_implementation()} {platform.python_version()} on {platform.platform(terse=True)}"
+    out = [Fact("python", "good", f"{text}, {sys.executable}")]
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        remedy = "use a build with the GIL for the native dispatcher"
+        out.append(Fact("python", "note", "a free-threaded build: calls go through the dispatcher in Python", remedy))
+    return out
+
+
+def _numpy() -> list[Fact]:
+    import numpy
+
+    if int(numpy.__version__.split(".")[0]) < 2:
+        return [Fact("numpy", "bad", numpy.__version__, "pip install 'numpy>=2'")]
+    return [Fact("numpy", "good", numpy.__version__)]
+
+
+def _compilers() -> list[Fact]:
+    out: list[Fact] = []
+    chosen = False
+    for verdict in examine():
+        command = " ".join(verdict.command)
+        if verdict.toolchain is None:
+            # A compiler that is not there is no news; one that is there and does not work is.
+            absent = verdict.reason == "not found" and verdict.origin != "$CC"
+            out.append(Fact("compiler", "note" if absent or chosen else "bad", f"{command}: {verdict.reason}"))
+            continue
+        tools = verdict.toolchain
+        vector = "with vector mathematics (libmvec)" if tools.supports_libmvec else "without vector mathematics"
+        role = "used" if not chosen else "not needed"
+        out.append(Fact("compiler", "good", f"{command}: {tools.version}, {vector}; {role} (from {verdict.origin})"))
+        chosen = True
+    if not chosen:
+        remedy = "install gcc or clang, or pip install 'weft[zig]'"
+        out.append(Fact("compiler", "bad", "none works: the slower Python back end is used", remedy))
+    return out
+
+
+def _cpu() -> list[Fact]:
+    fields = dict(part.split("=", 1) for part in cpu_identity().split("; ") if "=" in part)
+    name = fields.get("model name") or platform.processor() or platform.machine()
+    features = set((fields.get("flags") or fields.get("Features") or "").split())
+    widest = next((label for flag, label in _VECTOR_UNITS if flag in features), "vector unit unknown")
+    return [Fact("cpu", "good", f"{name}, {platform.machine()}, {widest}, {os.cpu_count()} logical cores")]
+
+
+_VECTOR_UNITS = (
+    ("avx512f", "AVX-512"),
+    ("avx2", "AVX2"),
+    ("avx", "AVX"),
+    ("sse4_2", "SSE4.2"),
+    ("sve", "SVE"),
+    ("asimd", "NEON"),
+)
+
+
+def _threads() -> list[Fact]:
+    from weft.runtime.threads import get_num_threads
+
+    set_by = [name for name in ("WEFT_NUM_THREADS", "OMP_NUM_THREADS") if os.environ.get(name)]
+    origin = f"from {set_by[0]}" if set_by else "from the processors this process may use"
+    return [Fact("threads", "good", f"{get_num_threads()}, {origin}")]
+
+
+def _blas() -> list[Fact]:
+    import numpy  # noqa: F401 (NumPy brings the library that is looked for)
+
+    from weft.runtime import blas
+
+    table = blas.find()
+    if table is None:
+        remedy = "a NumPy wheel from PyPI or conda-forge brings one"
+        return [Fact("blas", "note", "none found in this process: products use weft's own loops", remedy)]
+    absent = [name for name, address in zip(blas.FUNCTIONS, table.addresses) if not address]
+    integers = "64-bit" if table.ilp64 else "32-bit"
+    missing = f", without {', '.join(absent)}" if absent else ""
+    return [Fact("blas", "good", f"{os.path.basename(table.path)}, {integers} integers{missing}")]
+
+
+def _cache() -> list[Fact]:
+    info = default_cache().info()
+    text = f"{info.directory}: {info.entries} entries, {info.bytes / 1e6:.1f} of {info.limit / 1e6:.0f} MB"
+    if not info.writable:
+        remedy = "set WEFT_CACHE_DIR to a writable directory"
+        return [Fact("cache", "bad", f"{text}; not writable, so nothing is kept between processes", remedy)]
+    return [Fact("cache", "good", text)]
+
+
+def _isl() -> list[Fact]:
+    version = _version("islpy")
+    if version is None:
+        return [Fact("isl", "bad", "islpy is not installed", "pip install islpy")]
+    return [Fact("isl", "good", f"islpy {version}")]
+
+
+def _extras() -> list[Fact]:
+    purposes = {"scipy": "SciPy's functions", "ziglang": "a C compiler as a wheel", "rich": "coloured tables"}
+    out = []
+    for name, purpose in purposes.items():
+        version = _version(name)
+        text = f"{name} {version}" if version else f"{name} is not installed ({purpose})"
+        out.append(Fact("extras", "good" if version else "note", text))
+    return out
+
+
+def _settings() -> list[Fact]:
+    try:
+        options = make_options()
+    except OptionError as problem:
+        return [Fact("settings", "bad", str(problem), "correct or unset that variable")]
+    default = Options()
+    changed = [f"{name}={value!r}" for name, value in vars(options).items() if value != getattr(default, name)]
+    return [Fact("settings", "good", ", ".join(changed) or "all options at their defaults")]

@@ -1,0 +1,237 @@
+"""The dispatcher in plain Python: the reference for the native one, and the one used where that cannot be built.
+
+In: calls, and versions whose code is a Python function. Out: the result of the first version whose guards the call
+passes, or of `_miss`. The guards are those of the native dispatcher, word for word; kernels are not run from here.
+"""
+
+from __future__ import annotations
+
+import struct
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from weft.runtime.descriptor import (
+    NO_DEFAULT,
+    STATUS_GUARD,
+    ArrayParam,
+    AttrParam,
+    ConstParam,
+    DirectParam,
+    GlobalParam,
+    GuardFailed,
+    HiddenParam,
+    ListParam,
+    ObjectParam,
+    SameAsParam,
+    ScalarParam,
+    Signature,
+    Version,
+    validate,
+)
+
+_PYTHON_TYPES: dict[str, type] = {"int": int, "bool": bool, "float": float, "complex": complex}
+_ABSENT = object()
+
+#: The flag of arrays that are writeable with a warning (`np.broadcast_arrays`), which only NumPy itself can give.
+_WARN_ON_WRITE = 1 << 31
+
+
+def scalar_type(kind: str) -> type:
+    """The exact type behind a scalar kind."""
+    if kind in _PYTHON_TYPES:
+        return _PYTHON_TYPES[kind]
+    return np.dtype(kind.removeprefix("np.")).type
+
+
+class Dispatcher:
+    """A callable that runs the first of its versions whose guards a call passes, most recently used first."""
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
+        self.misses = 0
+        self.guard_failures = 0
+        self._installed: list[Version] = []
+        self._counts: list[int] = []
+        self._order: list[int] = []
+
+    def add_version(self, version: Version) -> int:
+        """Install a version; it is tried first. Returns its index."""
+        validate(version, self.signature)
+        if version.native:
+            raise TypeError("a native version needs the native core")
+        self._installed.append(version)
+        self._counts.append(0)
+        self._order.insert(0, len(self._installed) - 1)
+        return len(self._installed) - 1
+
+    def clear_versions(self) -> None:
+        """Remove all versions."""
+        self._installed, self._counts, self._order = [], [], []
+
+    @property
+    def versions(self) -> tuple[Version, ...]:
+        """In order of installation."""
+        return tuple(self._installed)
+
+    @property
+    def call_counts(self) -> tuple[int, ...]:
+        """Calls of each version, in order of installation."""
+        return tuple(self._counts)
+
+    def _miss(self, args: tuple[object, ...], kwargs: dict[str, object], status: int | None) -> Any:
+        raise NotImplementedError("a dispatcher says in `_miss` what a call without a version does")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        bound = bind(self.signature, args, kwargs) if self._installed and not self.signature.variadic else None
+        if bound is not None:
+            for index in tuple(self._order):
+                version = self._installed[index]
+                values = fitting_values(version, bound)
+                if values is None:
+                    continue
+                self._order.remove(index)
+                self._order.insert(0, index)
+                try:
+                    answer = version.function(*values)  # type: ignore[operator]
+                except GuardFailed:
+                    self.guard_failures += 1
+                    return self._miss(args, kwargs, STATUS_GUARD)
+                except BaseException:
+                    self._counts[index] += 1
+                    raise
+                self._counts[index] += 1
+                return answer
+        self.misses += 1
+        return self._miss(args, kwargs, None)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+
+def bind(signature: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any] | None:
+    """All values in order, or None if the call is not one that Python would accept."""
+    names = signature.names
+    if len(args) > len(names) - signature.keyword_only:
+        return None
+    bound: list[Any] = [*args, *signature.defaults[len(args) :]]
+    given = set(names[: max(len(args), signature.positional_only)])
+    positions = {name: position for position, name in enumerate(names)}
+    for name, value in kwargs.items():
+        if name in given or name not in positions:
+            return None
+        bound[positions[name]] = value
+    return None if any(value is NO_DEFAULT for value in bound) else bound
+
+
+def fitting_values(version: Version, bound: list[Any]) -> list[Any] | None:
+    """The values of all parameters, hidden ones behind, if they pass the guards; else None."""
+    values = list(bound)
+    met: list[list[Any]] = []
+    params: list[DirectParam] = []
+    for param, value in zip(version.params, bound, strict=True):
+        if not fits(param, value, values, met):
+            return None
+        params.append(param)
+    for hidden in version.hidden:
+        value = fetch(hidden, values)
+        if value is _ABSENT or not fits(hidden.param, value, values, met):
+            return None
+        values.append(value)
+        params.append(hidden.param)
+    written = any(isinstance(param, ListParam) and param.written for param in params)
+    if written and len({id(item) for item in met}) != len(met):
+        return None
+    return values
+
+
+def fetch(hidden: HiddenParam, values: list[Any]) -> Any:
+    """The present value of a hidden parameter; what cannot be read is absent, and plain Python meets the same error."""
+    try:
+        if isinstance(hidden, AttrParam):
+            value = values[hidden.index]
+            for name in hidden.name.split("."):
+                value = getattr(value, name)
+            return value
+        if isinstance(hidden, GlobalParam):
+            if hidden.name in hidden.namespace:
+                return hidden.namespace[hidden.name]
+            builtins = hidden.namespace["__builtins__"]
+            return builtins[hidden.name] if isinstance(builtins, dict) else getattr(builtins, hidden.name)
+        return hidden.cell.cell_contents
+    except Exception:
+        return _ABSENT
+
+
+def fits(param: DirectParam, value: Any, values: list[Any], met: list[list[Any]]) -> bool:
+    """Whether a value passes one guard; every list object of a list parameter is added to `met`."""
+    if isinstance(param, ArrayParam):
+        return _array_fits(param, value)
+    if isinstance(param, ScalarParam):
+        return type(value) is scalar_type(param.kind) and _is_int64(value)
+    if isinstance(param, ListParam):
+        return _list_fits(param, value, met)
+    if isinstance(param, ConstParam):
+        return same_constant(value, param.value)
+    if isinstance(param, SameAsParam):
+        return value is values[param.index]
+    if isinstance(param, ObjectParam):
+        return param.type is None or type(value) is param.type
+    raise TypeError(f"not a parameter descriptor: {param!r}")
+
+
+def same_constant(value: object, expected: object) -> bool:
+    """The very object, or an equal plain value of one exact type; floats by their bits."""
+    if value is expected:
+        return True
+    if type(value) is not type(expected):
+        return False
+    if isinstance(value, tuple) and isinstance(expected, tuple) and type(value) is tuple:
+        return len(value) == len(expected) and all(map(same_constant, value, expected))
+    if type(value) is float:
+        return struct.pack("d", value) == struct.pack("d", expected)
+    if type(value) is complex and isinstance(expected, complex):
+        return same_constant((value.real, value.imag), (expected.real, expected.imag))
+    return type(value) in (int, str, bytes) and value == expected
+
+
+def _is_int64(value: object) -> bool:
+    """True of everything but a Python int that needs more than a word."""
+    return type(value) is not int or -(2**63) <= value < 2**63
+
+
+def _array_fits(param: ArrayParam, value: Any) -> bool:
+    if type(value) is not np.ndarray or value.dtype.num != param.typenum or value.ndim != param.rank:
+        return False
+    flags = value.flags
+    return (
+        value.dtype.isnative
+        and bool(flags.aligned)
+        and (not param.written or (not flags.num & _WARN_ON_WRITE and bool(flags.writeable)))
+        and all(stride % value.itemsize == 0 for stride in value.strides)
+    )
+
+
+def _list_fits(param: ListParam, value: Any, met: list[list[Any]]) -> bool:
+    leaf = _PYTHON_TYPES[param.kind]
+    shape: list[int] = []
+    level = value
+    for _ in range(param.rank):
+        if level is not None and type(level) is not list:
+            return False
+        shape.append(len(level) if level else 0)
+        level = level[0] if level else None
+
+    def leaves(item: Any, depth: int) -> Iterator[bool]:
+        if depth == param.rank:
+            yield type(item) is leaf and _is_int64(item)
+        elif type(item) is not list or len(item) != shape[depth]:
+            yield False
+        else:
+            met.append(item)
+            for part in item:
+                yield from leaves(part, depth + 1)
+
+    return all(leaves(value, 0))

@@ -1,0 +1,79 @@
+/* The native core of the runtime: one shared object, built once per machine, loaded by `weft.runtime.dispatch`.
+
+   In: NumPy's function table and one object of each layout the core reads by itself. Out: the Dispatcher type; and for
+   the Python side of the runtime a few functions on the pool, the scratch memory and the BLAS table. */
+
+#include "python_api.h"
+#include "runtime.h"
+#include "memory.c"
+#include "pool.c"
+#include "version.h"
+#include "lists.c"
+#include "guards.c"
+#include "results.c"
+#include "dispatcher.c"
+
+#define CORE_VERSION 1
+
+static weft_rt runtime_table = {
+    .version = CORE_VERSION,
+    .new_array = rt_new_array,
+    .alloc = rt_alloc,
+    .release = rt_release,
+    .parallel = rt_parallel,
+    .threads = rt_threads,
+    .poll = rt_poll,
+};
+
+/* The hand-written layouts hold for the objects of this interpreter: number 1.5, list [number], array zeros((2, 3)). */
+static int layout_agrees(PyObject *number, PyObject *list, PyObject *array)
+{
+    const ListHead *l = (const ListHead *)list;
+    const ArrayHead *a = (const ArrayHead *)array;
+    return number->type == &PyFloat_Type && ((FloatHead *)number)->value == 1.5 && l->base.type == &PyList_Type && l->size == 1 &&
+           l->items[0] == number && a->base.type == numpy.array_type && a->rank == 2 && a->shape[0] == 2 && a->shape[1] == 3 &&
+           a->strides[0] == 24 && a->strides[1] == 8 && a->descriptor->type_number == 12 && a->descriptor->byteorder == '=' &&
+           (a->flags & ARRAY_WRITEABLE) && PyFloat_Type.flags == PyType_GetFlags(&PyFloat_Type);
+}
+
+static void before_fork(void) { scratch_before_fork(); }
+static void after_fork_parent(void) { scratch_after_fork(); }
+
+static void after_fork_child(void)
+{
+    scratch_after_fork();
+    pool_after_fork();
+}
+
+/* The Dispatcher type, or NULL with an exception. Called once, with the interpreter lock held. */
+PyObject *weft_core_start(PyObject *capsule, PyObject *number, PyObject *list, PyObject *array, PyObject *guard_failed,
+                          PyObject *builtins)
+{
+    void **table = PyCapsule_GetPointer(capsule, NULL);
+    if (table == NULL)
+        return NULL;
+    numpy.array_type = table[2];
+    numpy.descriptor = (descriptor_from_type)table[45];
+    numpy.scalar = (scalar_from_data)table[60];
+    numpy.from_descriptor = (array_from_descriptor)table[94];
+    numpy.zeros = (array_with_shape)table[183];
+    numpy.empty = (array_with_shape)table[184];
+    numpy.set_base = (set_base_object)table[282];
+    if (!layout_agrees(number, list, array)) {
+        PyErr_SetString(PyExc_RuntimeError, "objects of this interpreter are laid out in another way than the core expects");
+        return NULL;
+    }
+    guard_failed_type = new_reference(guard_failed);
+    builtins_name = new_reference(builtins);
+    if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0)
+        return PyErr_NoMemory();
+    return PyType_FromSpec(&dispatcher_spec);
+}
+
+const weft_rt *weft_runtime_table(void) { return &runtime_table; }
+
+void weft_set_blas(int64_t ilp64, void **functions)
+{
+    runtime_table.blas_ilp64 = ilp64;
+    memcpy(runtime_table.blas, functions, sizeof runtime_table.blas);
+}

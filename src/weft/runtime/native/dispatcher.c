@@ -1,0 +1,473 @@
+/* The callable that a user's function becomes: binds a call, finds a version whose guards it passes, runs it.
+
+   In: a vectorcall. Out: the result of a version, or of the Python method `_miss(args, kwargs, status)` when none fits
+   (status None) or its kernel found out before any effect that it does not apply (status 1). Versions are kept most
+   recently used first. The interpreter lock is released while a kernel runs. */
+
+#include "version.h"
+
+enum { STACK_WORDS = 192 };
+
+typedef struct {
+    PyObject base;
+    vectorcall call;
+    PyObject *names, *defaults, *no_default;
+    int64_t count, positional_only, keyword_only, variadic;
+    version **versions;
+    int version_count;
+    long long misses, guard_failures;
+} dispatcher;
+
+typedef enum { ATTEMPT_UNFIT, ATTEMPT_DONE, ATTEMPT_GUARD } attempt_outcome;
+
+static PyObject *guard_failed_type;
+static weft_rt runtime_table;
+
+/* --- binding --- */
+
+static int64_t find_name(const dispatcher *d, PyObject *name)
+{
+    for (int64_t i = d->positional_only; i < d->count; i++)
+        if (PyTuple_GetItem(d->names, i) == name)
+            return i;
+    for (int64_t i = d->positional_only; i < d->count; i++)
+        if (PyObject_RichCompareBool(PyTuple_GetItem(d->names, i), name, 2) > 0)
+            return i;
+    return -1;
+}
+
+/* Borrowed references to all values in order. 0 if the call is not one that Python would accept: it then says why. */
+static int bind(const dispatcher *d, PyObject *const *args, Py_ssize_t count, PyObject *keywords, PyObject **bound)
+{
+    if (count > d->count - d->keyword_only)
+        return 0;
+    for (int64_t i = 0; i < d->count; i++)
+        bound[i] = i < count ? args[i] : NULL;
+    Py_ssize_t named = keywords == NULL ? 0 : PyTuple_Size(keywords);
+    for (Py_ssize_t k = 0; k < named; k++) {
+        int64_t i = find_name(d, PyTuple_GetItem(keywords, k));
+        if (i < 0 || bound[i] != NULL)
+            return 0;
+        bound[i] = args[count + k];
+    }
+    for (int64_t i = 0; i < d->count; i++)
+        if (bound[i] == NULL && (bound[i] = PyTuple_GetItem(d->defaults, i)) == d->no_default)
+            return 0;
+    return 1;
+}
+
+static PyObject *miss(dispatcher *d, PyObject *const *args, Py_ssize_t count, PyObject *keywords, int status)
+{
+    d->misses += status == 0;
+    d->guard_failures += status != 0;
+    PyObject *positional = PyTuple_New(count), *named = PyDict_New(), *answer = NULL;
+    int built = positional != NULL && named != NULL;
+    for (Py_ssize_t i = 0; built && i < count; i++)
+        built = PyTuple_SetItem(positional, i, new_reference(args[i])) == 0;
+    Py_ssize_t named_count = keywords == NULL ? 0 : PyTuple_Size(keywords);
+    for (Py_ssize_t k = 0; built && k < named_count; k++)
+        built = PyDict_SetItem(named, PyTuple_GetItem(keywords, k), args[count + k]) == 0;
+    if (built && status == 0)
+        answer = PyObject_CallMethod((PyObject *)d, "_miss", "OOO", positional, named, &_Py_NoneStruct);
+    else if (built)
+        answer = PyObject_CallMethod((PyObject *)d, "_miss", "OOi", positional, named, status);
+    Py_DecRef(positional);
+    Py_DecRef(named);
+    return answer;
+}
+
+/* --- running --- */
+
+static attempt_outcome run_python(const version *v, PyObject *const *values, PyObject **out)
+{
+    PyObject *args = PyTuple_New(v->value_count);
+    for (int i = 0; args != NULL && i < v->value_count; i++)
+        PyTuple_SetItem(args, i, new_reference(values[i]));
+    *out = args == NULL ? NULL : PyObject_Call(v->callable, args, NULL);
+    Py_DecRef(args);
+    if (*out == NULL && PyErr_ExceptionMatches(guard_failed_type)) {
+        PyErr_Clear();
+        return ATTEMPT_GUARD;
+    }
+    return ATTEMPT_DONE;
+}
+
+static void drop_error(frame *f)
+{
+    for (int i = 0; i < 3; i++)
+        Py_DecRef(f->error[i]);
+}
+
+/* Sets the exception that a status other than OK and GUARD stands for. */
+static void set_exception(const version *v, const int64_t *w, int64_t status)
+{
+    if (status == STATUS_MEMORY) {
+        PyErr_NoMemory();
+    } else if (status == STATUS_INTERRUPTED) {
+        PyErr_SetNone(PyExc_KeyboardInterrupt);
+    } else if (status == STATUS_RAISE) {
+        PyObject *answer = PyObject_CallFunction(v->raiser, "LLLLL", (long long)w[1], (long long)w[2], (long long)w[3],
+                                                 (long long)w[4], (long long)w[5]);
+        Py_DecRef(answer);
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_SystemError, "the exception of a kernel was not raised");
+    } else {
+        PyErr_SetString(PyExc_SystemError, "a kernel returned an unknown status");
+    }
+}
+
+static PyObject *finish(const version *v, const int64_t *w, PyObject *const *values, int64_t status)
+{
+    if (status != STATUS_OK) {
+        set_exception(v, w, status);
+        return NULL;
+    }
+    if (w[0] < 0 || w[0] >= v->result_count) {
+        PyErr_SetString(PyExc_SystemError, "a kernel returned an unknown result");
+        return NULL;
+    }
+    return build_result(&v->results[w[0]], w, values);
+}
+
+/* Whether the call is so small that giving up the interpreter lock and taking it again would cost more than the work. */
+static int is_small(const version *v, const int64_t *w)
+{
+    int64_t elements = 0;
+    w += CONTROL_WORDS;
+    for (int i = 0; i < v->value_count && elements < v->hold_below; i++) {
+        const parameter *p = &v->parameters[i];
+        if (p->test == TEST_ARRAY || p->test == TEST_LIST) {
+            int64_t size = 1;
+            for (int axis = 0; axis < p->rank; axis++)
+                size *= w[1 + axis];
+            elements += size;
+        }
+        w += p->words;
+    }
+    return elements < v->hold_below;
+}
+
+/* With the lock held nothing may wait for another thread that could need it: regions run serially. */
+static int64_t call_kernel(const version *v, frame *f, int64_t *w)
+{
+    frame *outer = current_frame;
+    int64_t status;
+    current_frame = f;
+    if (v->hold_below > 0 && is_small(v, w)) {
+        region_depth++;
+        status = v->kernel(&runtime_table, w);
+        region_depth--;
+    } else {
+        release_interpreter(f);
+        status = v->kernel(&runtime_table, w);
+        PyEval_RestoreThread(f->thread);
+    }
+    current_frame = outer;
+    return status;
+}
+
+static attempt_outcome run_kernel(const version *v, PyObject *const *values, const list_call *lists, int64_t *w, PyObject **out)
+{
+    frame f = {0};
+    int64_t status = call_kernel(v, &f, w);
+    attempt_outcome outcome = ATTEMPT_DONE;
+    *out = NULL;
+    if (status == STATUS_GUARD && !f.interrupted) {
+        drop_error(&f);
+        outcome = ATTEMPT_GUARD;
+    } else if (lists->count > 0 && copy_lists_out(lists) < 0) {
+        drop_error(&f);
+    } else if (f.error[0] != NULL) {
+        PyErr_Restore(f.error[0], f.error[1], f.error[2]);
+    } else {
+        *out = finish(v, w, values, status);
+    }
+    for (int i = 0; i < v->slot_count; i++)
+        Py_DecRef((PyObject *)(uintptr_t)w[v->slots[i]]);
+    return outcome;
+}
+
+static inline attempt_outcome attempt_with(version *v, PyObject *const *arguments, list_call *lists, int64_t *w, PyObject **out)
+{
+    PyObject *all[MAX_VALUES];
+    PyObject *const *values = arguments;
+    int fits = pack_arguments(v, arguments, lists, w);
+    int hidden = v->value_count - v->argument_count;
+    if (hidden > 0 && fits > 0) {
+        memcpy(all, arguments, (size_t)v->argument_count * sizeof *all);
+        memset(all + v->argument_count, 0, (size_t)hidden * sizeof *all);
+        values = all;
+        fits = pack_hidden(v, all, lists, w);
+    }
+    if (fits > 0 && v->written_lists)
+        fits = lists_are_distinct(lists);
+    attempt_outcome outcome = ATTEMPT_UNFIT;
+    if (fits < 0) {
+        *out = NULL;
+        outcome = ATTEMPT_DONE;
+    } else if (fits > 0 && v->kernel == NULL) {
+        outcome = run_python(v, values, out);
+    } else if (fits > 0) {
+        memset(w, 0, CONTROL_WORDS * sizeof *w);
+        memset(w + v->result_base, 0, (size_t)(v->words - v->result_base) * sizeof *w);
+        outcome = run_kernel(v, values, lists, w, out);
+    }
+    if (values == all)
+        for (int i = v->argument_count; i < v->value_count; i++)
+            Py_DecRef(all[i]);
+    return outcome;
+}
+
+static attempt_outcome attempt(version *v, PyObject *const *arguments, PyObject **out)
+{
+    int64_t stack[STACK_WORDS], *w = stack;
+    list_call lists = {0};
+    v->references++;
+    lists.track = v->written_lists > 0;
+    attempt_outcome outcome = ATTEMPT_DONE;
+    if (v->words > STACK_WORDS)
+        w = malloc((size_t)v->words * sizeof *w);
+    if (v->list_count > 0)
+        lists.copies = calloc((size_t)v->list_count, sizeof *lists.copies);
+    if (w == NULL || (v->list_count > 0 && lists.copies == NULL))
+        *out = PyErr_NoMemory();
+    else
+        outcome = attempt_with(v, arguments, &lists, w, out);
+    if (v->list_count > 0)
+        release_lists(&lists);
+    if (w != stack)
+        free(w);
+    release_version(v);
+    return outcome;
+}
+
+static void move_to_front(dispatcher *d, version *v)
+{
+    int at = 0;
+    while (at < d->version_count && d->versions[at] != v)
+        at++;
+    if (at == d->version_count) /* removed while it ran */
+        return;
+    memmove(&d->versions[1], &d->versions[0], (size_t)at * sizeof *d->versions);
+    d->versions[0] = v;
+}
+
+static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    dispatcher *d = (dispatcher *)self;
+    Py_ssize_t count = (Py_ssize_t)(flags & ~VECTORCALL_OFFSET_BIT);
+    PyObject *bound[MAX_VALUES];
+    PyObject *const *values = args;
+    if (d->version_count == 0 || d->variadic)
+        return miss(d, args, count, keywords, 0);
+    if (keywords != NULL || count != d->count || d->keyword_only > 0) {
+        if (!bind(d, args, count, keywords, bound))
+            return miss(d, args, count, keywords, 0);
+        values = bound;
+    }
+    for (int i = 0; i < d->version_count; i++) {
+        version *v = d->versions[i];
+        PyObject *answer = NULL;
+        v->references++; /* the answer's making may run Python code that removes it */
+        attempt_outcome outcome = attempt(v, values, &answer);
+        if (outcome == ATTEMPT_DONE)
+            v->calls++;
+        if (outcome != ATTEMPT_UNFIT && i > 0)
+            move_to_front(d, v);
+        release_version(v);
+        if (outcome == ATTEMPT_DONE)
+            return answer;
+        if (outcome == ATTEMPT_GUARD)
+            return miss(d, args, count, keywords, STATUS_GUARD);
+    }
+    return miss(d, args, count, keywords, 0);
+}
+
+/* --- the type --- */
+
+static PyObject *dispatcher_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    (void)args;
+    (void)keywords;
+    dispatcher *d = (dispatcher *)PyType_GenericAlloc(type, 0);
+    if (d != NULL)
+        d->call = dispatcher_vectorcall;
+    return (PyObject *)d;
+}
+
+static int dispatcher_init(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    dispatcher *d = (dispatcher *)self;
+    PyObject *names, *defaults, *no_default;
+    long long positional_only, keyword_only;
+    int variadic;
+    (void)keywords;
+    if (!PyArg_ParseTuple(args, "O!O!OLLp", &PyTuple_Type, &names, &PyTuple_Type, &defaults, &no_default, &positional_only,
+                          &keyword_only, &variadic))
+        return -1;
+    if (PyTuple_Size(names) != PyTuple_Size(defaults) || d->names != NULL) {
+        PyErr_SetString(PyExc_TypeError, "a dispatcher is set up once, with one default for each name");
+        return -1;
+    }
+    d->names = new_reference(names);
+    d->defaults = new_reference(defaults);
+    d->no_default = new_reference(no_default);
+    d->count = PyTuple_Size(names);
+    d->positional_only = positional_only;
+    d->keyword_only = keyword_only;
+    d->variadic = variadic;
+    return 0;
+}
+
+static PyObject *dispatcher_add(PyObject *self, PyObject *encoded)
+{
+    dispatcher *d = (dispatcher *)self;
+    if (!is_exact(encoded, &PyTuple_Type) || d->names == NULL) {
+        PyErr_SetString(PyExc_TypeError, "an encoded version and an initialised dispatcher are needed");
+        return NULL;
+    }
+    version **versions = realloc(d->versions, (size_t)(d->version_count + 1) * sizeof *versions);
+    if (versions == NULL)
+        return PyErr_NoMemory();
+    d->versions = versions;
+    version *v = read_version(encoded);
+    if (v == NULL)
+        return NULL;
+    if (v->argument_count != d->count) {
+        release_version(v);
+        PyErr_SetString(PyExc_TypeError, "the version describes another number of parameters than the function has");
+        return NULL;
+    }
+    v->index = d->version_count;
+    memmove(&versions[1], &versions[0], (size_t)d->version_count * sizeof *versions);
+    versions[0] = v;
+    d->version_count++;
+    return PyLong_FromLongLong(v->index);
+}
+
+static PyObject *dispatcher_drop_versions(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    dispatcher *d = (dispatcher *)self;
+    version **versions = d->versions;
+    int count = d->version_count;
+    d->versions = NULL;
+    d->version_count = 0;
+    for (int i = 0; i < count; i++)
+        release_version(versions[i]);
+    free(versions);
+    return new_reference(&_Py_NoneStruct);
+}
+
+/* Calls of each version, in the order they were added. */
+static PyObject *dispatcher_call_counts(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    dispatcher *d = (dispatcher *)self;
+    PyObject *counts = PyTuple_New(d->version_count);
+    for (int i = 0; counts != NULL && i < d->version_count; i++)
+        if (PyTuple_SetItem(counts, d->versions[i]->index, PyLong_FromLongLong(d->versions[i]->calls)) < 0) {
+            Py_DecRef(counts);
+            return NULL;
+        }
+    return counts;
+}
+
+static PyObject *dispatcher_get(PyObject *self, PyObject *instance, PyObject *type)
+{
+    (void)type;
+    if (instance == NULL || instance == &_Py_NoneStruct)
+        return new_reference(self);
+    return PyMethod_New(self, instance);
+}
+
+static PyObject *dispatcher_call(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    return PyVectorcall_Call(self, args, keywords);
+}
+
+static int dispatcher_traverse(PyObject *self, visitor visit, void *context)
+{
+    dispatcher *d = (dispatcher *)self;
+    PyObject *direct[] = {(PyObject *)self->type, d->names, d->defaults, d->no_default};
+    int stop = 0;
+    for (int i = 0; i < 4 && !stop; i++)
+        if (direct[i] != NULL)
+            stop = visit(direct[i], context);
+    for (int i = 0; i < d->version_count && !stop; i++)
+        stop = visit(d->versions[i]->owner, context);
+    return stop;
+}
+
+static int dispatcher_clear(PyObject *self)
+{
+    dispatcher *d = (dispatcher *)self;
+    Py_DecRef(dispatcher_drop_versions(self, NULL));
+    PyObject *names = d->names, *defaults = d->defaults, *no_default = d->no_default;
+    d->names = d->defaults = d->no_default = NULL;
+    d->count = 0;
+    Py_DecRef(names);
+    Py_DecRef(defaults);
+    Py_DecRef(no_default);
+    return 0;
+}
+
+static void dispatcher_dealloc(PyObject *self)
+{
+    PyTypeObject *type = self->type;
+    PyObject_GC_UnTrack(self);
+    dispatcher_clear(self);
+    PyObject_GC_Del(self);
+    Py_DecRef((PyObject *)type);
+}
+
+/* Up to CPython 3.11 a Python subclass loses the vectorcall flag even if it leaves __call__ alone, and in all versions the
+   method flag: both are put back when the subclass inherits the two slots. The place of the flags was checked at start. */
+
+static PyObject *dispatcher_init_subclass(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyTypeObject *type = (PyTypeObject *)self;
+    if (PyType_GetSlot(type, SLOT_CALL) == (void *)dispatcher_call)
+        type->flags |= TYPE_VECTORCALL;
+    if (PyType_GetSlot(type, SLOT_DESCR_GET) == (void *)dispatcher_get)
+        type->flags |= TYPE_METHOD_DESCRIPTOR;
+    return new_reference(&_Py_NoneStruct);
+}
+
+static PyMethodDef dispatcher_methods[] = {
+    {"_add", dispatcher_add, METHOD_O, "Install an encoded version; returns its index."},
+    {"_drop_versions", dispatcher_drop_versions, METHOD_NOARGS, "Remove all versions."},
+    {"_call_counts", dispatcher_call_counts, METHOD_NOARGS, "Calls of each version, in order of installation."},
+    {"__init_subclass__", dispatcher_init_subclass, METHOD_NOARGS | METHOD_CLASS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef dispatcher_members[] = {
+    {"__vectorcalloffset__", MEMBER_SSIZE, offsetof(dispatcher, call), MEMBER_READONLY, NULL},
+    {"misses", MEMBER_LONGLONG, offsetof(dispatcher, misses), MEMBER_READONLY, "Calls that no version fitted."},
+    {"guard_failures", MEMBER_LONGLONG, offsetof(dispatcher, guard_failures), MEMBER_READONLY,
+     "Calls whose kernel found before any effect that it does not apply."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot dispatcher_slots[] = {
+    {SLOT_NEW, (void *)dispatcher_new},
+    {SLOT_INIT, (void *)dispatcher_init},
+    {SLOT_DEALLOC, (void *)dispatcher_dealloc},
+    {SLOT_TRAVERSE, (void *)dispatcher_traverse},
+    {SLOT_CLEAR, (void *)dispatcher_clear},
+    {SLOT_CALL, (void *)dispatcher_call},
+    {SLOT_DESCR_GET, (void *)dispatcher_get},
+    {SLOT_METHODS, dispatcher_methods},
+    {SLOT_MEMBERS, dispatcher_members},
+    {SLOT_DOC, (void *)"A callable that runs the first of its versions whose guards a call passes."},
+    {0, NULL},
+};
+
+static PyType_Spec dispatcher_spec = {
+    .name = "weft.runtime.core.Dispatcher",
+    .basicsize = sizeof(dispatcher),
+    .flags = TYPE_BASETYPE | TYPE_VECTORCALL | TYPE_GC | TYPE_METHOD_DESCRIPTOR | TYPE_VERSION_TAG,
+    .slots = dispatcher_slots,
+};

@@ -1,0 +1,226 @@
+/* Nested Python lists as arrays: copied in before the kernel, and what it changed copied out after it.
+
+   In: list objects. Out: one contiguous buffer each, and the rows it came from. A list that is reached twice would be two
+   places of the buffer and one of Python, so a version that writes lists refuses it; one that only reads does not care. */
+
+#include "version.h"
+
+typedef struct {
+    char *data;
+    PyObject **rows; /* innermost lists in order, with a reference each; only if written */
+    int64_t row_count, row_length;
+    int64_t shape[MAX_RANK];
+    list_kind kind;
+    int rank, written;
+} list_copy;
+
+typedef struct {
+    list_copy *copies;
+    int count;
+    int track; /* some list is written: remember every list object met */
+    PyObject **met;
+    int64_t met_count, met_capacity;
+} list_call;
+
+static const int64_t list_item_bytes[LIST_KINDS] = {8, 8, 1, 16};
+
+static int remember_list(list_call *lists, PyObject *list)
+{
+    if (!lists->track)
+        return 1;
+    if (lists->met_count == lists->met_capacity) {
+        int64_t capacity = lists->met_capacity ? 2 * lists->met_capacity : 64;
+        PyObject **met = realloc(lists->met, (size_t)capacity * sizeof *met);
+        if (met == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        lists->met = met;
+        lists->met_capacity = capacity;
+    }
+    lists->met[lists->met_count++] = list;
+    return 1;
+}
+
+static int read_item(list_kind kind, PyObject *item, char *place)
+{
+    int overflow;
+    switch (kind) {
+    case LIST_FLOAT:
+        if (!is_exact(item, &PyFloat_Type))
+            return 0;
+        memcpy(place, &((FloatHead *)item)->value, 8);
+        return 1;
+    case LIST_INT:
+        if (!is_exact(item, &PyLong_Type))
+            return 0;
+        int64_t number = PyLong_AsLongLongAndOverflow(item, &overflow);
+        memcpy(place, &number, 8);
+        return !overflow;
+    case LIST_BOOL:
+        *place = item == &_Py_TrueStruct;
+        return is_exact(item, &PyBool_Type);
+    default:
+        if (!is_exact(item, &PyComplex_Type))
+            return 0;
+        double parts[2] = {PyComplex_RealAsDouble(item), PyComplex_ImagAsDouble(item)};
+        memcpy(place, parts, 16);
+        return 1;
+    }
+}
+
+static PyObject *item_object(list_kind kind, const char *place)
+{
+    double parts[2];
+    int64_t number;
+    switch (kind) {
+    case LIST_FLOAT:
+        memcpy(parts, place, 8);
+        return PyFloat_FromDouble(parts[0]);
+    case LIST_INT:
+        memcpy(&number, place, 8);
+        return PyLong_FromLongLong(number);
+    case LIST_BOOL:
+        return PyBool_FromLong(*place != 0);
+    default:
+        memcpy(parts, place, 16);
+        return PyComplex_FromDoubles(parts[0], parts[1]);
+    }
+}
+
+/* Copies the list at `depth` to `place`, which moves on; 1 if it fits the shape. */
+static int fill_from(list_call *lists, list_copy *copy, PyObject *value, int depth, char **place)
+{
+    if (!is_exact(value, &PyList_Type) || ((ListHead *)value)->size != copy->shape[depth])
+        return 0;
+    int fits = remember_list(lists, value);
+    PyObject **items = ((ListHead *)value)->items;
+    int64_t length = copy->shape[depth], bytes = list_item_bytes[copy->kind];
+    if (depth < copy->rank - 1) {
+        for (int64_t i = 0; i < length && fits > 0; i++)
+            fits = fill_from(lists, copy, items[i], depth + 1, place);
+        return fits;
+    }
+    for (int64_t i = 0; i < length && fits > 0; i++, *place += bytes)
+        fits = read_item(copy->kind, items[i], *place);
+    if (fits > 0 && copy->written)
+        copy->rows[copy->row_count++] = new_reference(value);
+    return fits;
+}
+
+/* Shape by the first element of each level; below an empty level every length is zero. -1: not that deep. */
+static int64_t measure_list(list_copy *copy, PyObject *value)
+{
+    int64_t rows = 1, total = 1;
+    for (int depth = 0; depth < copy->rank; depth++) {
+        if (value != NULL && !is_exact(value, &PyList_Type))
+            return -1;
+        copy->shape[depth] = value == NULL ? 0 : ((ListHead *)value)->size;
+        value = copy->shape[depth] == 0 ? NULL : ((ListHead *)value)->items[0];
+        if (depth == copy->rank - 1)
+            copy->row_length = copy->shape[depth];
+        else if (__builtin_mul_overflow(rows, copy->shape[depth], &rows))
+            return -1;
+        if (__builtin_mul_overflow(total, copy->shape[depth], &total))
+            return -1;
+    }
+    int64_t bytes;
+    if (__builtin_mul_overflow(total, list_item_bytes[copy->kind], &bytes))
+        return -1;
+    if (copy->written && (copy->rows = malloc((size_t)(rows + 1) * sizeof *copy->rows)) == NULL)
+        return INT64_MAX;
+    return bytes;
+}
+
+/* Fills the words of a list parameter. 1: fits, 0: does not, -1: exception. */
+static int copy_list_in(list_call *lists, const parameter *p, PyObject *value, int64_t *w)
+{
+    list_copy *copy = &lists->copies[lists->count++];
+    copy->kind = (list_kind)p->code;
+    copy->rank = p->rank;
+    copy->written = p->written;
+    int64_t bytes = measure_list(copy, value);
+    if (bytes < 0)
+        return 0;
+    copy->data = bytes == INT64_MAX ? NULL : rt_alloc(bytes);
+    if (copy->data == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    char *place = copy->data;
+    int fits = fill_from(lists, copy, value, 0, &place);
+    w[0] = (int64_t)(uintptr_t)copy->data;
+    int64_t stride = 1;
+    for (int axis = p->rank - 1; axis >= 0; axis--) {
+        w[1 + axis] = copy->shape[axis];
+        w[1 + p->rank + axis] = stride;
+        stride *= copy->shape[axis];
+    }
+    return fits;
+}
+
+/* 1 if no list object was met twice: a table of twice their number, open addressing. */
+static int lists_are_distinct(const list_call *lists)
+{
+    if (lists->met_count < 2)
+        return 1;
+    uint64_t size = 4;
+    while (size < 2 * (uint64_t)lists->met_count)
+        size *= 2;
+    PyObject **table = calloc(size, sizeof *table);
+    if (table == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    int distinct = 1;
+    for (int64_t i = 0; i < lists->met_count && distinct; i++) {
+        uint64_t at = ((uint64_t)(uintptr_t)lists->met[i] >> 4) * 0x9e3779b97f4a7c15u >> 20 & (size - 1);
+        while (table[at] != NULL && table[at] != lists->met[i])
+            at = (at + 1) & (size - 1);
+        distinct = table[at] == NULL;
+        table[at] = lists->met[i];
+    }
+    free(table);
+    return distinct;
+}
+
+/* Puts a new object wherever the kernel changed the value. 0, or -1 with an exception. */
+static int copy_list_out(const list_copy *copy)
+{
+    int64_t bytes = list_item_bytes[copy->kind];
+    const char *place = copy->data;
+    for (int64_t r = 0; r < copy->row_count; r++) {
+        for (int64_t i = 0; i < copy->row_length; i++, place += bytes) {
+            ListHead *row = (ListHead *)copy->rows[r];
+            char before[16];
+            /* Another thread may have changed the list meanwhile: what is no longer there is not written. */
+            if (i >= row->size || (read_item(copy->kind, row->items[i], before) > 0 && memcmp(before, place, (size_t)bytes) == 0))
+                continue;
+            PyObject *item = item_object(copy->kind, place);
+            if (item == NULL || PyList_SetItem((PyObject *)row, i, item) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int copy_lists_out(const list_call *lists)
+{
+    for (int i = 0; i < lists->count; i++)
+        if (lists->copies[i].written && copy_list_out(&lists->copies[i]) < 0)
+            return -1;
+    return 0;
+}
+
+static void release_lists(list_call *lists)
+{
+    for (int i = 0; i < lists->count; i++) {
+        list_copy *copy = &lists->copies[i];
+        for (int64_t r = 0; r < copy->row_count; r++)
+            Py_DecRef(copy->rows[r]);
+        free(copy->rows);
+        rt_release(copy->data);
+    }
+    free(lists->copies);
+    free(lists->met);
+}

@@ -1,0 +1,310 @@
+/* The fork-join pool and the answer to Ctrl-C.
+
+   In: a function over [0, n) and a number of pieces. Out: every piece has been run once, on this thread and on workers that
+   were free. The cut depends on (n, tasks) alone; which thread runs a piece is decided as they come. A region waits only
+   for workers that joined it, so a sleeping worker never delays a short one. One region runs at a time: a second Python
+   thread, or a region inside a region, runs its pieces itself. */
+
+#include "runtime.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#endif
+
+#define POLL_INTERVAL 50000000   /* ns between two looks at pending signals */
+#define SPIN_INTERVAL 20000      /* ns a thread stays awake in the hope of more work */
+#define WORKER_STACK ((size_t)8 << 20)
+#define MAX_WORKERS 1023
+#define REGION_OPEN 0x10000u     /* region state: this bit, and the number of workers inside below it */
+#define REGION_COUNT 0xffffu
+
+static struct {
+    int busy;              /* a region runs: taken by compare-and-swap */
+    int started;           /* workers alive */
+    int wanted;            /* threads of a region, the caller's included */
+    uint32_t generation;   /* one more for each region; sleeping workers watch it */
+    int sleepers;          /* workers that may need a system call to wake */
+    uint32_t region;
+    uint32_t limit;        /* workers that may join */
+    task_function function;
+    void *context;
+    int64_t n, tasks, next;
+    const int *interrupt;
+} pool = {.wanted = 1};
+
+/* Depth of regions on this thread: a nested one runs serially. */
+static __thread int region_depth;
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+#if defined(CLOCK_MONOTONIC_COARSE)
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+#else
+    clock_gettime(CLOCK_MONOTONIC, &t);
+#endif
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t precise_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* --- sleeping until a word changes --- */
+
+#if defined(__linux__)
+static void wait_while(uint32_t *word, uint32_t value, int64_t timeout_ns)
+{
+    struct timespec limit = {timeout_ns / 1000000000, timeout_ns % 1000000000};
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, timeout_ns < 0 ? NULL : &limit, NULL, 0);
+}
+
+static void wake(uint32_t *word, int count) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0); }
+static void waiting_after_fork(void) {}
+#else
+static pthread_mutex_t wait_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wait_changed = PTHREAD_COND_INITIALIZER;
+
+static void wait_while(uint32_t *word, uint32_t value, int64_t timeout_ns)
+{
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += timeout_ns / 1000000000;
+    limit.tv_nsec += timeout_ns % 1000000000;
+    if (limit.tv_nsec >= 1000000000) {
+        limit.tv_sec++;
+        limit.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&wait_lock);
+    if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == value) {
+        if (timeout_ns < 0)
+            pthread_cond_wait(&wait_changed, &wait_lock);
+        else
+            pthread_cond_timedwait(&wait_changed, &wait_lock, &limit);
+    }
+    pthread_mutex_unlock(&wait_lock);
+}
+
+static void wake(uint32_t *word, int count)
+{
+    (void)word;
+    (void)count;
+    pthread_mutex_lock(&wait_lock);
+    pthread_cond_broadcast(&wait_changed);
+    pthread_mutex_unlock(&wait_lock);
+}
+
+static void waiting_after_fork(void)
+{
+    pthread_mutex_init(&wait_lock, NULL);
+    pthread_cond_init(&wait_changed, NULL);
+}
+#endif
+
+/* True as soon as the word differs from `value`; false when the spin time is over. */
+static int spin_for_change(uint32_t *word, uint32_t value)
+{
+    int64_t end = precise_ns() + SPIN_INTERVAL;
+    do {
+        for (int i = 0; i < 64; i++) {
+            if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
+                return 1;
+            relax();
+        }
+    } while (precise_ns() < end);
+    return 0;
+}
+
+/* --- Ctrl-C --- */
+
+static int on_main_thread(void)
+{
+#if defined(__linux__)
+    return (pid_t)syscall(SYS_gettid) == getpid();
+#elif defined(__APPLE__)
+    return pthread_main_np();
+#else
+    return 1;
+#endif
+}
+
+/* Python's handlers run here, with the lock held; what they raise waits in the frame until the kernel has returned. */
+static void check_signals(frame *f)
+{
+    int released = acquire_interpreter(f);
+    current_frame = NULL;
+    if (PyErr_CheckSignals() != 0) {
+        if (f->error[0] == NULL)
+            PyErr_Fetch(&f->error[0], &f->error[1], &f->error[2]);
+        else
+            PyErr_Clear();
+        __atomic_store_n(&f->interrupted, 1, __ATOMIC_RELAXED);
+    }
+    current_frame = f;
+    if (released)
+        release_interpreter(f);
+}
+
+static int64_t rt_poll(void)
+{
+    frame *f = current_frame;
+    if (f == NULL)
+        return helped_interrupt != NULL && __atomic_load_n(helped_interrupt, __ATOMIC_RELAXED);
+    if (f->interrupted)
+        return 1;
+    int64_t now = now_ns();
+    if (now < f->next_poll)
+        return 0;
+    /* A call shorter than the interval never pays for the lock. */
+    int first = f->next_poll == 0;
+    f->next_poll = now + POLL_INTERVAL;
+    if (!first && on_main_thread())
+        check_signals(f);
+    return f->interrupted;
+}
+
+/* --- regions --- */
+
+static void run_piece(task_function function, void *context, int64_t n, int64_t tasks, int64_t task)
+{
+    int64_t size = n / tasks, longer = n % tasks;
+    int64_t begin = task * size + (task < longer ? task : longer);
+    function(context, begin, begin + size + (task < longer), task);
+}
+
+static void run_pieces(void)
+{
+    task_function function = pool.function;
+    void *context = pool.context;
+    int64_t n = pool.n, tasks = pool.tasks, task;
+    while ((task = __atomic_fetch_add(&pool.next, 1, __ATOMIC_RELAXED)) < tasks)
+        run_piece(function, context, n, tasks, task);
+}
+
+static void *worker_main(void *unused)
+{
+    (void)unused;
+    region_depth = 1;
+    uint32_t seen = 0;
+    for (;;) {
+        if (!spin_for_change(&pool.generation, seen)) {
+            __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
+            while (__atomic_load_n(&pool.generation, __ATOMIC_SEQ_CST) == seen)
+                wait_while(&pool.generation, seen, -1);
+            __atomic_fetch_sub(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
+        }
+        seen = __atomic_load_n(&pool.generation, __ATOMIC_ACQUIRE);
+        uint32_t region = __atomic_load_n(&pool.region, __ATOMIC_ACQUIRE);
+        int joined = 0;
+        while (!joined && (region & REGION_OPEN) && (region & REGION_COUNT) < __atomic_load_n(&pool.limit, __ATOMIC_RELAXED))
+            joined = __atomic_compare_exchange_n(&pool.region, &region, region + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+        if (!joined)
+            continue;
+        helped_interrupt = pool.interrupt;
+        run_pieces();
+        helped_interrupt = NULL;
+        if (__atomic_sub_fetch(&pool.region, 1, __ATOMIC_ACQ_REL) == 0)
+            wake(&pool.region, 1);
+    }
+    return NULL;
+}
+
+/* Signals are for Python's threads: a worker that took SIGINT would leave the main thread asleep. */
+static void start_workers(int count)
+{
+    if (pool.started >= count)
+        return;
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, WORKER_STACK);
+    pthread_t thread;
+    while (pool.started < count && pthread_create(&thread, &attributes, worker_main, NULL) == 0)
+        pool.started++;
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void run_serially(task_function function, void *context, int64_t n, int64_t tasks)
+{
+    region_depth++;
+    for (int64_t task = 0; task < tasks; task++)
+        run_piece(function, context, n, tasks, task);
+    region_depth--;
+}
+
+static void rt_parallel(task_function function, void *context, int64_t n, int64_t tasks)
+{
+    int wanted = __atomic_load_n(&pool.wanted, __ATOMIC_RELAXED);
+    int idle = 0;
+    if (tasks <= 1 || wanted <= 1 || region_depth > 0 ||
+        !__atomic_compare_exchange_n(&pool.busy, &idle, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        run_serially(function, context, n, tasks);
+        return;
+    }
+    int helpers = (int)(tasks < wanted ? tasks : wanted) - 1;
+    start_workers(helpers);
+    frame *f = current_frame;
+    pool.function = function;
+    pool.context = context;
+    pool.n = n;
+    pool.tasks = tasks;
+    pool.next = 0;
+    pool.interrupt = f != NULL ? &f->interrupted : NULL;
+    __atomic_store_n(&pool.limit, (uint32_t)helpers, __ATOMIC_RELAXED);
+    __atomic_store_n(&pool.region, REGION_OPEN, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&pool.generation, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST) > 0)
+        wake(&pool.generation, helpers);
+    region_depth++;
+    run_pieces();
+    region_depth--;
+    uint32_t region = __atomic_and_fetch(&pool.region, ~REGION_OPEN, __ATOMIC_ACQ_REL);
+    while (region != 0) {
+        if (!spin_for_change(&pool.region, region)) {
+            wait_while(&pool.region, region, POLL_INTERVAL);
+            rt_poll();
+        }
+        region = __atomic_load_n(&pool.region, __ATOMIC_ACQUIRE);
+    }
+    __atomic_store_n(&pool.busy, 0, __ATOMIC_RELEASE);
+}
+
+static int64_t rt_threads(void) { return region_depth > 0 ? 1 : __atomic_load_n(&pool.wanted, __ATOMIC_RELAXED); }
+
+void weft_set_threads(int64_t count)
+{
+    __atomic_store_n(&pool.wanted, (int)(count > MAX_WORKERS + 1 ? MAX_WORKERS + 1 : count), __ATOMIC_RELAXED);
+}
+
+/* Workers do not survive a fork: the child starts with none, whatever the parent's region was doing. */
+static void pool_after_fork(void)
+{
+    pool.started = 0;
+    pool.sleepers = 0;
+    pool.busy = 0;
+    pool.generation = 0;
+    pool.region = 0;
+    waiting_after_fork();
+}

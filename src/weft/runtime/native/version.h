@@ -1,0 +1,197 @@
+/* One installed version in the form the dispatcher walks at each call.
+
+   In: the tuple that `weft.runtime.dispatch` makes of a `Version`. Out: flat C structures. Every Python object they name is
+   kept alive by that tuple, the only reference a version holds; so garbage collection sees one edge per version. */
+
+#ifndef WEFT_VERSION_H
+#define WEFT_VERSION_H
+
+#include "runtime.h"
+
+enum { MAX_VALUES = 256 };
+
+typedef enum { FETCH_ARGUMENT, FETCH_ATTRIBUTE, FETCH_GLOBAL, FETCH_CELL } fetch_kind;
+typedef enum { TEST_ARRAY, TEST_LIST, TEST_SCALAR, TEST_CONST, TEST_SAME, TEST_OBJECT } test_kind;
+typedef enum {
+    RESULT_NONE, RESULT_CONST, RESULT_SCALAR, RESULT_ARRAY, RESULT_ARGUMENT, RESULT_VIEW, RESULT_LIST, RESULT_TUPLE,
+    RESULT_LIST_OF
+} result_kind;
+typedef enum {
+    SCALAR_INT, SCALAR_BOOL, SCALAR_FLOAT, SCALAR_COMPLEX, SCALAR_NP_BOOL, SCALAR_INT8, SCALAR_INT16, SCALAR_INT32,
+    SCALAR_INT64, SCALAR_UINT8, SCALAR_UINT16, SCALAR_UINT32, SCALAR_UINT64, SCALAR_FLOAT16, SCALAR_FLOAT32, SCALAR_FLOAT64,
+    SCALAR_COMPLEX64, SCALAR_COMPLEX128, SCALAR_KINDS
+} scalar_kind;
+typedef enum { LIST_FLOAT, LIST_INT, LIST_BOOL, LIST_COMPLEX, LIST_KINDS } list_kind;
+
+typedef struct {
+    fetch_kind fetch;
+    test_kind test;
+    int64_t fetch_index;
+    PyObject *fetch_from;  /* namespace or cell */
+    PyObject *fetch_name;  /* a name, or a tuple of attribute names */
+    int code;              /* type number, list kind, scalar kind, index of the same parameter */
+    int rank;
+    int written;
+    int item_shift;        /* log2 of the item size */
+    int words;
+    PyObject *object;      /* scalar type, constant, object type */
+} parameter;
+
+typedef struct result {
+    result_kind kind;
+    int code; /* scalar kind; parameter index, or -1-slot, of an argument or view */
+    int offset;
+    int rank;
+    PyObject *object; /* constant; dtype (float16: scalar type) of a NumPy scalar */
+    struct result *items;
+    int count;
+} result;
+
+typedef struct {
+    PyObject *owner;
+    int references;
+    int index; /* in order of installation */
+    int64_t calls;
+    kernel_function kernel; /* NULL: `callable` is Python code */
+    PyObject *callable;
+    PyObject *raiser; /* called with code, line and three values; raises the kernel's exception */
+    int argument_count, value_count, list_count, written_lists;
+    parameter *parameters;
+    int result_count;
+    result *results;
+    int words, result_base;
+    int64_t hold_below; /* the interpreter lock is kept for arrays with fewer elements in all */
+    int slot_count;
+    int *slots;
+} version;
+
+static void free_results(result *items, int count)
+{
+    if (items == NULL)
+        return;
+    for (int i = 0; i < count; i++)
+        free_results(items[i].items, items[i].count);
+    free(items);
+}
+
+/* Called with the interpreter lock held, as everything that counts references here. */
+static void release_version(version *v)
+{
+    if (--v->references > 0)
+        return;
+    free_results(v->results, v->result_count);
+    free(v->parameters);
+    free(v->slots);
+    Py_DecRef(v->owner);
+    free(v);
+}
+
+/* --- reading the tuple --- */
+
+static int64_t field_int(PyObject *tuple, Py_ssize_t index)
+{
+    PyObject *item = PyTuple_GetItem(tuple, index);
+    return item == NULL ? -1 : PyLong_AsLongLong(item);
+}
+
+static int read_parameter(PyObject *tuple, parameter *p)
+{
+    p->fetch = (fetch_kind)field_int(tuple, 0);
+    p->fetch_index = field_int(tuple, 1);
+    p->fetch_from = PyTuple_GetItem(tuple, 2);
+    p->fetch_name = PyTuple_GetItem(tuple, 3);
+    p->test = (test_kind)field_int(tuple, 4);
+    p->code = (int)field_int(tuple, 5);
+    p->rank = (int)field_int(tuple, 6);
+    p->written = (int)field_int(tuple, 7);
+    p->item_shift = (int)field_int(tuple, 8);
+    p->words = (int)field_int(tuple, 9);
+    p->object = PyTuple_GetItem(tuple, 10);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static result *read_results(PyObject *tuple, int *count)
+{
+    Py_ssize_t size = PyTuple_Size(tuple);
+    if (size < 0)
+        return NULL;
+    result *items = calloc((size_t)size + 1, sizeof *items);
+    if (items == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    *count = (int)size;
+    for (Py_ssize_t i = 0; i < size; i++) {
+        PyObject *entry = PyTuple_GetItem(tuple, i);
+        items[i].kind = (result_kind)field_int(entry, 0);
+        items[i].code = (int)field_int(entry, 1);
+        items[i].offset = (int)field_int(entry, 2);
+        items[i].rank = (int)field_int(entry, 3);
+        items[i].object = PyTuple_GetItem(entry, 4);
+        PyObject *children = PyTuple_GetItem(entry, 5);
+        if (PyErr_Occurred() || (items[i].items = read_results(children, &items[i].count)) == NULL)
+            return items;
+    }
+    return items;
+}
+
+static int read_slots(PyObject *tuple, version *v)
+{
+    v->slot_count = (int)PyTuple_Size(tuple);
+    v->slots = calloc((size_t)(v->slot_count > 0 ? v->slot_count : 0) + 1, sizeof *v->slots);
+    for (int i = 0; v->slots != NULL && i < v->slot_count; i++)
+        v->slots[i] = (int)field_int(tuple, i);
+    if (v->slots == NULL)
+        PyErr_NoMemory();
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int read_parameters(PyObject *tuple, version *v)
+{
+    v->value_count = (int)PyTuple_Size(tuple);
+    if (v->value_count > MAX_VALUES) {
+        PyErr_SetString(PyExc_TypeError, "a version can have at most 256 parameters, hidden ones included");
+        return -1;
+    }
+    v->parameters = calloc((size_t)(v->value_count > 0 ? v->value_count : 0) + 1, sizeof *v->parameters);
+    if (v->parameters == NULL)
+        PyErr_NoMemory();
+    if (PyErr_Occurred())
+        return -1;
+    v->result_base = CONTROL_WORDS;
+    for (int i = 0; i < v->value_count; i++) {
+        parameter *p = &v->parameters[i];
+        if (read_parameter(PyTuple_GetItem(tuple, i), p) < 0)
+            return -1;
+        v->result_base += p->words;
+        v->list_count += p->test == TEST_LIST;
+        v->written_lists += p->test == TEST_LIST && p->written;
+    }
+    return 0;
+}
+
+/* owner: (address or 0, callable or None, raiser, argument count, words, parameters, results, slots, hold_below, keepalive) */
+static version *read_version(PyObject *owner)
+{
+    version *v = calloc(1, sizeof *v);
+    if (v == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    v->references = 1;
+    v->owner = new_reference(owner);
+    v->kernel = (kernel_function)(uintptr_t)field_int(owner, 0);
+    v->callable = PyTuple_GetItem(owner, 1);
+    v->raiser = PyTuple_GetItem(owner, 2);
+    v->argument_count = (int)field_int(owner, 3);
+    v->words = (int)field_int(owner, 4);
+    v->hold_below = field_int(owner, 8);
+    if (!PyErr_Occurred() && read_parameters(PyTuple_GetItem(owner, 5), v) == 0 &&
+        (v->results = read_results(PyTuple_GetItem(owner, 6), &v->result_count)) != NULL && !PyErr_Occurred() &&
+        read_slots(PyTuple_GetItem(owner, 7), v) == 0)
+        return v;
+    release_version(v);
+    return NULL;
+}
+
+#endif

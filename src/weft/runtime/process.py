@@ -1,0 +1,95 @@
+"""A compiler as a child process. In come a command, a directory and an environment; out comes what it said. It may
+fail, hang or be killed, and the user may press Ctrl-C: each is reported as itself, and no process is left behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from weft.errors import CompileError
+
+DEFAULT_TIMEOUT = 120.0
+_PATIENCE = 1.0
+
+
+def _timeout() -> float:
+    try:
+        return max(0.1, float(os.environ.get("WEFT_COMPILE_TIMEOUT", "")))
+    except ValueError:
+        return DEFAULT_TIMEOUT
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End the compiler with the programs it started (cc1, ld): they share its process group."""
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.communicate()
+
+
+def _wait(process: subprocess.Popen[str], name: str) -> str:
+    """Wait for the compiler; only a person at a terminal who has waited a second is told about it."""
+    timeout = _timeout()
+    try:
+        return process.communicate(timeout=min(_PATIENCE, timeout))[0]
+    except subprocess.TimeoutExpired:
+        if timeout <= _PATIENCE:
+            raise
+    shown = sys.stderr is not None and sys.stderr.isatty()
+    if shown:
+        print(f"weft: compiling {name} ...", end="", file=sys.stderr, flush=True)
+    try:
+        return process.communicate(timeout=timeout - _PATIENCE)[0]
+    finally:
+        if shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def run(command: Sequence[str], *, directory: Path, name: str, environment: Mapping[str, str]) -> str:
+    """Run a compiler in `directory`; what it said, or a `CompileError`."""
+    compiler = Path(command[0]).name
+    try:
+        process = subprocess.Popen(
+            list(command),
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=os.name == "posix",
+        )
+    except OSError as problem:
+        reason = f"the C compiler {compiler} cannot be started: {problem.strerror or problem}"
+        raise CompileError(reason, "run `weft doctor` to see which compilers work here", command) from problem
+    try:
+        log = _wait(process, name)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        raise CompileError(
+            f"the C compiler {compiler} gave no answer for {name} within {_timeout():g} s and was stopped",
+            "a longer limit with WEFT_COMPILE_TIMEOUT=seconds, or another compiler with CC=...",
+            command,
+        ) from None
+    except BaseException:
+        _end(process)
+        raise
+    # The driver of gcc survives when cc1 is killed: it then reports the signal and ends with an ordinary status.
+    killed = re.search(r"(Killed|Terminated) signal terminated program|: Killed \(program \w+\)", log)
+    if process.returncode < 0 or (process.returncode > 0 and killed):
+        how = f" by {signal.Signals(-process.returncode).name}" if process.returncode < 0 else ""
+        remedy = "free some memory and call again: nothing was kept of the unfinished compilation"
+        raise CompileError(f"the C compiler {compiler} was killed{how} while compiling {name}", remedy, command, log)
+    if process.returncode > 0:
+        reason = f"the C compiler {compiler} failed on {name} (status {process.returncode})"
+        raise CompileError(reason, "run `weft doctor`; WEFT_BACKEND=python goes on without a compiler", command, log)
+    return log

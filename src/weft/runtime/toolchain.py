@@ -1,0 +1,334 @@
+"""Finding and running a C compiler. In comes C source; out comes the path of a shared object in the cache (or assembly
+text). Candidates are $CC, gcc, clang, cc and the compiler inside the `ziglang` wheel; each is believed only after it
+compiled, linked and ran a tiny program here. Any failure is a `CompileError` that says what to do.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib.util
+import os
+import platform
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from weft.errors import CompileError
+from weft.runtime.cache import Cache, default_cache, digest
+
+Kind = Literal["gcc", "clang", "zig"]
+
+_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+
+# The flags without which no shared object comes out, and those that make it fast or exact and are dropped one by one
+# where a compiler does not know them. -ffp-contract=off is about exactness: no fused multiply-add behind NumPy's back.
+_REQUIRED = ("-shared", "-fPIC", "-O3")
+_WANTED = (
+    "-march=native",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-ffp-contract=off",
+    "-fopenmp-simd",
+    "-fno-sanitize=undefined",
+)
+_ESSENTIAL = ("-ffp-contract=off",)
+
+# Like the dispatcher, it refers to a symbol that only the running Python brings.
+_PROBE = """
+extern int Py_IsInitialized(void);
+long weft_probe(const double *a, long n) {
+    double s = 0.0;
+    for (long i = 0; i < n; i++) s += a[i];
+    return Py_IsInitialized() ? (long)s : -1;
+}
+"""
+_PROBE_VECTOR = """
+#pragma omp declare simd notinbranch
+extern double exp(double) __attribute__((const));
+void weft_probe(const double *restrict a, double *restrict b, long n) {
+    #pragma omp simd
+    for (long i = 0; i < n; i++) b[i] = exp(a[i]);
+}
+"""
+# The names by which the vector variants are called: their presence shows that vectorisation really happened.
+_VECTOR_NAME = re.compile(rb"_ZGV[bcden]N\d+v_exp")
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """One compiler that works here, with the flags it was proven to accept."""
+
+    command: tuple[str, ...]
+    kind: Kind
+    version: str
+    cpu: str
+    flags: tuple[str, ...]
+    libraries: tuple[str, ...]
+    supports_libmvec: bool
+
+    def build_shared(
+        self, source: str, *, flags: Sequence[str] = (), name: str = "kernel", cache: Cache | None = None
+    ) -> Path:
+        """The path of the shared object for this source: from the cache, else compiled now."""
+        cache = default_cache() if cache is None else cache
+        stem = re.sub(r"\W+", "_", name)[:60] or "kernel"
+        key = digest("shared object", self, source, tuple(flags), stem)
+        known = cache.get(key)
+        if known is not None:
+            return known / (stem + _SUFFIX)
+        with cache.workspace() as directory:
+            output = directory / (stem + _SUFFIX)
+            options = (*self.flags, *flags)
+            _compile(self.command, source, options, self.libraries, output=output, name=name, cache=cache)
+            return cache.put(key, {output.name: output}, {"name": name, "compiler": self.version}) / output.name
+
+    def assembly(self, source: str, flags: Sequence[str] = ()) -> str:
+        """The assembly of the source with the flags of `build_shared`."""
+        cache = default_cache()
+        with cache.workspace() as directory:
+            output = directory / "kernel.s"
+            options = (*(flag for flag in self.flags if flag != "-shared"), *flags, "-S")
+            _compile(self.command, source, options, (), output=output, name="assembly", cache=cache)
+            return output.read_text(errors="replace")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one candidate: a toolchain, or the reason why not."""
+
+    origin: str
+    command: tuple[str, ...]
+    toolchain: Toolchain | None
+    reason: str
+
+
+# ------------------------------------------------------------------------------------------------------ running one
+
+
+def _is_zig(command: Sequence[str]) -> bool:
+    return Path(command[0]).stem == "zig"
+
+
+def _environment(command: Sequence[str], cache: Cache, directory: Path) -> dict[str, str]:
+    # Whatever a killed compiler leaves behind lies in our workspace and is swept with it.
+    changes = {"LC_ALL": "C", "TMPDIR": str(directory)}
+    if _is_zig(command):
+        # What every compilation shares is kept; what belongs to this one goes with the workspace.
+        changes["ZIG_GLOBAL_CACHE_DIR"] = str(cache.auxiliary("zig"))
+        changes["ZIG_LOCAL_CACHE_DIR"] = str(directory / "zig")
+    return {**os.environ, **changes}
+
+
+def _run(command: Sequence[str], *, directory: Path, name: str, cache: Cache) -> str:
+    """Run the compiler; what it said, or a `CompileError`."""
+    # Loaded late: a call served from the cache never starts a process.
+    from weft.runtime.process import run
+
+    return run(command, directory=directory, name=name, environment=_environment(command, cache, directory))
+
+
+def _compile(
+    command: Sequence[str],
+    source: str,
+    options: Sequence[str],
+    libraries: Sequence[str],
+    *,
+    output: Path,
+    name: str,
+    cache: Cache,
+) -> None:
+    """Compile and link the source beside `output`, which must exist afterwards."""
+    directory = output.parent
+    options = (*options, "-o", output.name)
+    (directory / "kernel.c").write_text(source, encoding="utf-8")
+    command = (*command, *options, "kernel.c", *libraries)
+    log = _run(command, directory=directory, name=name, cache=cache)
+    if not output.exists():
+        raise CompileError(f"the C compiler wrote no output for {name}", "run `weft doctor`", command, log)
+
+
+# --------------------------------------------------------------------------------------------------------- probing
+
+
+@lru_cache(maxsize=1)
+def cpu_identity() -> str:
+    """What decides which instructions -march=native may use: model and feature flags of the processor."""
+    x86 = ("vendor_id", "model name", "cpu family", "model", "stepping", "flags")
+    others = ("Features", "CPU implementer", "CPU architecture", "CPU variant", "CPU part", "isa", "cpu")
+    found: list[str] = [platform.machine()]
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:
+            # The first processor speaks for all: the whole file takes milliseconds on machines with many cores.
+            for line in stream:
+                label, colon, value = line.partition(":")
+                if colon and label.strip() in (*x86, *others):
+                    found.append(f"{label.strip()}={value.strip()}")
+                if not line.strip() and len(found) > 1:
+                    break
+    except OSError:
+        found += [platform.processor(), platform.system()]
+    return "; ".join(found)
+
+
+def _link_flags() -> tuple[str, ...]:
+    # Symbols of Python and of weft's own table are found when the object is loaded; only macOS must be told so.
+    return ("-Wl,-undefined,dynamic_lookup",) if sys.platform == "darwin" else ()
+
+
+def _shared(
+    command: tuple[str, ...], source: str, flags: Sequence[str], libraries: Sequence[str], cache: Cache
+) -> bytes:
+    """Compile, link, load and call a probe; the bytes of the shared object."""
+    with cache.workspace() as directory:
+        output = directory / f"probe{_SUFFIX}"
+        _compile(command, source, flags, libraries, output=output, name="a probe", cache=cache)
+        try:
+            function = ctypes.CDLL(str(output)).weft_probe
+        except (OSError, AttributeError) as problem:
+            raise CompileError(f"what it compiles cannot be loaded here: {problem}", command=command) from None
+        values = (ctypes.c_double * 9)(*range(9))
+        if source is _PROBE:
+            function.restype = ctypes.c_long
+            if function(values, ctypes.c_long(9)) != 36:
+                raise CompileError("what it compiles gives wrong results", command=command)
+        else:
+            results = (ctypes.c_double * 9)()
+            function(values, results, ctypes.c_long(9))
+            if not (results[0] == 1.0 and abs(results[1] - 2.718281828459045) < 1e-14):
+                raise CompileError("its vector mathematics gives wrong results", command=command)
+        return output.read_bytes()
+
+
+def _accepted_flags(command: tuple[str, ...], cache: Cache) -> tuple[str, ...]:
+    """All wanted flags if they work together, else those that work one by one."""
+    required = (*_REQUIRED, *_link_flags())
+    try:
+        _shared(command, _PROBE, (*required, *_WANTED), ("-lm",), cache)
+        return (*required, *_WANTED)
+    except CompileError:
+        _shared(command, _PROBE, (*required, *_ESSENTIAL), ("-lm",), cache)
+    accepted = (*required, *_ESSENTIAL)
+    for flag in _WANTED:
+        if flag in accepted:
+            continue
+        with contextlib.suppress(CompileError):
+            _shared(command, _PROBE, (*accepted, flag), ("-lm",), cache)
+            accepted = (*accepted, flag)
+    return accepted
+
+
+def _vector_maths(
+    command: tuple[str, ...], kind: Kind, flags: tuple[str, ...], cache: Cache
+) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The flags and libraries with which a loop over exp becomes calls of libmvec; None where it does not."""
+    extra = () if kind == "gcc" else ("-fveclib=libmvec",)
+    libraries = ("-lmvec", "-lm")
+    try:
+        content = _shared(command, _PROBE_VECTOR, (*flags, *extra), libraries, cache)
+    except CompileError:
+        return None
+    return (extra, libraries) if _VECTOR_NAME.search(content) else None
+
+
+def _kind_and_version(command: tuple[str, ...], cache: Cache) -> tuple[Kind, str]:
+    with cache.workspace() as directory:
+        text = _run((*command, "--version"), directory=directory, name="its version", cache=cache)
+    first = text.strip().splitlines()[0] if text.strip() else "unknown"
+    if _is_zig(command):
+        return "zig", first
+    return ("clang", first) if "clang" in text.lower() else ("gcc", first)
+
+
+def _probe(command: tuple[str, ...], cache: Cache) -> Toolchain:
+    """Try everything weft needs of a compiler; a `CompileError` if it cannot serve."""
+    kind, version = _kind_and_version(command, cache)
+    flags = _accepted_flags(command, cache)
+    vector = _vector_maths(command, kind, flags, cache)
+    extra, libraries = vector if vector is not None else ((), ("-lm",))
+    return Toolchain(command, kind, version, cpu_identity(), (*flags, *extra), libraries, vector is not None)
+
+
+def _stamp(command: tuple[str, ...]) -> tuple[str, int, int]:
+    """What changes when the compiler behind a command is replaced: an upgrade must be probed anew."""
+    state = os.stat(command[0])
+    return os.path.realpath(command[0]), state.st_mtime_ns, state.st_size
+
+
+def _remembered(command: tuple[str, ...], cache: Cache) -> Toolchain:
+    """`_probe`, with a good verdict kept on disk. Bad ones are not: what is missing may be installed tomorrow."""
+    key = digest("toolchain", command, _stamp(command), cpu_identity(), _REQUIRED, _WANTED, _PROBE, _PROBE_VECTOR)
+    entry = cache.entry(key)
+    if entry is not None:
+        # JSON knows no tuples.
+        known: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in entry.metadata.items()
+        }
+        return Toolchain(**known)
+    toolchain = _probe(command, cache)
+    cache.put(key, {}, asdict(toolchain))
+    return toolchain
+
+
+# ------------------------------------------------------------------------------------------------------- discovery
+
+
+def _zig() -> str | None:
+    """The compiler inside the ziglang wheel, called directly: `python -m ziglang` would start a Python each time."""
+    specification = importlib.util.find_spec("ziglang")
+    if specification is None or specification.origin is None:
+        return None
+    return os.path.join(os.path.dirname(specification.origin), "zig.exe" if sys.platform == "win32" else "zig")
+
+
+def _candidates() -> list[tuple[str, tuple[str, ...]]]:
+    """Where a compiler may come from and how it is called, in order of preference."""
+    wanted: list[tuple[str, tuple[str, ...]]] = []
+    try:
+        chosen = tuple(shlex.split(os.environ.get("CC", "")))
+    except ValueError:
+        chosen = (os.environ["CC"],)
+    if chosen:
+        wanted.append(("$CC", chosen))
+    wanted += [(name, (name,)) for name in ("gcc", "clang", "cc")]
+    zig = _zig()
+    if zig is not None:
+        wanted.append(("ziglang wheel", (zig, "cc")))
+    return wanted
+
+
+def _judge(origin: str, command: tuple[str, ...], cache: Cache) -> Verdict:
+    program = shutil.which(command[0])
+    if program is None:
+        return Verdict(origin, command, None, "not found")
+    command = (os.path.abspath(program), *command[1:])
+    try:
+        toolchain = _remembered(command, cache)
+    except (CompileError, OSError) as problem:
+        return Verdict(origin, command, None, str(problem).splitlines()[0])
+    return Verdict(origin, command, toolchain, toolchain.version)
+
+
+def examine() -> tuple[Verdict, ...]:
+    """Every candidate with its verdict: for `weft doctor`."""
+    return tuple(_judge(origin, command, default_cache()) for origin, command in _candidates())
+
+
+@cache
+def _find(compiler: str, search_path: str, cache: Cache) -> Toolchain | None:
+    for origin, command in _candidates():
+        toolchain = _judge(origin, command, cache).toolchain
+        if toolchain is not None:
+            return toolchain
+    return None
+
+
+def find() -> Toolchain | None:
+    """The first compiler that works here, None without any. Asked once for each $CC, $PATH and cache directory."""
+    return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""), default_cache())

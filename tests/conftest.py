@@ -1,0 +1,74 @@
+"""What every test shares: a cache of its own for the whole run (the workers of one run share it), an environment
+without the user's WEFT_* settings, the order of the tests (fast folders first), and the fixtures below.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Folders in the order in which they run: what fails fast and explains most comes first.
+_ORDER = ("test_architecture.py", "unit", "passes", "golden", "errors", "semantics", "equivalence", "apps", "fuzz")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    # Here and not beside the golden files: only the conftest of the test root is read before the command line is.
+    parser.addoption("--update-golden", action="store_true", help="write the generated text as the new golden files")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):
+        return  # a worker of pytest-xdist inherits the environment prepared here
+    for name in [name for name in os.environ if name.startswith("WEFT_")]:
+        if name != "WEFT_TEST_CACHE_DIR":
+            del os.environ[name]
+    kept = os.environ.get("WEFT_TEST_CACHE_DIR")
+    directory = kept or tempfile.mkdtemp(prefix="weft-test-")
+    os.environ["WEFT_CACHE_DIR"] = directory
+    # Every pass of every compilation is followed by the verifier.
+    os.environ["WEFT_VERIFY"] = "1"
+    if not kept:
+        config.add_cleanup(lambda: shutil.rmtree(directory, ignore_errors=True))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    def rank(item: pytest.Item) -> int:
+        first = item.path.relative_to(ROOT / "tests").parts[0]
+        return _ORDER.index(first) if first in _ORDER else len(_ORDER)
+
+    items.sort(key=rank)
+    if any(item.get_closest_marker("native") for item in items):
+        from weft.runtime.toolchain import find
+
+        if find() is None:
+            reason = pytest.mark.skip(reason="no C compiler works here")
+            for item in items:
+                if item.get_closest_marker("native"):
+                    item.add_marker(reason)
+
+
+@pytest.fixture
+def update_golden(request: pytest.FixtureRequest) -> bool:
+    """Whether golden files are to be written instead of compared."""
+    return bool(request.config.getoption("--update-golden"))
+
+
+@pytest.fixture
+def private_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache directory for one test; also what `default_cache()` uses meanwhile."""
+    directory = tmp_path / "cache"
+    monkeypatch.setenv("WEFT_CACHE_DIR", str(directory))
+    return directory
+
+
+@pytest.fixture
+def subprocess_environment() -> dict[str, str]:
+    """The environment for a child Python that must find this source tree."""
+    path = os.pathsep.join(filter(None, (str(ROOT / "src"), os.environ.get("PYTHONPATH", ""))))
+    return {**os.environ, "PYTHONPATH": path}

@@ -1,0 +1,58 @@
+"""`import weft`: cheap, lazy, and everything it promises."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import weft
+
+HEAVY = ("numpy", "scipy", "islpy", "rich", "numba", "ctypes", "subprocess", "weft.api", "weft.ir")
+
+
+def _run(code: str, environment: dict[str, str]) -> str:
+    return subprocess.check_output([sys.executable, "-c", code], env=environment, text=True, timeout=60)
+
+
+def test_import_loads_nothing_heavy(subprocess_environment: dict[str, str]) -> None:
+    code = "import sys; before = set(sys.modules); import weft; print(*sorted(set(sys.modules) - before))"
+    loaded = _run(code, subprocess_environment).split()
+    assert "weft" in loaded
+    assert [name for name in loaded if name in HEAVY or name.partition(".")[0] in HEAVY] == []
+
+
+def test_the_decorator_loads_no_heavy_library(subprocess_environment: dict[str, str]) -> None:
+    code = "import sys, weft; weft.jit; print(*sorted(sys.modules))"
+    loaded = {name.partition(".")[0] for name in _run(code, subprocess_environment).split()}
+    assert "weft" in loaded and not loaded & {"scipy", "islpy", "rich", "numba"}
+
+
+def test_import_is_fast(subprocess_environment: dict[str, str]) -> None:
+    code = (
+        "import time, numpy; start = time.perf_counter(); import weft; weft.jit; "
+        "print(time.perf_counter() - start)"
+    )  # fmt: skip
+    best = min(float(_run(code, subprocess_environment)) for _ in range(3))
+    assert best < 0.15, f"import weft and weft.jit took {best * 1000:.0f} ms above numpy"
+
+
+@pytest.mark.parametrize("name", sorted(weft.__all__))
+def test_every_public_name_exists(name: str) -> None:
+    assert getattr(weft, name) is not None
+    assert name in dir(weft)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'jitt'"):
+        weft.jitt  # noqa: B018
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    import re
+    from pathlib import Path
+
+    text = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text()
+    stated = re.search(r'^version = "(.+)"$', text, re.MULTILINE)
+    assert stated is not None and stated.group(1) == weft.__version__

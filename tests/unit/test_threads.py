@@ -1,0 +1,300 @@
+"""The thread pool and the number of threads: every piece once, the same cut for every number of threads, no hang after a
+fork, with nesting, or with several Python threads.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from tests.unit.test_dispatch import F64, I64, kernel_function, native
+from weft.runtime import threads
+from weft.runtime.descriptor import ArrayParam, ScalarParam, ScalarResult, result_base
+
+PARAMS = (ArrayParam(I64, 2, written=True), ScalarParam("int"), ScalarParam("int"))
+
+RECORD = """
+struct work { const weft_rt *rt; int64_t *rows; int64_t spin; };
+static void piece(void *ctx, int64_t begin, int64_t end, int64_t task) {
+    struct work *work = ctx;
+    int64_t *row = work->rows + 4 * task;
+    row[0] = begin;
+    row[1] = end;
+    __atomic_fetch_add(&row[2], 1, __ATOMIC_RELAXED);
+    row[3] = work->rt->threads();
+    for (volatile int64_t i = 0; i < work->spin; i++);
+}
+static void outer(void *ctx, int64_t begin, int64_t end, int64_t task) {
+    struct work *work = ctx;
+    struct work inner = {work->rt, work->rows + 4 * 3 * task, 0};
+    work->rt->parallel(piece, &inner, 7, 3);
+}
+"""
+
+
+def recorder(function: str = "piece", n: str = "w[13]") -> Any:
+    """rows (tasks x 4) <- begin, end, times run, threads seen inside; arguments: rows, n, spin."""
+    body = f"struct work work = {{rt, (int64_t *)w[8], w[14]}}; rt->parallel({function}, &work, {n}, w[9]); return 0;"
+    return kernel_function(body, PARAMS, helpers=RECORD)
+
+
+@pytest.fixture(autouse=True)
+def restore_threads() -> Any:
+    before = threads.get_num_threads()
+    yield
+    threads.set_num_threads(before)
+
+
+def expected_cut(n: int, tasks: int) -> list[tuple[int, int]]:
+    ends = np.cumsum([n // tasks + (task < n % tasks) for task in range(tasks)])
+    return [(int(end) - n // tasks - (task < n % tasks), int(end)) for task, end in enumerate(ends)]
+
+
+@native
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize(("n", "tasks"), [(100, 7), (3, 8), (0, 4), (1, 1), (10**15 + 1, 3), (64, 64)])
+def test_every_piece_runs_once_and_the_cut_depends_on_sizes_alone(count: int, n: int, tasks: int) -> None:
+    threads.set_num_threads(count)
+    run = recorder()
+    for _ in range(20):
+        rows = np.zeros((tasks, 4), np.int64)
+        run(rows, n, 0)
+        assert [tuple(row) for row in rows[:, :2].tolist()] == expected_cut(n, tasks)
+        assert (rows[:, 2] == 1).all()
+        assert (rows[:, 3] == 1).all()
+
+
+@native
+def test_several_threads_really_work_at_the_same_time() -> None:
+    """Each piece waits until another has started: serially this would never end."""
+    helpers = """
+    static int64_t started;
+    static void piece(void *ctx, int64_t begin, int64_t end, int64_t task) {
+        __atomic_fetch_add((int64_t *)ctx, 1, __ATOMIC_SEQ_CST);
+        for (int64_t i = 0; i < 40000000000 && __atomic_load_n((int64_t *)ctx, __ATOMIC_SEQ_CST) < 2; i++);
+    }
+    """
+    body = "int64_t started = 0; w[B] = rt->threads(); rt->parallel(piece, &started, 2, 2); return 0;"
+    threads.set_num_threads(2)
+    run = kernel_function(body, (), ScalarResult("int", 8), helpers=helpers)
+    for pause in (0.0, 0.0, 0.01, 0.0, 0.05):
+        time.sleep(pause)
+        assert run() == 2
+
+
+@native
+def test_nested_regions_run_serially() -> None:
+    threads.set_num_threads(3)
+    rows = np.zeros((5 * 3, 4), np.int64)
+    body = "struct work work = {rt, (int64_t *)w[8], 0}; rt->parallel(outer, &work, 5, 5); return 0;"
+    kernel_function(body, PARAMS, helpers=RECORD)(rows, 5, 0)
+    assert [tuple(row) for row in rows[:, :2].tolist()] == expected_cut(7, 3) * 5
+    assert (rows[:, 2] == 1).all() and (rows[:, 3] == 1).all()
+
+
+@native
+def test_several_python_threads_call_at_once() -> None:
+    threads.set_num_threads(2)
+    run = recorder()
+    wrong: list[Any] = []
+
+    def work() -> None:
+        for _ in range(300):
+            rows = np.zeros((6, 4), np.int64)
+            run(rows, 60, 100)
+            if (rows[:, 2] != 1).any() or rows[-1, 1] != 60:
+                wrong.append(rows)
+
+    callers = [threading.Thread(target=work) for _ in range(4)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not wrong
+
+
+@native
+def test_the_number_of_threads_may_change_between_calls() -> None:
+    run = recorder()
+    for count in (1, 4, 2, 3, 1, 2, 5):
+        threads.set_num_threads(count)
+        rows = np.zeros((9, 4), np.int64)
+        run(rows, 90, 10)
+        assert (rows[:, 2] == 1).all()
+
+
+@native
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_parent_and_child_go_on_after_a_fork() -> None:
+    threads.set_num_threads(2)
+    run = recorder()
+
+    def works() -> bool:
+        for _ in range(50):
+            rows = np.zeros((4, 4), np.int64)
+            run(rows, 40, 1000)
+            if (rows[:, 2] != 1).any():
+                return False
+        return True
+
+    assert works()
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            grandchild = os.fork()
+            good = works()
+            if grandchild:
+                good = good and os.waitpid(grandchild, 0)[1] == 0
+            os._exit(0 if good else 1)
+        assert works()
+        assert os.waitpid(child, 0)[1] == 0
+
+
+@native
+def test_fork_while_another_thread_uses_pool_and_memory() -> None:
+    threads.set_num_threads(2)
+    helpers = RECORD.replace("row[0] = begin;", "row[0] = begin; work->rt->release(work->rt->alloc(1000));")
+    body = "struct work work = {rt, (int64_t *)w[8], w[14]}; rt->parallel(piece, &work, w[13], w[9]); return 0;"
+    run = kernel_function(body, PARAMS, helpers=helpers)
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            run(np.zeros((8, 4), np.int64), 8, 100)
+
+    caller = threading.Thread(target=work)
+    caller.start()
+    try:
+        for _ in range(10):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                rows = np.zeros((8, 4), np.int64)
+                run(rows, 8, 100)
+                os._exit(0 if (rows[:, 2] == 1).all() else 1)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        stop.set()
+        caller.join()
+
+
+@native
+def test_a_sum_in_fixed_pieces_does_not_depend_on_the_number_of_threads() -> None:
+    helpers = """
+    struct sum { double *data; double partial[16]; };
+    static void piece(void *ctx, int64_t begin, int64_t end, int64_t task) {
+        struct sum *sum = ctx;
+        double s = 0;
+        for (int64_t i = begin; i < end; i++) s += sum->data[i];
+        sum->partial[task] = s;
+    }
+    """
+    body = """
+    struct sum sum = {(double *)w[8], {0}};
+    rt->parallel(piece, &sum, w[9], 16);
+    double s = 0;
+    for (int i = 0; i < 16; i++) s += sum.partial[i];
+    w[B] = BITS(s);
+    return 0;
+    """
+    params = (ArrayParam(F64, 1),)
+    total = kernel_function(body, params, ScalarResult("float", result_base(params)), helpers=helpers)
+    data = np.random.default_rng(3).standard_normal(100_003)
+    results = set()
+    for count in (1, 2, 3, 7):
+        threads.set_num_threads(count)
+        results |= {total(data) for _ in range(10)}
+    assert len(results) == 1
+    assert results.pop() == pytest.approx(data.sum())
+
+
+# --- the number ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, -1, -(10**30)])
+def test_fewer_than_one_thread_is_an_error(count: int) -> None:
+    with pytest.raises(ValueError, match=f"at least 1, not {count}"):
+        threads.set_num_threads(count)
+
+
+@pytest.mark.parametrize("count", [1.5, "2", None])
+def test_the_number_of_threads_is_an_integer(count: Any) -> None:
+    with pytest.raises(TypeError, match="integer"):
+        threads.set_num_threads(count)
+
+
+def test_the_number_set_is_the_number_got() -> None:
+    for count in (3, np.int64(2), 1):
+        threads.set_num_threads(count)
+        assert threads.get_num_threads() == count
+        assert type(threads.get_num_threads()) is int
+
+
+@native
+def test_a_huge_number_of_threads_is_harmless() -> None:
+    threads.set_num_threads(10**6)
+    rows = np.zeros((3, 4), np.int64)
+    recorder()(rows, 30, 0)
+    assert (rows[:, 2] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"WEFT_NUM_THREADS": "3", "OMP_NUM_THREADS": "7"}, 3),
+        ({"OMP_NUM_THREADS": "7,2"}, 7),
+        ({"WEFT_NUM_THREADS": "0", "OMP_NUM_THREADS": "6"}, 6),
+        ({"WEFT_NUM_THREADS": "many"}, None),
+        ({}, None),
+    ],
+)
+def test_the_default_comes_from_the_environment(settings: dict[str, str], expected: int | None) -> None:
+    environment = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    script = "from weft.runtime import threads; print(threads.get_num_threads(), threads._processors())"
+    path = str(Path(weft.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**environment, **settings, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    number, processors = map(int, done.stdout.split())
+    if expected is None:
+        assert 1 <= number <= processors
+    else:
+        assert number == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "membership", "expected"),
+    [
+        ({"cpu.max": "150000 100000"}, "0::/", 2),
+        ({"cpu.max": "max 100000"}, "0::/", None),
+        ({"cpu.max": "max 100000", "a/cpu.max": "50000 100000", "a/b/cpu.max": "300000 100000"}, "0::/a/b", 1),
+        ({"cpu/cpu.cfs_quota_us": "400000", "cpu/cpu.cfs_period_us": "100000"}, "3:cpu:/", 4),
+        ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, "3:cpu:/", None),
+        ({"cpu.max": "nonsense here"}, "0::/", None),
+        ({}, "2:memory:/x", None),
+    ],
+)
+def test_the_quota_of_a_control_group(
+    tmp_path: Path, files: dict[str, str], membership: str, expected: int | None
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text + "\n")
+    (tmp_path / "membership").write_text(membership + "\n")
+    assert threads._control_group_limit(tmp_path, tmp_path / "membership") == expected
