@@ -26,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         return  # a worker of pytest-xdist inherits the environment prepared here
     for name in [name for name in os.environ if name.startswith("WEFT_")]:
-        if name != "WEFT_TEST_CACHE_DIR":
+        if name not in ("WEFT_TEST_CACHE_DIR", "WEFT_FUZZ"):
             del os.environ[name]
     kept = os.environ.get("WEFT_TEST_CACHE_DIR")
     directory = kept or tempfile.mkdtemp(prefix="weft-test-")

@@ -1,6 +1,6 @@
 """How a compiled function is compared with the plain one. In come a function and a maker of fresh arguments; both
-versions run on their own arguments, and everything a caller can observe must agree: value, type, dtype, shape, identity
-with or sharing of memory with an argument, the arguments afterwards, or the exception's type and message.
+versions run on their own arguments, and everything a caller can observe must agree: value, type, dtype, shape,
+identity with or sharing of memory with an argument, the arguments afterwards, or the exception's type and message.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def _close(actual: np.ndarray, expected: np.ndarray, tolerance: float, zero_sign
         )
     if isinstance(tolerance, Ulps):
         same = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
-        distance = np.abs(actual.astype(np.longdouble) - expected.astype(np.longdouble))
+        with np.errstate(invalid="ignore"):
+            distance = np.abs(actual.astype(np.longdouble) - expected.astype(np.longdouble))
         return bool(np.all(same | (distance <= int(tolerance) * np.spacing(np.abs(expected)))))
     if tolerance:
         if actual.dtype == np.float32:
@@ -179,9 +180,7 @@ def same_as_plain(
     """Assert that calls of an already compiled function agree with the plain one."""
     expected = outcome(function, make(), keywords)
     for call in range(calls):
-        why = compare(
-            outcome(compiled, make(), keywords), expected, tolerance, zero_signs=zero_signs, memory=memory
-        )
+        why = compare(outcome(compiled, make(), keywords), expected, tolerance, zero_signs=zero_signs, memory=memory)
         assert why is None, f"call {call + 1}: {why}"
 
 

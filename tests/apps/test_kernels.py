@@ -1,5 +1,5 @@
-"""Every kernel of the corpus, in every spelling, gives under `fallback="error"` what plain Python gives: results, types
-and the arguments changed in place, at tiny and odd sizes, on the first call and on the next.
+"""Every kernel of the corpus, in every spelling, gives under `fallback="error"` what plain Python gives: results,
+types and the arguments changed in place, at tiny and odd sizes, on the first call and on the next.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def test_kernel_equals_plain_python(name: str, form: str) -> None:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_spellings_agree_in_plain_python(name: str) -> None:
-    """The corpus itself: the spellings of a kernel are the same mathematics (those that have the same signature of results)."""
+    """The corpus itself: the spellings of a kernel that return the same things are the same mathematics."""
     kernel = KERNELS[name]
     if "numpy" not in kernel.forms or "loops" not in kernel.forms or name in DIFFERENT_RESULTS:
         pytest.skip("one spelling, or spellings that return different things")

@@ -8,7 +8,8 @@ import pytest
 from tests.support import differential_source, function_from_source, lines, made
 
 RANGES = (
-    "range(n)", "range(1, n)", "range(0, n, 2)", "range(n, 0, -1)", "range(n - 1, -1, -2)", "range(n, n)", "range(5, 2)",
+    "range(n)", "range(1, n)", "range(0, n, 2)", "range(n, 0, -1)", "range(n - 1, -1, -2)", "range(n, n)",
+    "range(5, 2)",
     "range(-3, n)", "range(0, n, 3)", "reversed(range(n))", "range(n)[::-1]", "range(0)",
 )  # fmt: skip
 
@@ -36,7 +37,9 @@ def test_for_over_an_array() -> None:
 
 
 def test_for_over_rows() -> None:
-    source = lines("a", "out = np.zeros(a.shape[1])", "for row in a:", "    out += row", "    row[0] = 1.0", "return out")
+    source = lines(
+        "a", "out = np.zeros(a.shape[1])", "for row in a:", "    out += row", "    row[0] = 1.0", "return out"
+    )
     differential_source(source, made(np.arange(12.0).reshape(3, 4)))
 
 
@@ -103,7 +106,13 @@ def test_break_and_else() -> None:
 
 def test_continue() -> None:
     source = lines(
-        "n", "total = 0", "for i in range(n):", "    if i % 3 == 0:", "        continue", "    total += i", "return total"
+        "n",
+        "total = 0",
+        "for i in range(n):",
+        "    if i % 3 == 0:",
+        "        continue",
+        "    total += i",
+        "return total",
     )
     differential_source(source, made(10))
 
@@ -117,14 +126,22 @@ def test_break_out_of_the_inner_loop() -> None:
 
 
 def test_while() -> None:
-    source = lines("n", "steps = 0", "while n > 1:", "    n = n // 2 if n % 2 == 0 else 3 * n + 1", "    steps += 1", "return steps")
+    source = lines(
+        "n",
+        "steps = 0",
+        "while n > 1:",
+        "    n = n // 2 if n % 2 == 0 else 3 * n + 1",
+        "    steps += 1",
+        "return steps",
+    )
     for n in (0, 1, 27):
         differential_source(source, made(n))
 
 
 def test_while_with_else_break_and_continue() -> None:
     source = lines(
-        "n, stop", "i = 0", "total = 0", "while i < n:", "    i += 1", "    if i == stop:", "        break", "    if i % 2:",
+        "n, stop", "i = 0", "total = 0", "while i < n:", "    i += 1", "    if i == stop:", "        break",
+        "    if i % 2:",
         "        continue", "    total += i", "else:", "    total = -total", "return total, i",
     )  # fmt: skip
     for stop in (3, 100):
@@ -137,7 +154,18 @@ def test_while_true() -> None:
 
 
 def test_if_chain() -> None:
-    source = lines("x", "if x < 0:", "    y = -1", "elif x == 0:", "    y = 0", "elif x < 10:", "    y = 1", "else:", "    y = 2", "return y")
+    source = lines(
+        "x",
+        "if x < 0:",
+        "    y = -1",
+        "elif x == 0:",
+        "    y = 0",
+        "elif x < 10:",
+        "    y = 1",
+        "else:",
+        "    y = 2",
+        "return y",
+    )
     for x in (-3, 0, 4, 50):
         differential_source(source, made(x))
 
@@ -156,7 +184,16 @@ def test_variable_of_two_types() -> None:
 
 
 def test_returns_of_different_types() -> None:
-    source = lines("x", "if x == 0:", "    return None", "if x == 1:", "    return 2.5", "if x == 2:", "    return 3, x", "return x")
+    source = lines(
+        "x",
+        "if x == 0:",
+        "    return None",
+        "if x == 1:",
+        "    return 2.5",
+        "if x == 2:",
+        "    return 3, x",
+        "return x",
+    )
     for x in (0, 1, 2, 3):
         differential_source(source, made(x))
 
@@ -189,7 +226,13 @@ def test_chained_assignment() -> None:
 
 
 def test_conditional_expression() -> None:
-    source = lines("a", "out = np.empty_like(a)", "for i in range(len(a)):", "    out[i] = a[i] if a[i] > 0 else -2 * a[i]", "return out")
+    source = lines(
+        "a",
+        "out = np.empty_like(a)",
+        "for i in range(len(a)):",
+        "    out[i] = a[i] if a[i] > 0 else -2 * a[i]",
+        "return out",
+    )
     differential_source(source, made(np.array([1.0, -2.0, 0.0])))
 
 
@@ -200,19 +243,32 @@ def test_conditional_expression_is_lazy() -> None:
 
 def test_triangular_and_dependent_bounds() -> None:
     source = lines(
-        "a", "n = a.shape[0]", "for i in range(n):", "    for j in range(i, n):", "        for k in range(j - i, j + 1):",
+        "a", "n = a.shape[0]", "for i in range(n):", "    for j in range(i, n):",
+        "        for k in range(j - i, j + 1):",
         "            a[i, j] += k",
     )  # fmt: skip
     differential_source(source, made(np.zeros((5, 5))))
 
 
 def test_bounds_from_data() -> None:
-    source = lines("starts, out", "for i in range(len(starts) - 1):", "    for k in range(starts[i], starts[i + 1]):", "        out[k] = i")
+    source = lines(
+        "starts, out",
+        "for i in range(len(starts) - 1):",
+        "    for k in range(starts[i], starts[i + 1]):",
+        "        out[k] = i",
+    )
     differential_source(source, made(np.array([0, 2, 2, 5]), np.zeros(5)))
 
 
 def test_loop_carried_scalar() -> None:
-    source = lines("a", "previous = a[0]", "for i in range(1, len(a)):", "    current = a[i]", "    a[i] = current - previous", "    previous = current")
+    source = lines(
+        "a",
+        "previous = a[0]",
+        "for i in range(1, len(a)):",
+        "    current = a[i]",
+        "    a[i] = current - previous",
+        "    previous = current",
+    )
     differential_source(source, made(np.arange(9.0) ** 2))
 
 
@@ -228,7 +284,9 @@ def test_assert() -> None:
     differential_source(lines("x", "assert x > 0", "return x"), made(-1), native=False)
 
 
-@pytest.mark.parametrize("statement", ["raise ValueError('no good')", "raise ValueError", "raise IndexError('x')", "raise RuntimeError()"])
+@pytest.mark.parametrize(
+    "statement", ["raise ValueError('no good')", "raise ValueError", "raise IndexError('x')", "raise RuntimeError()"]
+)
 def test_raise(statement: str) -> None:
     source = lines("x", "if x < 0:", f"    {statement}", "return x + 1")
     compiled = differential_source(source, made(3))
@@ -256,4 +314,6 @@ def test_walrus_and_nested_conditions() -> None:
 
 
 def test_annotated_assignment() -> None:
-    differential_source(lines("n: int, a: np.ndarray", "x: float = n * 1.5", "y: int", "y = 2", "return x + y"), made(3, np.zeros(2)))
+    differential_source(
+        lines("n: int, a: np.ndarray", "x: float = n * 1.5", "y: int", "y = 2", "return x + y"), made(3, np.zeros(2))
+    )

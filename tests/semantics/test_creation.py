@@ -23,14 +23,18 @@ def test_creation(call: str) -> None:
     differential_source(lines("n, x", f"return {call}"), made(4, 1.5))
 
 
-@pytest.mark.parametrize("call", ["np.linspace(0.0, x, n)", "np.linspace(-1, 1, 5)", "np.linspace(x, 0.0, n, endpoint=False)"])
+@pytest.mark.parametrize(
+    "call", ["np.linspace(0.0, x, n)", "np.linspace(-1, 1, 5)", "np.linspace(x, 0.0, n, endpoint=False)"]
+)
 @pytest.mark.parametrize("n", [1, 2, 11])
 def test_linspace(call: str, n: int) -> None:
     differential_source(lines("n, x", f"return {call}"), made(n, 1.7))
 
 
 def test_empty_has_shape_and_dtype() -> None:
-    source = lines("n", "a = np.empty((n, 3), dtype=np.float32)", "a[:] = 2", "b = np.empty(n)", "b.fill(1.5)", "return a, b")
+    source = lines(
+        "n", "a = np.empty((n, 3), dtype=np.float32)", "a[:] = 2", "b = np.empty(n)", "b.fill(1.5)", "return a, b"
+    )
     differential_source(source, made(4))
 
 
@@ -70,12 +74,15 @@ def test_narrowing_integers_wrap() -> None:
 def test_copies(layout: str) -> None:
     place = LAYOUTS[layout]
     make = lambda: (place(ordinary("float64", (3, 5))),)
-    source = lines("a", "b = a.copy()", "b[0, 0] = 9.0", "c = np.copy(a)", "c += 1", "d = np.array(a)", "return b, c, d")
+    source = lines(
+        "a", "b = a.copy()", "b[0, 0] = 9.0", "c = np.copy(a)", "c += 1", "d = np.array(a)", "return b, c, d"
+    )
     differential_source(source, make)
 
 
 RESHAPES = (
-    "a.reshape(6, 4)", "a.reshape((4, 6))", "a.reshape(-1)", "a.reshape(2, -1)", "a.reshape(2, 3, 4)", "np.reshape(a, (8, 3))",
+    "a.reshape(6, 4)", "a.reshape((4, 6))", "a.reshape(-1)", "a.reshape(2, -1)", "a.reshape(2, 3, 4)",
+    "np.reshape(a, (8, 3))",
     "a.ravel()", "a.flatten()", "a.reshape(24, 1)", "a.reshape(n, -1)",
 )  # fmt: skip
 
@@ -105,12 +112,16 @@ def test_attributes() -> None:
     differential_source(source, made(ordinary("float64", (4, 6))))
 
 
-@pytest.mark.parametrize("call", ["np.array([1.0, 2.0, x])", "np.array([[1, 2], [3, 4]])", "np.array([n, 1])", "np.asarray([x, x])"])
+@pytest.mark.parametrize(
+    "call", ["np.array([1.0, 2.0, x])", "np.array([[1, 2], [3, 4]])", "np.array([n, 1])", "np.asarray([x, x])"]
+)
 def test_array_from_a_literal(call: str) -> None:
     differential_source(lines("n, x", f"return {call}"), made(4, 1.5), native=False)
 
 
-@pytest.mark.parametrize("call", ["np.concatenate((a, b))", "np.stack((a, b))", "np.hstack((a, b))", "np.vstack((a, b))", "np.tile(a, 2)"])
+@pytest.mark.parametrize(
+    "call", ["np.concatenate((a, b))", "np.stack((a, b))", "np.hstack((a, b))", "np.vstack((a, b))", "np.tile(a, 2)"]
+)
 def test_joining(call: str) -> None:
     differential_source(lines("a, b", f"return {call}"), made(np.arange(3.0), np.ones(3)), native=False)
 

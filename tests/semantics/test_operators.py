@@ -134,7 +134,9 @@ def test_scalar_argument(dtype: str, scalar: object) -> None:
     _check_all(("a + b", "b * a", "a == b"), make, _tolerance(dtype, "complex64" if scalar == 1 + 2j else dtype))
 
 
-@pytest.mark.parametrize("scalar", [np.float32(2.5), np.int8(3), np.uint64(2), np.float64(0.1), np.bool_(True)], ids=repr)
+@pytest.mark.parametrize(
+    "scalar", [np.float32(2.5), np.int8(3), np.uint64(2), np.float64(0.1), np.bool_(True)], ids=repr
+)
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "float32", "float64"])
 def test_numpy_scalars_are_not_weak(dtype: str, scalar: np.generic) -> None:
     _check_all(("a + b", "b * a", "a > b"), made(ordinary(dtype, 19), scalar))
@@ -162,10 +164,13 @@ def test_augmented_assignment_in_place(dtype: str, operator: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "value"), [("int32", "int8"), ("float64", "int32"), ("complex128", "float64"), ("int8", "int32"), ("float32", "float64")]
+    ("target", "value"),
+    [("int32", "int8"), ("float64", "int32"), ("complex128", "float64"), ("int8", "int32"), ("float32", "float64")],
 )
 def test_augmented_assignment_casts_to_the_target(target: str, value: str) -> None:
-    differential_source(lines("a, b", "a += b", "a *= 2", "return a"), made(ordinary(target, 17), ordinary(value, 17, 1)))
+    differential_source(
+        lines("a, b", "a += b", "a *= 2", "return a"), made(ordinary(target, 17), ordinary(value, 17, 1))
+    )
 
 
 def test_augmented_assignment_refuses_an_unsafe_cast() -> None:
@@ -173,7 +178,9 @@ def test_augmented_assignment_refuses_an_unsafe_cast() -> None:
     differential_source(lines("a, b", "a += b"), make, native=False)
 
 
-@pytest.mark.parametrize("shapes", [((3, 4), (4,)), ((3, 1), (1, 4)), ((2, 3, 4), (3, 1)), ((1,), (5,)), ((4,), ())], ids=str)
+@pytest.mark.parametrize(
+    "shapes", [((3, 4), (4,)), ((3, 1), (1, 4)), ((2, 3, 4), (3, 1)), ((1,), (5,)), ((4,), ())], ids=str
+)
 def test_broadcasting(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     one, other = shapes
     source = lines("a, b", "return a + b, b - a, a * b > 0")
@@ -194,12 +201,17 @@ def test_empty(shape: tuple[int, ...]) -> None:
 
 
 def test_logical_functions() -> None:
-    source = lines("a, b", "return np.logical_and(a, b), np.logical_or(a > 1, b), np.logical_xor(a, b), np.logical_not(a)")
+    source = lines(
+        "a, b", "return np.logical_and(a, b), np.logical_or(a > 1, b), np.logical_xor(a, b), np.logical_not(a)"
+    )
     differential_source(source, made(ordinary("int32", 19), ordinary("int32", 19, 1)))
 
 
 def test_bitwise_functions() -> None:
-    source = lines("a, b", "return np.bitwise_and(a, b), np.bitwise_or(a, b), np.bitwise_xor(a, b), np.invert(a), np.left_shift(a, 1)")
+    source = lines(
+        "a, b",
+        "return np.bitwise_and(a, b), np.bitwise_or(a, b), np.bitwise_xor(a, b), np.invert(a), np.left_shift(a, 1)",
+    )
     differential_source(source, made(ordinary("uint16", 19), ordinary("uint16", 19, 1)))
 
 

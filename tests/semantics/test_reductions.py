@@ -19,7 +19,9 @@ def _tolerance(dtype: str) -> float:
 
 def _check(expressions: list[str], make, tolerance: float, header: str = "a") -> None:
     usable = [
-        text for text in expressions if outcome(function_from_source(lines(header, f"return {text}")), make()).error is None
+        text
+        for text in expressions
+        if outcome(function_from_source(lines(header, f"return {text}")), make()).error is None
     ]
     assert usable, "NumPy accepts none of the expressions: the test tests nothing"
     differential_source(lines(header, "return " + ", ".join(usable) + ","), make, tolerance=tolerance, zero_signs=False)
@@ -41,7 +43,11 @@ def test_integer_sums_are_exact_and_wide(dtype: str) -> None:
 @pytest.mark.parametrize("axis", ["0", "1", "-1", "2", "None", "(0, 1)", "(0, -1)", "(0, 1, 2)"])
 @pytest.mark.parametrize("name", SUMS + ("min", "max") + TRUTHS)
 def test_axis(name: str, axis: str) -> None:
-    _check([f"a.{name}(axis={axis})", f"np.{name}(a, axis={axis}, keepdims=True)"], made(ordinary("float64", (3, 4, 5))), 1e-12)
+    _check(
+        [f"a.{name}(axis={axis})", f"np.{name}(a, axis={axis}, keepdims=True)"],
+        made(ordinary("float64", (3, 4, 5))),
+        1e-12,
+    )
 
 
 @pytest.mark.parametrize("axis", ["0", "1", "-1", "None"])
@@ -82,17 +88,29 @@ def test_sum_at_many_sizes(n: int) -> None:
 
 
 def test_deviation_with_ddof() -> None:
-    _check(["a.std(ddof=1)", "a.var(axis=0, ddof=1)", "np.std(a, axis=1, ddof=1)"], made(ordinary("float64", (5, 6))), 1e-12)
+    _check(
+        ["a.std(ddof=1)", "a.var(axis=0, ddof=1)", "np.std(a, axis=1, ddof=1)"],
+        made(ordinary("float64", (5, 6))),
+        1e-12,
+    )
 
 
 def test_sum_with_dtype() -> None:
     make = made(ordinary("float32", 100))
-    differential_source(lines("a", "return a.sum(dtype=np.float64), np.mean(a, dtype=np.float64)"), make, tolerance=1e-10)
+    differential_source(
+        lines("a", "return a.sum(dtype=np.float64), np.mean(a, dtype=np.float64)"), make, tolerance=1e-10
+    )
 
 
 def test_reduction_of_an_expression() -> None:
     make = made(ordinary("float64", (7, 8)), ordinary("float64", 8))
-    expressions = ["np.sum(a * b, axis=1)", "(a > 0).sum()", "np.max(np.abs(a - b))", "(a @ b).sum()", "np.mean((a - b) ** 2)"]
+    expressions = [
+        "np.sum(a * b, axis=1)",
+        "(a > 0).sum()",
+        "np.max(np.abs(a - b))",
+        "(a @ b).sum()",
+        "np.mean((a - b) ** 2)",
+    ]
     _check(expressions, make, 1e-12, "a, b")
 
 
@@ -104,7 +122,8 @@ def test_scans(name: str) -> None:
 # --- products -----------------------------------------------------------------------------------------------------
 
 PRODUCT_SHAPES = (
-    ((4, 5), (5, 3)), ((5,), (5, 3)), ((4, 5), (5,)), ((5,), (5,)), ((1, 1), (1, 1)), ((0, 3), (3, 2)), ((2, 0), (0, 3)),
+    ((4, 5), (5, 3)), ((5,), (5, 3)), ((4, 5), (5,)), ((5,), (5,)), ((1, 1), (1, 1)), ((0, 3), (3, 2)), ((2, 0),
+    (0, 3)),
 )  # fmt: skip
 
 
@@ -135,10 +154,14 @@ def test_batched_matmul(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None
     differential_source(lines("a, b", "return a @ b"), make, tolerance=1e-12, native=False)
 
 
-@pytest.mark.parametrize("call", ["np.outer(a, b)", "np.inner(a, b)", "np.vdot(a, b)", "np.dot(a, b)", "np.trace(np.outer(a, b))"])
+@pytest.mark.parametrize(
+    "call", ["np.outer(a, b)", "np.inner(a, b)", "np.vdot(a, b)", "np.dot(a, b)", "np.trace(np.outer(a, b))"]
+)
 def test_vector_products(call: str) -> None:
     make = made(ordinary("float64", 6), ordinary("float64", 6, 1))
-    differential_source(lines("a, b", f"return {call}"), make, tolerance=1e-12, native=call.startswith(("np.outer", "np.dot")))
+    differential_source(
+        lines("a, b", f"return {call}"), make, tolerance=1e-12, native=call.startswith(("np.outer", "np.dot"))
+    )
 
 
 def test_mismatched_product_is_numpys_error() -> None:

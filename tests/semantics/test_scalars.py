@@ -62,7 +62,8 @@ def test_type_of_an_element(dtype: str) -> None:
 
 
 UNARY = (
-    "-x", "+x", "abs(x)", "int(x)", "float(x)", "bool(x)", "not x", "round(x)", "round(x, 1)", "complex(x)", "x ** 2", "x ** 0.5",
+    "-x", "+x", "abs(x)", "int(x)", "float(x)", "bool(x)", "not x", "round(x)", "round(x, 1)", "complex(x)",
+    "x ** 2", "x ** 0.5",
     "x ** -1", "2 ** x", "x * x + 1", "1 if x else 2", "x and 3", "x or 3", "(x > 1) + 1", "True + x", "x != x",
 )  # fmt: skip
 
@@ -112,7 +113,8 @@ def test_integer_power(base: int, exponent: int) -> None:
 
 OVERFLOWING = (
     ("x * x", 2**40), ("x + x", 2**62), ("x - 2", -(2**63)), ("x * x * x", 2**22), ("x ** 5", 2**20), ("x << 60", 12),
-    ("-x", -(2**63)), ("abs(x)", -(2**63)), ("x + 1", 2**63 - 1), ("x + 1", 2**63), ("x * 3", 2**70), ("x // -1", -(2**63)),
+    ("-x", -(2**63)), ("abs(x)", -(2**63)), ("x + 1", 2**63 - 1), ("x + 1", 2**63), ("x * 3", 2**70),
+    ("x // -1", -(2**63)),
 )  # fmt: skip
 
 
@@ -164,7 +166,9 @@ def test_accumulator_keeps_its_python_type_for_an_empty_array() -> None:
     assert value == 0 and type(value) is int
 
 
-@pytest.mark.parametrize("expression", ["x < y < z", "x < y > z", "x == y == z", "0 <= x < 10", "x != y != z", "x < y <= z < 9"])
+@pytest.mark.parametrize(
+    "expression", ["x < y < z", "x < y > z", "x == y == z", "0 <= x < 10", "x != y != z", "x < y <= z < 9"]
+)
 def test_chained_comparison(expression: str) -> None:
     compiled = differential_source(lines("x, y, z", f"return {expression}"), made(1, 2, 3))
     plain = function_from_source(lines("x, y, z", f"return {expression}"))
@@ -172,7 +176,9 @@ def test_chained_comparison(expression: str) -> None:
         assert compiled(*triple) is plain(*triple)
 
 
-@pytest.mark.parametrize("expression", ["x > 0 and y > 0", "x > 0 or y > 0", "not (x > 0 and y > 0)", "x > 0 and y > 0 or z > 0"])
+@pytest.mark.parametrize(
+    "expression", ["x > 0 and y > 0", "x > 0 or y > 0", "not (x > 0 and y > 0)", "x > 0 and y > 0 or z > 0"]
+)
 def test_boolean_operators(expression: str) -> None:
     source = lines("x, y, z", f"return {expression}")
     compiled = differential_source(source, made(1, 2, 3))

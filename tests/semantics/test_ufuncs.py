@@ -15,7 +15,19 @@ ELEMENTARY = (
     "exp", "log", "log2", "log10", "log1p", "expm1", "exp2", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
     "sinh", "cosh", "tanh", "arcsinh", "arctanh", "cbrt", "reciprocal", "degrees", "radians", "deg2rad", "rad2deg",
 )  # fmt: skip
-BINARY = ("maximum", "minimum", "fmax", "fmin", "add", "subtract", "multiply", "divide", "floor_divide", "mod", "remainder")
+BINARY = (
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "mod",
+    "remainder",
+)
 BINARY_FLOAT = ("power", "hypot", "arctan2", "copysign", "fmod", "logaddexp")
 COMPARING = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 
@@ -24,7 +36,9 @@ def _accepted(expression: str, arguments: tuple[object, ...], header: str) -> bo
     return outcome(function_from_source(lines(header, f"return {expression}")), arguments).error is None
 
 
-def _check(names: tuple[str, ...], call: str, make, header: str, tolerance: float = 0.0, zero_signs: bool = True) -> None:
+def _check(
+    names: tuple[str, ...], call: str, make, header: str, tolerance: float = 0.0, zero_signs: bool = True
+) -> None:
     usable = [call.format(name) for name in names if _accepted(call.format(name), make(), header)]
     if not usable:
         pytest.skip("NumPy has none of these for this dtype")
@@ -56,7 +70,9 @@ def test_elementary_functions_of_integers(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", COMPLEX)
 def test_complex_functions(dtype: str) -> None:
-    _check(("exp", "sqrt", "conj", "conjugate", "real", "imag", "angle"), "np.{}(a)", made(ordinary(dtype, 19)), "a", 1e-13)
+    _check(
+        ("exp", "sqrt", "conj", "conjugate", "real", "imag", "angle"), "np.{}(a)", made(ordinary(dtype, 19)), "a", 1e-13
+    )
 
 
 @pytest.mark.parametrize("dtype", REAL)
@@ -78,7 +94,10 @@ def test_comparing_functions(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", REAL)
 def test_where_and_clip(dtype: str) -> None:
-    source = lines("a, b", "return np.where(a > b, a, b), np.where(a > 2, 1, 0), np.where(a < b, a, 0), np.clip(a, 1, 5), a.clip(2, 3)")
+    source = lines(
+        "a, b",
+        "return np.where(a > b, a, b), np.where(a > 2, 1, 0), np.where(a < b, a, 0), np.clip(a, 1, 5), a.clip(2, 3)",
+    )
     differential_source(source, made(awkward(dtype, 43), awkward(dtype, 43, 1)))
 
 

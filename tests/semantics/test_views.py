@@ -10,7 +10,8 @@ from tests.support import differential_source, lines, made
 
 READS = (
     "a[0]", "a[-1]", "a[1, 2]", "a[-1, -2]", "a[1:]", "a[:-1]", "a[1:3]", "a[::2]", "a[::-1]", "a[3:0:-1]", "a[:, 1]",
-    "a[:, ::2]", "a[1:, :-1]", "a[::-1, ::-1]", "a[..., 0]", "a[0, ...]", "a[None]", "a[:, None, :]", "a[:, np.newaxis]",
+    "a[:, ::2]", "a[1:, :-1]", "a[::-1, ::-1]", "a[..., 0]", "a[0, ...]", "a[None]", "a[:, None, :]",
+    "a[:, np.newaxis]",
     "a.T", "a.T[1]", "a.transpose()", "np.transpose(a)", "a.transpose(1, 0)", "a[1:][0]", "a[1:, 1:][:, ::2]", "a[10:]",
     "a[-100:100]", "a[3:1]", "a[n]", "a[n:]", "a[:n]", "a[-n:]", "a[n:n+2]", "a[::n]", "a[i, j]", "a[i][j]", "a[-i]",
     "np.diag(a)", "a.diagonal()", "a.swapaxes(0, 1)", "a.squeeze()", "np.flip(a, 0)", "a.flat[3]",
@@ -42,7 +43,9 @@ def test_every_layout_is_written(rank: int, layout: str) -> None:
 
 
 def test_layout_may_change_between_calls() -> None:
-    compiled = differential_source(lines("a", "return a * 2 + a.sum()"), made(ordinary("float64", (4, 5))), tolerance=1e-13)
+    compiled = differential_source(
+        lines("a", "return a * 2 + a.sum()"), made(ordinary("float64", (4, 5))), tolerance=1e-13
+    )
     for place in READ_LAYOUTS.values():
         values = place(ordinary("float64", (4, 5)))
         np.testing.assert_allclose(compiled(values), values * 2 + values.sum(), rtol=1e-13)
@@ -61,7 +64,8 @@ def test_read_only_argument_is_not_written() -> None:
 
 
 WRITES = (
-    "a[0] = 1", "a[-1] = 2.5", "a[1, 2] = 3", "a[1:] = 0", "a[:] = b", "a[...] = 4", "a[::2] = b[::2]", "a[:, 1] = b[:, 0]",
+    "a[0] = 1", "a[-1] = 2.5", "a[1, 2] = 3", "a[1:] = 0", "a[:] = b", "a[...] = 4", "a[::2] = b[::2]",
+    "a[:, 1] = b[:, 0]",
     "a[1:3, 1:3] = 7", "a[::-1] = b", "a[:, ::-1] = b", "a[0] = b[1]", "a[:] = b[0]", "a[:, 0] += 1", "a[1:] *= 2",
     "a[1:, 1:] -= b[:-1, :-1]", "a.T[1] = 5", "a[n, :] = a[0]", "a[:, :] = b[:, :1]", "a[i, j] += 2", "a[i][j] = 9",
     "a[i][:] = 3", "a[3:1] = 8", "a[10:] = 8",
@@ -91,7 +95,8 @@ def test_right_side_is_read_before_the_left_is_written(dtype: str, text: str) ->
 
 OVERLAPS_2D = (
     "a[:] = a.T", "a[1:, 1:] = a[:-1, :-1]", "a[:, 1:] = a[:, :-1] + 1", "a[0] = a[:, 0]", "a[:, 0] = a[0]",
-    "a += a.T", "a[:] = a[0]", "a[:] = a[:, 1:2]", "a[::-1, ::-1] = a", "a[1:] = a[0]", "a[1:-1, 1:-1] = a[:-2, 1:-1] + a[2:, 1:-1]",
+    "a += a.T", "a[:] = a[0]", "a[:] = a[:, 1:2]", "a[::-1, ::-1] = a", "a[1:] = a[0]",
+    "a[1:-1, 1:-1] = a[:-2, 1:-1] + a[2:, 1:-1]",
 )  # fmt: skip
 
 
@@ -155,7 +160,8 @@ def test_transposed_alias() -> None:
 # --- masks and integer arrays ---------------------------------------------------------------------------------------
 
 MASKS = (
-    "a[a > 0] = 0", "a[m] = 1", "a[m] += 2", "a[m] *= 3", "a[~m] -= 1", "a[a < b] = 7", "a[(a > 0) & m] = 5", "a[np.isnan(a)] = 0",
+    "a[a > 0] = 0", "a[m] = 1", "a[m] += 2", "a[m] *= 3", "a[~m] -= 1", "a[a < b] = 7", "a[(a > 0) & m] = 5",
+    "a[np.isnan(a)] = 0",
 )  # fmt: skip
 
 
@@ -166,7 +172,9 @@ def test_masked_writes(shape: tuple[int, ...], text: str) -> None:
     differential_source(lines("a, b, m", text), make)
 
 
-@pytest.mark.parametrize("text", ["a[m] = b[m]", "return a[m]", "return a[a > 0].sum()", "a[m] = a[m] * 2 + 1", "a[m, 0] = 1"])
+@pytest.mark.parametrize(
+    "text", ["a[m] = b[m]", "return a[m]", "return a[a > 0].sum()", "a[m] = a[m] * 2 + 1", "a[m, 0] = 1"]
+)
 def test_masks_with_their_own_shape(text: str) -> None:
     make = made(ordinary("float64", (4, 5)), ordinary("float64", (4, 5), 1), ordinary("bool", 4))
     differential_source(lines("a, b, m", text), make, native=False)
@@ -177,7 +185,9 @@ def test_mask_over_leading_axis() -> None:
     differential_source(lines("a, m", "a[m] = 0.5"), make, native=False)
 
 
-@pytest.mark.parametrize("text", ["return a[k]", "return a[k] + 1", "a[k] = 1", "a[k] += 1", "return a[k[::-1]]", "return a[k, 0]"])
+@pytest.mark.parametrize(
+    "text", ["return a[k]", "return a[k] + 1", "a[k] = 1", "a[k] += 1", "return a[k[::-1]]", "return a[k, 0]"]
+)
 @pytest.mark.parametrize("positions", [[0, 2, 2, -1], [], [3]], ids=str)
 def test_integer_arrays(positions: list[int], text: str) -> None:
     make = made(ordinary("float64", (4, 5)), np.array(positions, dtype=np.int64))

@@ -343,7 +343,7 @@ program f(a):
   size n = a.shape[0]
   size m = a.shape[1]
   param a: f64[n, m] strided
-  output #0 = tuple(view(a[n - 1 - i, 2 * j]   for j: 0 <= j < m // 2, i: 0 <= i < n), view(a[k, k]   for k: 0 <= k < 2))
+  output #0 = tuple(view(a[n - 1 - i, 2 * j] for j: 0 <= j < m // 2, i: 0 <= i < n), view(a[k, k] for k: 0 <= k < 2))
 
   return #0
 """)
@@ -457,7 +457,9 @@ def test_exact_integers(op, values, expected):
     assert result == expected and type(result) is int
 
 
-@pytest.mark.parametrize(("op", "values"), [("pow", (2, 63)), ("pow", (3, 10**9)), ("shl", (1, 63)), ("neg", (-(2**63),))])
+@pytest.mark.parametrize(
+    ("op", "values"), [("pow", (2, 63)), ("pow", (3, 10**9)), ("shl", (1, 63)), ("neg", (-(2**63),))]
+)
 def test_overflow(op, values):
     with pytest.raises(IntegerOverflow):
         apply(op, values, INT)

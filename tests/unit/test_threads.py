@@ -1,5 +1,5 @@
-"""The thread pool and the number of threads: every piece once, the same cut for every number of threads, no hang after a
-fork, with nesting, or with several Python threads.
+"""The thread pool and the number of threads: every piece once, the same cut for every number of threads, no hang after
+a fork, with nesting, or with several Python threads.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ import numpy as np
 import pytest
 
 import weft
-from tests.unit.test_dispatch import F64, I64, kernel_function, native
+from tests.unit.dispatching import F64, I64, kernel_function, native
 from weft.runtime import threads
 from weft.runtime.descriptor import ArrayParam, ScalarParam, ScalarResult, result_base
+
+# Newer versions of Python warn of every fork of a process with threads; here that is what is tested.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 
 PARAMS = (ArrayParam(I64, 2, written=True), ScalarParam("int"), ScalarParam("int"))
 
@@ -74,22 +77,41 @@ def test_every_piece_runs_once_and_the_cut_depends_on_sizes_alone(count: int, n:
         assert (rows[:, 3] == 1).all()
 
 
-@native
-def test_several_threads_really_work_at_the_same_time() -> None:
-    """Each piece waits until another has started: serially this would never end."""
+def meeting() -> Any:
+    """A kernel whose two pieces wait until both have started; it returns how many were seen at the end, at best 2."""
     helpers = """
-    static int64_t started;
     static void piece(void *ctx, int64_t begin, int64_t end, int64_t task) {
-        __atomic_fetch_add((int64_t *)ctx, 1, __ATOMIC_SEQ_CST);
-        for (int64_t i = 0; i < 40000000000 && __atomic_load_n((int64_t *)ctx, __ATOMIC_SEQ_CST) < 2; i++);
+        int64_t *started = ctx;
+        __atomic_fetch_add(&started[0], 1, __ATOMIC_SEQ_CST);
+        for (int64_t i = 0; i < 3000000000 && __atomic_load_n(&started[0], __ATOMIC_SEQ_CST) < 2; i++);
+        if (__atomic_load_n(&started[0], __ATOMIC_SEQ_CST) == 2) __atomic_fetch_add(&started[1], 1, __ATOMIC_SEQ_CST);
     }
     """
-    body = "int64_t started = 0; w[B] = rt->threads(); rt->parallel(piece, &started, 2, 2); return 0;"
+    body = "int64_t started[2] = {0, 0}; rt->parallel(piece, started, 2, 2); w[B] = started[1]; return 0;"
+    return kernel_function(body, (), ScalarResult("int", 8), helpers=helpers)
+
+
+@native
+def test_several_threads_really_work_at_the_same_time() -> None:
     threads.set_num_threads(2)
-    run = kernel_function(body, (), ScalarResult("int", 8), helpers=helpers)
+    meet = meeting()
     for pause in (0.0, 0.0, 0.01, 0.0, 0.05):
         time.sleep(pause)
-        assert run() == 2
+        assert meet() == 2
+
+
+@native
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_has_workers_of_its_own() -> None:
+    threads.set_num_threads(2)
+    meet = meeting()
+    assert meet() == 2
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        os._exit(0 if meet() == 2 and meet() == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert meet() == 2
 
 
 @native

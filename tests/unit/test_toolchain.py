@@ -242,7 +242,7 @@ def test_a_compiler_that_hangs_is_stopped_with_its_children(
     private_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WEFT_COMPILE_TIMEOUT", "0.5")
-    false = _false_toolchain(tmp_path / "cc", f'sh -c \'echo $$ > "{tmp_path}/child"; sleep 60\'; exit 0')
+    false = _false_toolchain(tmp_path / "cc", f"sh -c 'echo $$ > \"{tmp_path}/child\"; sleep 60'; exit 0")
     start = time.monotonic()
     with pytest.raises(CompileError, match=r"within 0\.5 s and was stopped"):
         false.build_shared(SOURCE, name="heat")

@@ -96,11 +96,11 @@ def test_join_keeps_equal_types_and_is_strong_otherwise():
     assert join(PYBOOL, BOOL) == BOOL
 
 
-@pytest.mark.parametrize(("source", "target"), list(itertools.product(DType, DType)))
 @pytest.mark.parametrize("casting", ["same_kind", "safe", "unsafe"])
-def test_strong_casting_is_numpys(source, target, casting):
-    expected = np.can_cast(source.numpy, target.numpy, casting=casting)
-    assert can_cast(ScalarType(source), target, casting) == expected
+def test_strong_casting_is_numpys(casting):
+    for source, target in itertools.product(DType, DType):
+        expected = np.can_cast(source.numpy, target.numpy, casting=casting)
+        assert can_cast(ScalarType(source), target, casting) == expected, (source, target)
 
 
 @pytest.mark.parametrize("weak", list(WEAK))
@@ -110,8 +110,6 @@ def test_weak_casting_is_that_of_an_in_place_operation(weak, target):
     try:
         np.add(array, WEAK[weak], out=array)
         allowed = True
-    except np.exceptions.DTypePromotionError:
-        allowed = False
     except TypeError:  # UFuncTypeError: cannot cast the result to the output's dtype
         allowed = False
     assert can_cast(weak, target) == allowed

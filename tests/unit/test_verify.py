@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from weft.ir.ops import OPERATIONS
+from weft.ir.scalar import apply
 from weft.ir.text import parse
 from weft.ir.types import BOOL, F64, FLOAT, I64, INT, DType, ScalarType
 from weft.ir.verify import Stage, VerifyError, operand_problem, problem, verify
@@ -49,9 +52,9 @@ LEGAL = [
     "for i in 0 .. n:\n  alloc t\n  t[i] = f64(x)",
     "a[j] = 0.0_f64   for i: 0 <= i < 1, j(p): csr(idx, idx)[i]",
     "alloc t\nalloc u\nrebind t, u = u, t",
-    "check all[k: 0 <= k < n] a[k] > 0.0_f64 else ValueError \"{0}\" {z}   for q: 0 <= q < n",
+    'check all[k: 0 <= k < n] a[k] > 0.0_f64 else ValueError "{0}" {z}   for q: 0 <= q < n',
     "a[i] += 1.0_f64   for i: 0 <= i < a_0",
-    "opaque \"t = a + 1\" reads a writes t\ns = t[0]",
+    'opaque "t = a + 1" reads a writes t\ns = t[0]',
     "flag = select(flag, flag, flag)",
 ]
 ILLEGAL = [
@@ -78,7 +81,7 @@ ILLEGAL = [
     ("if z:\n  pass", "a condition is int"),
     ("check z else ValueError", "a condition is int"),
     ("check flag else Oops", "no built-in exception"),
-    ("check flag else ValueError \"{0}\" {s}", "a value of the message is f64"),
+    ('check flag else ValueError "{0}" {s}', "a value of the message is f64"),
     ("a[i] = 0.0_f64   for i: 0 <= i < s", "upper bound of i is f64"),
     ("a[i] = 0.0_f64   for i: 0 <= i < i", "not in scope"),
     ("a[i] = 0.0_f64   for i: 0 <= i < n\na[i] = 0.0_f64   for i: 0 <= i < n", "i is used twice"),
@@ -94,7 +97,7 @@ ILLEGAL = [
     ("alloc t\nrebind t, a = a, t", "differ in type, shape, role or layout"),
     ("rebind t, u = u, t", "no buffer in scope"),
     ("alloc t\nalloc u\nrebind t, u = t, t", "permutes"),
-    ("opaque \"pass\" reads q", "no buffer q"),
+    ('opaque "pass" reads q', "no buffer q"),
     ("parallel i in 0 .. n:\n  pass", "no place here yet"),
     ("call dot(a[k]): s = sum[k: 0 <= k < n] a[k]", "no place here yet"),
     ("for i in 0 .. n reducing s by add:\n  pass", "not VECTOR"),
@@ -120,7 +123,7 @@ def test_the_error_names_program_stage_node_and_line():
 
 LOWERED_LEGAL = [
     "for i in 0 .. n:\n  a[i] = 0.0_f64",
-    "parallel i in 0 .. n work n * 3:\n  s = 0.0_f64\n  vector k in 0 .. n reducing s by add:\n    s = s + a[k]\n  a[i] = s",
+    "parallel i in 0 .. n work n * 3:\n  s = 0.0_f64\n  vector k in 0 .. n reducing s by add:\n    s = s + a[k]",
     "call gemv(b[i, k], a[k]): a[i] = sum[k: 0 <= k < b_1] b[i, k] * a[k]   for i: 0 <= i < b_0",
     "parallel i in 0 .. n:\n  for k in 0 .. n:\n    if flag:\n      break",
 ]
@@ -161,7 +164,6 @@ def test_stages_differ_in_calls_and_kinds():
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("program f():\n  local s: f64\n  local s: f64\n  output #0 = None\n\n  return #0", None),
         ("program f():\n  output #0 = None\n\n  pass", "without a Return"),
         ("program f():\n  local c: bool\n  output #0 = None\n\n  if c:\n    return #0", "without a Return"),
         ("program f():\n  local c: bool\n  output #0 = None\n\n  while c:\n    return #0", "without a Return"),
@@ -175,7 +177,10 @@ def test_stages_differ_in_calls_and_kinds():
         ("program f():\n  param a: f64[3] C\n  output #0 = None\n\n  return #0", "is no parameter"),
         ("program f():\n  size n = q.shape[0]\n  output #0 = None\n\n  return #0", "no axis of a parameter"),
         ("program f(a):\n  param a: f64[m] C\n  output #0 = None\n\n  return #0", "m is not in scope"),
-        ("program f(a):\n  param a: f64[3] C\n  disjoint a, b\n  output #0 = None\n\n  return #0", "not both parameters"),
+        (
+            "program f(a):\n  param a: f64[3] C\n  disjoint a, b\n  output #0 = None\n\n  return #0",
+            "not both parameters",
+        ),
     ],
 )
 def test_headers_and_paths(text, reason):
@@ -185,8 +190,6 @@ def test_headers_and_paths(text, reason):
 
 def test_a_name_declared_twice():
     program = parse("program f():\n  local s: f64\n  local t: f64\n  output #0 = None\n\n  return #0")
-    from dataclasses import replace
-
     double = replace(program, buffers=(program.buffers[0], program.buffers[0]))
     assert "s is used twice" in (problem(double) or "")
     strange = replace(program, buffers=(replace(program.buffers[0], name="a b"),))
@@ -215,14 +218,13 @@ def test_operands(op, types, of, legal):
     assert (operand_problem(op, types, of) is None) == legal
 
 
-@pytest.mark.parametrize("name", sorted(OPERATIONS))
-@pytest.mark.parametrize("dtype", list(DType))
-def test_what_the_verifier_admits_the_interpreter_can_compute(name, dtype):
-    from weft.ir.scalar import apply
-
-    if name == "select":
-        return
-    operation, of = OPERATIONS[name], ScalarType(dtype)
-    types = (of,) * operation.arity
-    if operand_problem(name, types, operation.result_type(of)) is None:
-        apply(name, [dtype.numpy.type(1)] * operation.arity, operation.result_type(of))
+@pytest.mark.parametrize("name", sorted(set(OPERATIONS) - {"select"}))
+def test_what_the_verifier_admits_the_interpreter_can_compute(name):
+    operation = OPERATIONS[name]
+    admitted = 0
+    for dtype in DType:
+        of = ScalarType(dtype)
+        if operand_problem(name, (of,) * operation.arity, operation.result_type(of)) is None:
+            apply(name, [dtype.numpy.type(1)] * operation.arity, operation.result_type(of))
+            admitted += 1
+    assert admitted

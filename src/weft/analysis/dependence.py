@@ -11,11 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from weft.analysis.effects import Access, depends_on, dim_depends_on
+from weft.analysis.effects import Access, accesses, depends_on, dim_depends_on
 from weft.analysis.facts import Facts
-from weft.ir.expr import AnyDim, CompressedDim, Dim, Domain, Expr, Read, Reduce, Var, dim_vars
+from weft.ir.expr import AnyDim, CompressedDim, Dim, Domain, Expr, Var, dim_vars
 from weft.ir.index import Affine
-from weft.ir.walk import map_domain, subexpressions, substitute
+from weft.ir.program import Alloc, Loop, Stmt
+from weft.ir.walk import buffers_read, buffers_written, has_exit, map_domain, substitute
 
 _PRIME = "'"
 
@@ -142,27 +143,15 @@ def _by_facts(first: Access, second: Access, loop: LoopContext) -> Directions:
         equal += [a - b, b - a]
     if not equal:
         return ANYHOW
+    if any(_never_zero(form, facts) for form in equal[::2]):
+        return NEVER
     facts = facts.with_forms(equal)
-    ahead = Affine(((variable, -1), (variable + _PRIME, 1)), 0)  # how far the second iteration is ahead of the first
-    ahead = Affine.make(dict(ahead.terms), 0)
+    ahead = Affine.make({variable: -1, variable + _PRIME: 1}, 0)  # how far the second iteration is ahead of the first
     one = Affine((), 1)
     not_earlier = facts.prove(ahead.scaled(-1))
     not_later = facts.prove(ahead)
     not_same = facts.prove(ahead - one) or facts.prove(ahead.scaled(-1) - one)
-    if not (not_earlier or not_later or not_same):
-        ranges_apart = any(_apart(form, facts) for form in equal[::2])
-        return NEVER if ranges_apart else ANYHOW
     return Directions(not not_earlier, not not_same, not not_later)
-
-
-def _apart(form: Affine, facts: Facts) -> bool:
-    """Whether a difference that would have to be zero cannot be."""
-    one = Affine((), 1)
-    return facts.prove(form - one) or facts.prove(form.scaled(-1) - one)
-
-
-def reads_memory(expr: Expr) -> bool:
-    return any(isinstance(e, (Read, Reduce)) for e in subexpressions(expr))
 
 
 def varies(access_index: tuple[Expr, ...], name: str) -> bool:
@@ -173,3 +162,42 @@ def varies(access_index: tuple[Expr, ...], name: str) -> bool:
 def domain_varies(domain: Domain, name: str) -> bool:
     """Whether the bounds of a domain use the loop variable."""
     return any(dim_depends_on(dim, {name}) for dim in domain)
+
+
+def blocks_parallel(loop: Loop, facts: Facts, scalars: frozenset[str]) -> str | None:
+    """Why the iterations of a loop, whatever is in its body, may not run at once; None if they may.
+
+    `scalars` are the local rank-0 buffers: one that every iteration sets first is its own; whoever runs the loop in
+    parallel must see that none of them is needed afterwards.  Arrays allocated in the body are private too.
+    """
+    if not isinstance(loop.dim, Dim) or loop.dim.step <= 0:
+        return "its variable does not count up"
+    if has_exit(loop.body):
+        return "it can be left early"
+    private: set[str] = {node.buffer for node in loop.body if isinstance(node, Alloc)}
+    shared: set[str] = set()
+    for node in loop.body:
+        shared |= buffers_read(node) - private
+        sets = isinstance(node, Stmt) and not node.index and not node.domain and node.reduce is None
+        if isinstance(node, Stmt) and sets and node.buffer in scalars - shared:
+            private.add(node.buffer)
+        shared |= buffers_written(node) - private
+    context = LoopContext(loop.dim, facts)
+    found = accesses(loop)
+    writes = [_inner(a, loop) for a in found.writes if a.buffer not in private]
+    reads = [_inner(a, loop) for a in found.reads if a.buffer not in private]
+    for write in writes:
+        for other in writes + reads:
+            if write.buffer != other.buffer:
+                continue
+            if len(write.index) != len(other.index):
+                return f"`{write.buffer}` is allocated in it"
+            met = directions(write, other, context)
+            if met.earlier or met.later:
+                return f"iterations share elements of `{write.buffer}`"
+    return None
+
+
+def _inner(access: Access, loop: Loop) -> Access:
+    """An access without the loop's own dimension around it."""
+    return Access(access.buffer, access.index, tuple(dim for dim in access.dims if dim != loop.dim))

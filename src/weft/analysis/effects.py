@@ -1,6 +1,6 @@
 """Effects: which elements a node reads and writes, and which buffers are still needed after it.
 
-In: nodes of a program; out: `Access`es (a buffer, an index and the dimensions it runs over) and a `Liveness` that tells,
+In: nodes of a program; out: `Access`es (a buffer, an index, the dimensions it runs over) and a `Liveness` that tells,
 for every node of a program, whose contents may still be read once the node is done.
 """
 
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from weft.ir.expr import ONE, CompressedDim, Dim, Domain, Expr, Op, Read, Reduce, Var
+from weft.ir.expr import ONE, AnyDim, CompressedDim, Dim, Domain, Expr, Op, Read, Reduce, Var
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import (
     Alloc,
     ArrayOut,
     Block,
     Break,
+    Call,
     Check,
     Continue,
     If,
@@ -83,6 +84,47 @@ def node_reads(node: Stmt | Check) -> list[Access]:
 
 def node_write(stmt: Stmt) -> Access:
     return Access(stmt.buffer, stmt.index, stmt.domain)
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """The accesses of a node and of everything in it."""
+
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+
+
+def accesses(node: Node, around: tuple[AnyDim, ...] = ()) -> Accesses:
+    """All accesses of a node, nested blocks included, with the inner loops' dimensions around them."""
+    reads: list[Access] = []
+    writes: list[Access] = []
+    stmt = node.stmt if isinstance(node, Call) else node
+    if isinstance(stmt, (Stmt, Check)):
+        reads += [Access(a.buffer, a.index, around + a.dims) for a in node_reads(stmt)]
+        if isinstance(stmt, Stmt):
+            write = node_write(stmt)
+            writes.append(Access(write.buffer, write.index, around + write.dims))
+            if stmt.reduce is not None:
+                reads.append(writes[-1])
+    elif isinstance(node, Alloc):
+        writes.append(Access(node.buffer, (), around))
+    elif isinstance(node, Loop):
+        reads += domain_reads((node.dim,), around)
+        _extend(reads, writes, node.body, around + (node.dim,))
+    elif isinstance(node, If):
+        reads += reads_of(node.condition, around)
+        _extend(reads, writes, node.then + node.orelse, around)
+    elif isinstance(node, While):
+        reads += reads_of(node.condition, around)
+        _extend(reads, writes, node.prelude + node.body, around)
+    return Accesses(tuple(reads), tuple(writes))
+
+
+def _extend(reads: list[Access], writes: list[Access], block: tuple[Node, ...], around: tuple[AnyDim, ...]) -> None:
+    for inner in block:
+        found = accesses(inner, around)
+        reads += found.reads
+        writes += found.writes
 
 
 def flops(expr: Expr) -> int:

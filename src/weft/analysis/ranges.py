@@ -84,7 +84,7 @@ def _power(a: Interval, b: Interval) -> Interval | None:
 
 
 def _shift_left(a: Interval, b: Interval) -> Interval | None:
-    return _products(a, Interval(1 << b.low, 1 << b.high)) if 0 <= b.low and b.high <= 128 else None
+    return _products(a, Interval(1 << b.low, 1 << b.high)) if b.low >= 0 and b.high <= 128 else None
 
 
 def _shift_right(a: Interval, b: Interval) -> Interval | None:
@@ -164,15 +164,10 @@ def interval(expr: Expr, env: Environment) -> Interval:
     return found if found.within(whole) else whole
 
 
-_UNBOUNDED_RULES = frozenset({"floordiv", "pow", "shl"})
-
-
-def fits(expr: Expr, env: Environment) -> bool:
+def fits(expr: Op, env: Environment) -> bool:
     """Whether the operation at the root of `expr`, done on Python integers, certainly stays in 64 bits."""
-    if isinstance(expr, Op) and expr.op in _UNBOUNDED_RULES:
-        found = _combine(expr.op, [interval(arg, env) for arg in expr.args])
-        return found is not None and found.within(WORD)
-    return exact(expr, env).within(WORD)
+    found = _combine(expr.op, [interval(arg, env) for arg in expr.args])
+    return found is not None and found.within(WORD)
 
 
 def dimension(dim: Dim | CompressedDim, env: Environment) -> dict[str, Interval]:
@@ -196,9 +191,7 @@ def environment(program: Program, rounds: int = 2) -> dict[str, Interval]:
     A scalar lies in the union of everything ever assigned to it.  Each round starts from sound intervals and so ends with
     sound ones; a variable that counts (k = k + 1) keeps the whole word.
     """
-    scalars = {
-        b.name for b in program.buffers if not b.shape and b.type == INT and b.name not in program.params
-    }
+    scalars = {b.name for b in program.buffers if not b.shape and b.type == INT and b.name not in program.params}
     known = symbols(program)
     for _ in range(rounds):
         assigned: dict[str, Interval] = {}

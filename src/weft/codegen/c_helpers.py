@@ -79,6 +79,7 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
 }""",
     ),
     "abs": Helper("i", "static inline $t abs_$t($t a) { return a < 0 ? ($t)(0 - ($u)a) : a; }"),
+    "signbit": Helper("i", "static inline i32 signbit_$t($t a) { return a < 0; }"),
     "sign": Helper("iu", "static inline $t sign_$t($t a) { return ($t)((a > 0) - (a < 0)); }"),
     # The count is compared unsigned, so that a negative one is too large as well.
     "shl": Helper("iu", "static inline $t shl_$t($t a, i64 b) { return (u64)b < $b ? ($t)(($u)a << b) : 0; }"),
@@ -86,21 +87,22 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
         Helper("i", "static inline $t shr_$t($t a, i64 b) { return (u64)b < $b ? ($t)(a >> b) : ($t)-(a < 0); }"),
         Helper("u", "static inline $t shr_$t($t a, i64 b) { return (u64)b < $b ? ($t)(a >> b) : 0; }"),
     ),
-    "gcd": Helper(
+    "ugcd": Helper(
         "iu",
-        """static inline $t gcd_$t($t a, $t b) {
+        """static inline $u ugcd_$t($t a, $t b) {
   $u x = a < 0 ? 0 - ($u)a : ($u)a, y = b < 0 ? 0 - ($u)b : ($u)b;
   while (y) { $u z = x % y; x = y; y = z; }
-  return ($t)x;
+  return x;
 }""",
     ),
+    "gcd": Helper("iu", "static inline $t gcd_$t($t a, $t b) { return ($t)ugcd_$t(a, b); }", needs=("ugcd",)),
     "lcm": Helper(
         "iu",
         """static inline $t lcm_$t($t a, $t b) {
-  $u g = ($u)gcd_$t(a, b), x = a < 0 ? 0 - ($u)a : ($u)a, y = b < 0 ? 0 - ($u)b : ($u)b;
+  $u g = ugcd_$t(a, b), x = a < 0 ? 0 - ($u)a : ($u)a, y = b < 0 ? 0 - ($u)b : ($u)b;
   return g == 0 ? 0 : ($t)(x / g * y);
 }""",
-        needs=("gcd",),
+        needs=("ugcd",),
     ),
 }
 
@@ -145,7 +147,7 @@ _CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
     "shl_checked": Helper(
         "i",
         """static inline i64 shl_checked_i64(i64 a, i64 b, i64 *o) {
-  if ((u64)b > 62) { *o |= a != 0; return 0; }
+  if ((u64)b > 63) { *o |= a != 0; return 0; }
   i64 r = (i64)((u64)a << b);
   *o |= (r >> b) != a;
   return r;
@@ -159,8 +161,8 @@ _CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
     "lcm_checked": Helper(
         "i",
         """static inline i64 lcm_checked_i64(i64 a, i64 b, i64 *o) {
+  if (a == 0 || b == 0) return 0;
   i64 g = gcd_checked_i64(a, b, o), r;
-  if (g == 0) return 0;
   *o |= __builtin_mul_overflow(a / g, b, &r);
   return abs_checked_i64(r, o);
 }""",
@@ -222,9 +224,17 @@ _FLOAT: dict[str, Helper | tuple[Helper, ...]] = {
     "lgamma": Helper(
         "f",
         """static inline $t lgamma_$t($t a) {
-  return a <= 0 && a >= -__builtin_huge_val$f() / 2 && __builtin_floor$f(a) == a ? __builtin_nan$f("") : lgamma$f(a);
+  return a <= 0 && a > -__builtin_inf$f() && __builtin_floor$f(a) == a ? __builtin_nan$f("") : lgamma$f(a);
 }""",
         library=("lgamma",),
+    ),
+    # Above the signed range by way of the signed conversion: the answer of every x86 processor, vector units included.
+    "unsigned": Helper(
+        "f",
+        """static inline u64 unsigned_$t($t x) {
+  const $t half = ($t)9223372036854775808.0;
+  return x >= half ? (u64)(i64)(x - half) ^ 9223372036854775808ULL : (u64)(i64)x;
+}""",
     ),
     "bits": Helper("f", "static inline i64 bits_$t($t x) { f64 d = x; i64 w; __builtin_memcpy(&w, &d, 8); return w; }"),
     "unbits": Helper("f", "static inline $t unbits_$t(i64 w) { f64 d; __builtin_memcpy(&d, &w, 8); return ($t)d; }"),
@@ -293,7 +303,7 @@ _COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
   $r u = __real__ b, v = __imag__ b;
   if (u == 0 && v == 0) return 1;
   if (__real__ a == 0 && __imag__ a == 0)
-    return u > 0 && v == 0 ? ($t)0 : __builtin_complex(__builtin_nan$f(""), __builtin_nan$f(""));
+    return u > 0 ? ($t)0 : __builtin_complex(__builtin_nan$f(""), __builtin_nan$f(""));
   if (v == 0 && u > -100 && u < 100 && (i64)u == u) {
     i64 n = u < 0 ? (i64)-u : (i64)u;
     $t p = a, r = n & 1 ? a : ($t)1;

@@ -142,7 +142,7 @@ _TABLE: dict[str, dict[str, Meaning]] = {
     "isnan": {"biu": Fixed(0), "f": Builtin("isnan"), "c": Helper()},
     "isinf": {"biu": Fixed(0), "fc": Helper()},
     "isfinite": {"biu": Fixed(1), "fc": Helper()},
-    "signbit": {"f": Helper()},
+    "signbit": {"bu": Fixed(0), "if": Helper()},
     "conj": {"biuf": Same(), "c": Unary("~")},
     "real": {"biuf": Same(), "c": Unary("__real__ ")},
     "imag": {"biuf": Fixed(0), "c": Unary("__imag__ ")},
@@ -169,7 +169,7 @@ _GENERIC_BUILTINS = frozenset({"isnan", "complex"})
 #: Vector variants in libmvec, by the glibc that brought them.
 _LIBMVEC_OLD = frozenset({"sin", "cos", "exp", "log", "pow"})
 _LIBMVEC_NEW = frozenset(
-    "acos acosh asin asinh atan atanh cbrt cosh erf erfc exp2 expm1 log10 log1p log2 sinh tan tanh atan2 hypot".split()
+    ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cosh", "erf", "erfc", "exp2", "expm1", "log10", "log1p", "log2", "sinh", "tan", "tanh", "atan2", "hypot"]
 )
 _TWO_ARGUMENTS = frozenset({"pow", "fmod", "atan2", "hypot", "nextafter"})
 
@@ -230,7 +230,7 @@ def prototype(function: str, vector: frozenset[str]) -> str:
     return f"#pragma omp declare simd notinbranch\n{text}" if base in vector and not name_of_complex else text
 
 
-_COMPLEX_BASES = frozenset("sqrt exp log pow sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh".split())
+_COMPLEX_BASES = frozenset(["sqrt", "exp", "log", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"])
 
 
 # --- building expressions -------------------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ def build_checked(op: str, args: tuple[C.CExpr, ...], flag: str, used: Used) -> 
     return C.Invoke(used.helper(CHECKED[op], DType.I64), (*args, C.Prefix("&", C.Name(flag))))
 
 
-def cast(value: C.CExpr, source: DType, target: DType) -> C.CExpr:
+def cast(value: C.CExpr, source: DType, target: DType, used: Used) -> C.CExpr:
     """`value` converted as NumPy's astype does on this machine."""
     if source is target:
         return value
@@ -300,8 +300,10 @@ def cast(value: C.CExpr, source: DType, target: DType) -> C.CExpr:
     if target.is_complex:
         return C.Convert(C_TYPE[target], value)
     if source.is_complex:
-        return cast(C.Prefix("__real__ ", value), source.real, target)
-    if source.is_float and target.is_integer and target not in (DType.I32, DType.I64, DType.U64):
+        return cast(C.Prefix("__real__ ", value), source.real, target, used)
+    if source.is_float and target is DType.U64:
+        return C.Invoke(used.helper("unsigned", source), (value,))
+    if source.is_float and target.is_integer and target not in (DType.I32, DType.I64):
         # Narrow integers are cut from the machine's conversion to 32 bits, unsigned 32 from that to 64: as NumPy's loops.
         value = C.Convert("i64" if target is DType.U32 else "i32", value)
     return C.Convert(C_TYPE[target], value)
@@ -314,6 +316,7 @@ def cast_checked(value: C.CExpr, source: DType, flag: str, used: Used) -> C.CExp
 
 
 # --- literals -------------------------------------------------------------------------------------------------------
+
 
 def _float_literal(value: float, suffix: str) -> C.CExpr:
     if value != value:

@@ -1,7 +1,7 @@
-"""The Python back end.  In: a Program, best the one just before scheduling; out: readable Python/NumPy source that runs.
+"""The Python back end.  In: a Program, best the one just before scheduling; out: readable Python/NumPy that runs.
 
-A statement over a rectangular domain is one NumPy assignment over slices; where a domain is triangular, or an expression has no
-array form, its outer dimensions become Python loops until the rest has one.
+A statement over a rectangular domain is one NumPy assignment over slices; where a domain is triangular, or a value
+has no array form, its outer dimensions become Python loops until the rest has one.
     c[i, j] = sum[k] a[i, k] * b[k, j]           -->   c[:] = a @ b
     c[i, j] = d[j]  for i < n, i < j < n         -->   for i in range(n): c[i, i + 1:n] = d[i + 1:n]
 NumPy computes a right side before it stores, which is the meaning of a statement; loops are made only where that order
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,8 +23,8 @@ import numpy as np
 from weft.analysis.facts import entry_facts
 from weft.codegen import python_support
 from weft.codegen import python_syntax as py
-from weft.codegen.python_expr import Expressions, Frame, upward, vars_of
-from weft.codegen.python_ops import SUPPORT_NAMES, NotVector, Piece, stored
+from weft.codegen.python_expr import Expressions, Frame, plus, split, times, upward, vars_of
+from weft.codegen.python_ops import NotVector, Piece, stored
 from weft.errors import Span, attach_source
 from weft.ir.expr import AnyDim, Dim, Expr, Op, Read, Reduce
 from weft.ir.ops import REDUCTIONS
@@ -55,7 +56,17 @@ from weft.ir.program import (
     ViewOut,
     While,
 )
-from weft.ir.walk import buffers_written, dim_children, domain_buffers, expr_buffers, reads, subexpressions, walk
+from weft.ir.walk import (
+    buffers_written,
+    children,
+    dim_children,
+    domain_buffers,
+    expr_buffers,
+    reads,
+    subexpressions,
+    walk,
+)
+from weft.runtime.descriptor import GuardFailed
 
 _INDENT = "    "
 _SYMBOL_LIMIT = 40  # bits: what the entry guards promise of every integer argument
@@ -80,25 +91,18 @@ def generate(program: Program) -> str:
 def compile_python(program: Program) -> Callable[..., object]:
     """The program as a Python function of the values of `program.params`, in order.
 
-    Raises the dispatcher's GuardFailed where an entry guard does not hold.  Lists are copied in, and out again if written.
+    Raises the dispatcher's GuardFailed where an entry guard does not hold.  Lists are copied in, and out if written.
     """
     source = generate(program)
     file = f"<weft python back end: {program.name}>"
     attach_source(file, source)
     namespace: dict[str, Any] = {}
     exec(compile(source, file, "exec"), namespace)
-    return _adapted(program, namespace[py.Names().of(program.name)], _guard_failed())
+    return _adapted(program, namespace[py.Names().of(program.name)])
 
 
-def _guard_failed() -> type[Exception]:
-    # The dispatcher's class: imported late, since generating code needs no run time.
-    from weft.runtime.descriptor import GuardFailed
-
-    return GuardFailed
-
-
-def _adapted(program: Program, function: Callable[..., object], failed: type[Exception]) -> Callable[..., object]:
-    """`function` with lists copied in and out, and a Python integer beyond 64 bits handed back where nothing was written."""
+def _adapted(program: Program, function: Callable[..., object]) -> Callable[..., object]:
+    """`function` with lists copied in and out; an overflow before anything was written is a failed guard."""
     table = program.table
     written = {name for node in program.body for name in buffers_written(node)}
     changes_arguments = any(table[name].role is Role.PARAM and table[name].rank for name in written)
@@ -120,7 +124,7 @@ def _adapted(program: Program, function: Callable[..., object], failed: type[Exc
         except OverflowError as problem:
             if changes_arguments:
                 raise
-            raise failed("a Python integer needs more than 64 bits") from problem
+            raise GuardFailed("a Python integer needs more than 64 bits") from problem
         finally:
             for original, data, buffer in lists.values():
                 if buffer.name in written:
@@ -176,10 +180,10 @@ class _Writer:
         self.prelude()
         self.block(self.program.body)
         body = "\n".join(self.lines)
-        used = {node.id for node in ast.walk(ast.parse(_dedented(body))) if isinstance(node, ast.Name)}
+        used = {node.id for node in ast.walk(ast.parse(textwrap.dedent(body))) if isinstance(node, ast.Name)}
         head = ["import math"] if "math" in used else []
         head.append("import numpy as np")
-        support = sorted(SUPPORT_NAMES & used)
+        support = sorted(py.SUPPORT & used)
         if support:
             head.append(f"from {python_support.__name__} import {', '.join(support)}")
         if "GuardFailed" in used:
@@ -201,7 +205,8 @@ class _Writer:
         for symbol in self.program.symbols:
             if isinstance(symbol.source, Argument):
                 name = self.names.of(symbol.name)
-                self.refuse(f"not -(2 ** {_SYMBOL_LIMIT}) < {name} < 2 ** {_SYMBOL_LIMIT}", f"{name} is too large a size")
+                limit = f"2 ** {_SYMBOL_LIMIT}"
+                self.refuse(f"not -({limit}) < {name} < {limit}", f"{name} is too large for a size")
         for buffer in self.program.buffers:
             if buffer.role is Role.PARAM and buffer.rank:
                 self.shape_guard(buffer, sizes)
@@ -282,7 +287,7 @@ class _Writer:
             targets, sources = (", ".join(self.names.of(n) for n in names) for names in (node.targets, node.sources))
             self.line(f"{targets} = {sources}", node.span)
         elif isinstance(node, Opaque):
-            self.line(_dedented(node.source).rstrip("\n"), node.span)
+            self.line(textwrap.dedent(node.source).rstrip("\n"), node.span)
         elif isinstance(node, Return):
             self.line(f"return {py.text(self.result(self.program.results[node.result]))}", node.span)
         else:
@@ -574,8 +579,6 @@ class _Writer:
 
     def strided_view(self, node: ast.expr, out: ViewOut, dims: Frame) -> ast.expr:
         names = vars_of(dims)
-        from weft.codegen.python_expr import plus, split, times
-
         parts = [split(e, names) for e in out.index]
         assert all(part is not None for part in parts), "the index of a view is affine"
         start: list[ast.expr] = []
@@ -609,12 +612,6 @@ def _sum(nodes: list[ast.expr]) -> ast.expr:
     return total
 
 
-def _dedented(text: str) -> str:
-    import textwrap
-
-    return textwrap.dedent(text)
-
-
 def _unconditional(expr: Expr) -> Iterator[Read]:
     """Reads that every evaluation makes: those below a choice's branches are not among them."""
     if isinstance(expr, Op) and expr.op == "select":
@@ -626,7 +623,5 @@ def _unconditional(expr: Expr) -> Iterator[Read]:
         yield expr
         yield from (inner for e in expr.index for inner in reads(e))
         return
-    from weft.ir.walk import children
-
     for child in children(expr):
         yield from _unconditional(child)

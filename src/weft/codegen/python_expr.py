@@ -1,8 +1,8 @@
-"""Expressions of the Python back end.  In: IR expressions and a frame (the dimensions that become array axes); out: NumPy
+"""Expressions of the Python back end.  In: IR expressions and a frame (the dimensions that become axes); out: NumPy
 expressions over slices, or the news that there is none (`NotVector`), upon which the statement becomes a loop.
 
 Every array expression is laid out along the last axes of the frame, so NumPy's own broadcasting lines operands up:
-    frame (i, j):   a[i, j] -> a[0:n, 0:m]     x[j] -> x[0:m]     y[i] -> y[0:n, None]     sum[k] a[i, k] -> a.sum(axis=-1)[:, None]
+    frame (i, j):   a[i, j] -> a[0:n, 0:m]   x[j] -> x[0:m]   y[i] -> y[0:n, None]   sum[k] b[i, j, k] -> b.sum(axis=-1)
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class Expressions:
     # --- strided accesses ---
 
     def slices(self, buffer: str, index: tuple[Expr, ...], frame: Frame) -> list[AxisSlice] | None:
-        """The slices of an access whose every index follows at most one dimension, and no dimension twice; else None."""
+        """The slices of an access whose indices each follow at most one dimension, none of them twice; else None."""
         dims = vars_of(frame)
         parts = [split(e, dims) for e in index]
         followed = [name for part in parts if part is not None for name in part[0]]
@@ -282,7 +282,7 @@ class Expressions:
     def _op(self, expr: Op, frame: Frame) -> Piece:
         if expr.op == "select":
             return self._select(expr, frame)
-        operand = expr.args[-1].type
+        operand = ScalarType(expr.args[-1].type.dtype, all(argument.type.weak for argument in expr.args))
         if frame and expr.type == INT and expr.op in GROWING:
             return self._affine(expr, frame)
         args = [self.value(argument, frame) for argument in expr.args]
@@ -382,16 +382,14 @@ class Expressions:
         with self.inside(expr.dims):
             piece = self.scalar(expr.value)
         generators = self.generators(expr.dims)
+        each = ast.GeneratorExp(piece.node, generators)
         if expr.op in ("and", "or"):
-            return Piece(py.call("all" if expr.op == "and" else "any", ast.GeneratorExp(piece.node, generators)), "python")
+            return Piece(py.call("all" if expr.op == "and" else "any", each), "python")
         if of == INT and expr.op in ("add", "mul"):
-            return Piece(
-                py.call("sum" if expr.op == "add" else "math.prod", ast.GeneratorExp(piece.node, generators)), "python"
-            )
+            return Piece(py.call("sum" if expr.op == "add" else "math.prod", each), "python")
         if of == INT and expr.op in ("minimum", "maximum"):
             default = py.number(REDUCTIONS[expr.op].identity(of))
-            values = ast.GeneratorExp(piece.node, generators)
-            return Piece(py.call("min" if expr.op == "minimum" else "max", values, default=default), "python")
+            return Piece(py.call("min" if expr.op == "minimum" else "max", each, default=default), "python")
         dtype = py.name(py.dtype_name(of.dtype))
         values = py.call("np.array", ast.ListComp(piece.node, generators), dtype=dtype)
         node = self._reduced(expr, values, None, self._has_points(tuple(d for d in expr.dims if isinstance(d, Dim))))

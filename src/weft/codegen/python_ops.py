@@ -1,8 +1,9 @@
-"""Operations, casts and stores of the Python back end.  In: translated operands with their types; out: translated results.
+"""Operations, casts and stores of the Python back end.  In: translated operands and their types; out: results.
 
-A `Piece` is a Python expression and what is known of its value.  The invariant that keeps dtypes exact: a scalar of a strong
-type is a NumPy scalar (or a literal that gives way to one beside it, as NEP 50 has it), a Python integer is a Python
-`int` and so cannot overflow unseen.  Values are total in the IR, so Python operators that raise are used only where they cannot.
+A `Piece` is a Python expression and what is known of its value.  The invariant that keeps dtypes exact: a scalar of a
+strong type is a NumPy scalar (or a literal that gives way to one beside it, as NEP 50 has it), a Python integer is a
+Python `int` and so cannot overflow unseen.  Values are total in the IR, so Python operators that may raise stand only
+where they cannot.
 """
 
 from __future__ import annotations
@@ -46,11 +47,10 @@ def combined(node: ast.expr, pieces: Iterable[Piece], kind: Kind = "numpy") -> P
 
 
 _DEFAULT = frozenset({DType.BOOL, DType.I64, DType.F64, DType.C128})
-_OPERATORS = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "bitand", "bitor", "bitxor", "shl", "shr"})
+_OPERATORS = frozenset(py.BINARY)
 _RAISING = {"truediv": "np.divide", "floordiv": "np.floor_divide", "mod": "np.remainder", "pow": "np.power"}
 _SUPPORT = frozenset({"erf", "erfc", "gamma", "lgamma"})
 _FUNCTIONS = {"complex": "make_complex", "abs": "np.abs", "conj": "np.conj"} | {name: name for name in _SUPPORT}
-SUPPORT_NAMES = _SUPPORT | {"make_complex", "truncated_mod", "sign"}
 # Python-integer operations whose array form could leave 64 bits unseen.
 GROWING = frozenset({"add", "sub", "mul", "pow", "neg", "abs", "shl", "gcd", "lcm"})
 
@@ -65,11 +65,11 @@ def _anchored(pieces: Sequence[Piece], operand: ScalarType) -> list[Piece]:
 
 
 def operate(op: str, args: Sequence[Piece], operand: ScalarType, of: ScalarType) -> Piece:
-    """An operation of the table (not `select`) on operands of type `operand`."""
+    """An operation of the table (not `select`) on operands of type `operand` (weak only if all of them are)."""
     array = any(piece.rank for piece in args)
-    if operand == INT and not array:
-        return _integer(op, [piece.node for piece in args], of)
-    if operand == INT:
+    if of == INT or (operand == INT and (op in COMPARISONS or op in ("and", "or", "not"))):
+        if not array:
+            return _integer(op, [py.call("int", p.node) if p.kind == "numpy" else p.node for p in args])
         _check_integer_array(op, args)
     args = _anchored(args, operand)
     nodes = [piece.node for piece in args]
@@ -144,7 +144,7 @@ _INTEGER_CALLS = {
 }
 
 
-def _integer(op: str, nodes: list[ast.expr], of: ScalarType) -> Piece:
+def _integer(op: str, nodes: list[ast.expr]) -> Piece:
     """Exact arithmetic of Python integers, total: what Python refuses is 0."""
     if op in COMPARISONS:
         return Piece(py.compare(op, *nodes), "python")

@@ -1,4 +1,4 @@
-"""What generated Python code calls and NumPy has not.  In: scalars or arrays; out: the same kind, values total as the IR's."""
+"""What generated Python calls and NumPy has not.  In: scalars or arrays; out: the same kind, total as IR values are."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ lgamma = _elementwise("lgamma")
 
 
 def make_complex(real: Any, imag: Any) -> Any:
-    """The complex number (or array) of two parts; unlike `real + 1j * imag` it keeps infinities, NaN and signed zeros."""
+    """A complex number (or array) from its parts; `real + 1j * imag` would lose infinities, NaN and signed zeros."""
     parts = np.broadcast_arrays(np.asarray(real), np.asarray(imag))
     single = parts[0].dtype == np.float32 and parts[1].dtype == np.float32
     result = np.empty(parts[0].shape, dtype=np.complex64 if single else np.complex128)

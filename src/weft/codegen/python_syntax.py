@@ -1,5 +1,5 @@
-"""Small constructors of Python syntax.  In: names, operators, values; out: `ast` nodes, which `ast.unparse` prints with only
-the parentheses that are needed.  Nothing here knows the IR's meaning, only how Python spells things.
+"""Small constructors of Python syntax.  In: names, operators, values; out: `ast` nodes, which `ast.unparse` prints with
+only the parentheses that are needed.  Nothing here knows the IR's meaning, only how Python spells things.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 
 from weft.ir.types import DType
 
-_BINARY: dict[str, type[ast.operator]] = {
+BINARY: dict[str, type[ast.operator]] = {
     "add": ast.Add,
     "sub": ast.Sub,
     "mul": ast.Mult,
@@ -34,7 +34,8 @@ _COMPARE: dict[str, type[ast.cmpop]] = {
     "ge": ast.GtE,
 }
 # Names that generated code uses for its own ends: no variable of the program may hide them.
-_RESERVED = frozenset({"np", "math", "GuardFailed"}) | frozenset(dir(builtins)) | frozenset(keyword.kwlist)
+SUPPORT = frozenset({"erf", "erfc", "gamma", "lgamma", "make_complex", "truncated_mod", "sign"})
+_RESERVED = frozenset({"np", "math", "GuardFailed"}) | SUPPORT | frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 
 
 class Names:
@@ -84,7 +85,7 @@ def method(node: ast.expr, field: str, *args: ast.expr, **keywords: ast.expr) ->
 
 
 def binary(op: str, left: ast.expr, right: ast.expr) -> ast.expr:
-    return ast.BinOp(left, _BINARY[op](), right)
+    return ast.BinOp(left, BINARY[op](), right)
 
 
 def compare(op: str, left: ast.expr, right: ast.expr) -> ast.expr:
@@ -148,6 +149,8 @@ def text(node: ast.AST) -> str:
 
 
 __all__ = [
+    "BINARY",
+    "SUPPORT",
     "Names",
     "attribute",
     "binary",

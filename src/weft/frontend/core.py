@@ -107,7 +107,7 @@ class Core:
                 "convert it before, or use another name",
             )
         target = arrays.of_buffer(slot.buffer, value.is_list)
-        shape = tuple(self.emitter.same_size(a, b, "Guard", "") for a, b in zip(slot.buffer.shape, value.shape))
+        shape = tuple(self.emitter.same_size(a, b, "RuntimeError", "") for a, b in zip(slot.buffer.shape, value.shape))
         arrays.store(target, arrays.broadcast_to(value, shape) if shape != value.shape else value, self.emitter)
         self.scope.values[name] = target
 

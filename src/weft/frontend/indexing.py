@@ -179,11 +179,11 @@ def _bound(value: Value, extent: Expr, emitter: Emitter) -> Expr:
     expr = _integer(value, emitter)
     if isinstance(expr, Const) and int(expr.value.real) < 0:
         expr = ix.add(extent, expr)
-        if emitter.assure(expr, "Guard"):
+        if emitter.assure(expr, "RuntimeError"):
             return expr
         return emitter.snapshot(Op("maximum", (expr, ZERO), INT), "bound")
-    low = emitter.assure(expr, "Guard")
-    high = emitter.assure(ix.sub(extent, expr), "Guard")
+    low = emitter.assure(expr, "RuntimeError")
+    high = emitter.assure(ix.sub(extent, expr), "RuntimeError")
     if low and high:
         return expr
     if not low:
@@ -198,11 +198,11 @@ def _bound_down(value: Value, extent: Expr, emitter: Emitter) -> Expr:
     last = ix.sub(extent, ONE)
     if isinstance(expr, Const) and int(expr.value.real) < 0:
         expr = ix.add(extent, expr)
-        if emitter.assure(ix.add(expr, ONE), "Guard"):
+        if emitter.assure(ix.add(expr, ONE), "RuntimeError"):
             return expr
         return emitter.snapshot(Op("maximum", (expr, integer(-1)), INT), "bound")
-    low = emitter.assure(expr, "Guard")
-    if low and emitter.assure(ix.sub(last, expr), "Guard"):
+    low = emitter.assure(expr, "RuntimeError")
+    if low and emitter.assure(ix.sub(last, expr), "RuntimeError"):
         return expr
     if not low:
         expr = wrap(emitter.snapshot(expr, "bound"), extent)
@@ -213,7 +213,7 @@ def _bound_down(value: Value, extent: Expr, emitter: Emitter) -> Expr:
 def _length(lo: Expr, hi: Expr, step: int, emitter: Emitter) -> Expr:
     """The number of elements from lo up to hi (exclusive) by a positive step."""
     span = ix.sub(hi, lo)
-    if not emitter.assure(span, "Guard"):
+    if not emitter.assure(span, "RuntimeError"):
         span = emitter.snapshot(Op("maximum", (span, ZERO), INT), "length")
     if step == 1:
         return span

@@ -103,7 +103,7 @@ _SHIFTS = frozenset({"shl", "shr"})
 
 def verify(program: Program, stage: Stage = Stage.BUILT) -> None:
     """Raise VerifyError unless `program` is legal at `stage`."""
-    _Verifier(program, RULES[stage], stage).program_()
+    _Verifier(program, RULES[stage], stage).whole()
 
 
 def problem(program: Program, stage: Stage = Stage.BUILT) -> str | None:
@@ -180,7 +180,7 @@ class _Verifier:
 
     # --- declarations ---
 
-    def program_(self) -> None:
+    def whole(self) -> None:
         program = self.program
         for name in (*(s.name for s in program.symbols), *(b.name for b in program.buffers)):
             self.declare(name)
@@ -396,7 +396,9 @@ class _Verifier:
             self.reduction(accumulator.op, self.table[accumulator.buffer].type)
             self.require(REDUCTIONS[accumulator.op].operation is not None, f"{accumulator.op} has no accumulator")
         if loop.work is not None:
-            self.integer(loop.work, scope, "the work of the loop")
+            # An estimate is best a float: a product of sizes may leave 64 bits.
+            self.expr(loop.work, scope)
+            self.require(loop.work.type.dtype.kind in "iuf", f"the work of the loop is {loop.work.type}")
         loops = 1 if parallel else scope.loops + 1
         inner = replace(scope.branch(), loops=loops, parallel=parallel or scope.parallel)
         self.dim(loop.dim, inner)

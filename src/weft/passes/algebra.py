@@ -19,7 +19,7 @@ from weft.ir.index import Affine, affine, expression
 from weft.ir.ops import COMPARISONS, REDUCTIONS
 from weft.ir.scalar import IntegerOverflow, apply, convert
 from weft.ir.types import INT, DType, ScalarType
-from weft.ir.walk import map_children, map_dim, substitute
+from weft.ir.walk import map_children, map_dim, rewrite, subexpressions, substitute
 
 # Operations whose value is exactly determined (correctly rounded or discrete): folding them is not a matter of library.
 _ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "abs", "sqrt", "copysign", "sign"})
@@ -235,8 +235,8 @@ class Algebra:
         known = facts.decide(condition)
         if known is not None:
             return as_type(self.simplify(expr.args[1] if known else expr.args[2], facts), expr.of)
-        then = self.simplify(expr.args[1], facts.with_condition(condition))
-        orelse = self.simplify(expr.args[2], facts.with_condition(condition, holds=False))
+        then = self._branch(expr.args[1], condition, True, facts)
+        orelse = self._branch(expr.args[2], condition, False, facts)
         if then == orelse:
             return as_type(then, expr.of)
         if isinstance(condition, Op) and condition.op == "not" and condition.args[0].type.dtype is DType.BOOL:
@@ -245,6 +245,12 @@ class Algebra:
             return as_type(condition, expr.of)
         args = (condition, then, orelse)
         return expr if all(a is b for a, b in zip(args, expr.args)) else replace(expr, args=args)
+
+    def _branch(self, expr: Expr, condition: Expr, holds: bool, facts: Facts) -> Expr:
+        facts = facts.with_condition(condition, holds)
+        simple = self.simplify(expr, facts)
+        known = assuming(simple, condition, holds)
+        return simple if known is simple else self.simplify(known, facts)
 
     def _extreme(self, expr: Op, facts: Facts) -> Expr:
         left, right = facts.linear(expr.args[0]), facts.linear(expr.args[1])
@@ -307,6 +313,13 @@ class Algebra:
             return value
         identity = constant(convert(REDUCTIONS[expr.op].identity(value.type), value.type), value.type)
         return self._operation(Op(operation, (identity, value), expr.type, expr.span), facts)
+
+
+def assuming(expr: Expr, condition: Expr, holds: bool) -> Expr:
+    """`expr` where a condition is known: its own occurrences become literals."""
+    if not any(part == condition for part in subexpressions(expr)):
+        return expr
+    return rewrite(expr, lambda part: Const(holds, part.type) if part == condition else part)
 
 
 def _extent(dim: Dim | CompressedDim, facts: Facts) -> Affine | None:

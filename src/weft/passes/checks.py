@@ -4,9 +4,9 @@
     for i in 0 .. a_0: check i < a_0; a[i] = 0   -->   for i in 0 .. a_0: a[i] = 0
 
 A condition that follows from the domains around it goes.  One that is affine in dimensions and symbols, and is reached
-on every way through the function, is replaced by its worst case over the dimensions, a guard at entry: if that fails, plain
-Python runs, so a guard may be stronger than the check (on an empty loop, say), but must be able to hold.  Everything else
-stays where it is.
+on every way through the function, is replaced by its worst case over the dimensions, a guard at entry: if that fails,
+plain Python runs, so a guard may be stronger than the check (on an empty loop, say), but must be able to hold.
+Everything else stays where it is.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Forward: temporaries disappear into their readers.  In: statements in program order; out: fewer of them, nothing computed twice.
+"""Forward: temporaries disappear into their readers.  In: statements in order; out: fewer, and nothing computed twice.
 
     t[i] = a[i] * b[i];  s = sum[k] t[k]         -->   s = sum[k] a[k] * b[k]
     c[i] = 0.0;  c[i] = c[i] + sum[k] f(i, k)    -->   c[i] = 0.0 + sum[k] f(i, k)
 
-A producer moves into its readers when it writes every element they read, nothing it reads changes in between, and no work
-is repeated: each element is read once, or costs next to nothing.  A reduction never moves into a larger domain.
+A producer moves into its readers when it writes every element they read, nothing it reads changes in between, and no
+work is repeated: each element is read once, or costs next to nothing.  A reduction never moves into a larger domain.
 """
 
 from __future__ import annotations
@@ -12,12 +12,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from weft.analysis.effects import Liveness
+from weft.analysis.effects import Liveness, result_buffers
 from weft.analysis.facts import Facts, entry_facts
 from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import Affine, affine, difference, sub
 from weft.ir.ops import OPERATIONS
-from weft.ir.program import Alloc, Block, Call, Check, If, Loop, Node, Opaque, Program, Rebind, Role, Stmt, While
+from weft.ir.program import (
+    Alloc,
+    Block,
+    Buffer,
+    Call,
+    Check,
+    If,
+    Loop,
+    Node,
+    Opaque,
+    Program,
+    Rebind,
+    Return,
+    Role,
+    Stmt,
+    While,
+)
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -25,12 +41,14 @@ from weft.ir.walk import (
     dim_children,
     domain_buffers,
     expr_buffers,
+    has_exit,
     map_node_exprs,
     map_sub_blocks,
     rewrite,
     sub_blocks,
     subexpressions,
     substitute,
+    walk,
 )
 from weft.passes import PassContext, deadcode
 from weft.passes.algebra import as_type
@@ -198,15 +216,9 @@ def uncovered(site: _Site, producer: _Producer, shape: tuple[Expr, ...], facts: 
     inside: Facts | None = None
     placed = {place for place, _ in producer.positions.values()}
     for place, part in enumerate(producer.stmt.index):
-        if (
-            place not in placed
-            and difference(site.read.index[place], part) != 0
-            and difference(shape[place], part) != 1
-        ):
+        only_one = affine(shape[place]) == Affine((), 1)
+        if place not in placed and not only_one and difference(site.read.index[place], part) != 0:
             return True
-        if place not in placed and difference(shape[place], part) == 1 and affine(part) != Affine((), 0):
-            if difference(site.read.index[place], part) != 0:
-                return True
     for dim in producer.stmt.domain:
         assert isinstance(dim, Dim)
         place, offset = producer.positions[dim.var]
@@ -220,6 +232,21 @@ def uncovered(site: _Site, producer: _Producer, shape: tuple[Expr, ...], facts: 
         if value is None or lo is None or hi is None:
             return True
         if not (inside.prove(value - lo) and inside.prove(hi - Affine((), 1) - value)):
+            return True
+    return False
+
+
+def misses(site: _Site, producer: _Producer, facts: Facts) -> bool:
+    """Whether the read certainly sees an element other than the only one that the producer writes."""
+    if producer.stmt.domain:
+        return False
+    inside = facts.with_domain(site.dims)
+    for part, wanted in zip(producer.stmt.index, site.read.index):
+        left, right = inside.linear(part), inside.linear(wanted)
+        if left is None or right is None:
+            continue
+        delta, one = left - right, Affine((), 1)
+        if inside.prove(delta - one) or inside.prove(delta.scaled(-1) - one):
             return True
     return False
 
@@ -258,7 +285,12 @@ class Forwarder:
     def __post_init__(self) -> None:
         table = self.program.table
         self._arrays = frozenset(b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank > 0)
-        self._locals = frozenset(name for name, buffer in table.items() if buffer.role is Role.LOCAL)
+        self._locals = {name for name, buffer in table.items() if buffer.role is Role.LOCAL}
+
+    def add_local(self, buffer: Buffer) -> None:
+        """A buffer made by the pass that uses this forwarder."""
+        self._locals.add(buffer.name)
+        self.fresh[buffer.name] = buffer.shape
 
     def shape(self, name: str) -> tuple[Expr, ...]:
         return self.fresh[name] if name in self.fresh else self.program.table[name].shape
@@ -297,6 +329,7 @@ class Forwarder:
         own_input = target in producer.inputs
         readers: list[int] = []
         sites: list[_Site] = []
+        elsewhere: set[Read] = set()
         changed: set[str] = set()
         touched: set[str] = set()
         finished = False
@@ -305,8 +338,14 @@ class Forwarder:
             node = nodes[place]
             killing = overwrites(node, producer)
             reads, writes = buffers_read(node), buffers_written(node)
+            if self._escapes(target, node, live_out):
+                legal = False
+                break
             if target in reads:
                 found = list(sites_in(node, target))
+                missing = [site for site in found if misses(site, producer, facts)]
+                elsewhere |= {site.read for site in missing}
+                found = [site for site in found if site.read not in elsewhere]
                 why_not = own_input and not (killing and not readers)
                 why_not = why_not or bool(producer.inputs & changed)
                 why_not = why_not or (not isinstance(node, Stmt) and bool((producer.inputs | {target}) & writes))
@@ -332,15 +371,26 @@ class Forwarder:
         if legal and finished and readers and profitable:
             self._assume(producer, changed, touched)
             for place in readers:
-                nodes[place] = self._replaced(nodes[place], producer)
+                nodes[place] = self._replaced(nodes[place], producer, elsewhere)
             del nodes[position]
             self.count += 1
             return True
         if isinstance(value, (Const, Var)) and not own_input and not producer.stmt.domain:
             # A literal is worth knowing at the readers even where the variable itself must stay.
             for place in readers:
-                nodes[place] = self._replaced(nodes[place], producer)
+                nodes[place] = self._replaced(nodes[place], producer, elsewhere)
         return False
+
+    def _escapes(self, target: str, node: Node, live_out: frozenset[str]) -> bool:
+        """Whether leaving the block at this node, by an exit or an exception, would show the target's value."""
+        kept = target not in self._locals or target in live_out
+        for inner in walk((node,)):
+            if isinstance(inner, Return):
+                if kept or target in result_buffers(self.program.results[inner.result]):
+                    return True
+            elif isinstance(inner, Check) and target not in self._locals:
+                return True
+        return kept and has_exit((node,))
 
     def _assume(self, producer: _Producer, changed: set[str], touched: set[str]) -> None:
         moved_over = {(y, x) for y in changed & self._arrays for x in producer.inputs & self._arrays if x != y}
@@ -349,11 +399,11 @@ class Forwarder:
         if target in self._arrays:
             self.disjoint |= {(target, x) for x in touched & self._arrays if x != target}
 
-    def _replaced(self, node: Node, producer: _Producer) -> Node:
+    def _replaced(self, node: Node, producer: _Producer, elsewhere: set[Read]) -> Node:
         target = producer.stmt.buffer
 
         def visit(expr: Expr) -> Expr:
-            if isinstance(expr, Read) and expr.buffer == target:
+            if isinstance(expr, Read) and expr.buffer == target and expr not in elsewhere:
                 return as_type(substitute(producer.stmt.value, solved(expr, producer)), expr.of)
             return expr
 

@@ -157,13 +157,55 @@ def partition(atoms: Sequence[Atom], outermost: bool, facts: Facts) -> list[Grou
     """Atoms in program order as groups in execution order, each group under one loop."""
     groups: list[Group] = []
     for atom in atoms:
-        target = None if not atom.dims else _place(groups, atom, outermost, facts)
+        if not atom.dims:
+            groups.insert(_earliest(groups, atom, facts), Group(None, [atom]))
+            continue
+        target = _place(groups, atom, outermost, facts)
         if target is None:
-            groups.append(Group(atom.dims[0] if atom.dims else None, [atom]))
+            groups.append(Group(atom.dims[0], [atom]))
         else:
             group, candidate = target
             group.atoms.append(candidate)
-    return groups
+    return _merged(groups, outermost, facts)
+
+
+def _earliest(groups: list[Group], atom: Atom, facts: Facts) -> int:
+    """Where a single assignment may go: as early as it can, so that it does not stand between loops to fuse."""
+    for at in reversed(range(len(groups))):
+        if any(depends(other, atom, facts) for other in groups[at].atoms):
+            return at + 1
+    return 0
+
+
+def _merged(groups: list[Group], outermost: bool, facts: Facts) -> list[Group]:
+    """Whole groups joined to earlier ones: an accumulator's start has nothing to share, but its sum may have."""
+    result: list[Group] = []
+    for group in groups:
+        home = None if group.dim is None else _host(result, group, outermost, facts)
+        if home is None:
+            result.append(group)
+        else:
+            at, merged = home
+            result[at] = merged
+    return result
+
+
+def _host(groups: list[Group], group: Group, outermost: bool, facts: Facts) -> tuple[int, Group] | None:
+    """The nearest earlier group that can take in all atoms of `group`, and what it becomes."""
+    for at in reversed(range(len(groups))):
+        host = groups[at]
+        if host.dim is not None and any(worthwhile(host, atom, facts) for atom in group.atoms):
+            trial = Group(host.dim, list(host.atoms))
+            for atom in group.atoms:
+                candidate = blocks_fusion(trial, atom, atom.dims[0], outermost, facts)
+                if isinstance(candidate, str):
+                    break
+                trial.atoms.append(candidate)
+            else:
+                return at, trial
+        if any(depends(other, atom, facts) for other in host.atoms for atom in group.atoms):
+            return None
+    return None
 
 
 def _place(groups: list[Group], atom: Atom, outermost: bool, facts: Facts) -> tuple[Group, Atom] | None:

@@ -18,7 +18,7 @@ from weft.ir.expr import TRUE, AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduc
 from weft.ir.index import affine
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import Alloc, Buffer, Program, Role, Stmt
-from weft.ir.types import BOOL, ScalarType
+from weft.ir.types import BOOL, PYBOOL, ScalarType
 from weft.ir.walk import (
     children,
     dim_children,
@@ -56,6 +56,10 @@ class Workspace:
 
     def new_var(self, hint: str) -> str:
         return fresh(hint, self.taken)
+
+    def owns(self, name: str) -> bool:
+        """Whether the buffer was made here, so that every element of it exists."""
+        return any(buffer.name == name for buffer in self.added)
 
 
 @dataclass(frozen=True)
@@ -198,10 +202,12 @@ class _Splitter:
         if not has_reduce(expr):
             return expr
         if isinstance(expr, Reduce):
-            key = (expr, conditions)
-            if key not in self.done:
-                self.done[key] = self._reduce(expr, domain, conditions)
-            return self.done[key]
+            # What was computed where fewer conditions hold is there already.
+            for known in range(len(conditions) + 1):
+                if (expr, conditions[:known]) in self.done:
+                    return self.done[expr, conditions[:known]]
+            self.done[expr, conditions] = result = self._reduce(expr, domain, conditions)
+            return result
         if isinstance(expr, Op) and expr.op == "select":
             test = self.value(expr.args[0], domain, conditions)
             other = Op("not", (test,), test.type)
@@ -275,8 +281,8 @@ def needed(domain: tuple[Dim, ...], used: set[str], inner: tuple[Dim, ...]) -> t
     test: Expr = TRUE
     for dim in left_out:
         if (dim.lo, dim.hi, dim.step) not in extents:
-            some = Op("lt" if dim.step > 0 else "gt", (dim.lo, dim.hi), BOOL)
-            test = some if test is TRUE else Op("and", (test, some), BOOL)
+            some = Op("lt" if dim.step > 0 else "gt", (dim.lo, dim.hi), PYBOOL)
+            test = some if test is TRUE else Op("and", (test, some), PYBOOL)
     if test is TRUE:
         return tuple(kept), inner
     if inner:

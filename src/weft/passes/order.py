@@ -30,7 +30,7 @@ def order(atom: Atom, table: Mapping[str, Buffer], strict: bool) -> tuple[Dim, .
         return dims
     carried = {dim.var for dim in dims if atom.carries(dim.var)}
     accesses = [(atom.buffer, atom.index, 2.0)]
-    accesses += [(read.buffer, read.index, 1.0) for read in set(reads(atom.value)) if read.index]
+    accesses += [(read.buffer, read.index, 1.0) for read in dict.fromkeys(reads(atom.value)) if read.index]
     scores = {dim.var: _inner_score(dim, accesses, table) for dim in dims}
     depths = {dim.var: _mean_axis(dim.var, accesses, table) for dim in dims}
     candidates = list(dims)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from weft.analysis.cost import extent
 from weft.ir import index as affine_index
@@ -14,8 +15,8 @@ from weft.ir.program import Buffer, Stmt
 from weft.ir.types import BOOL, I64, INT
 from weft.ir.walk import dim_children, free_vars, map_children, map_dim, substitute
 
-# No reduction has so many points: entry guards keep every size below 2**40.
-_NOT_FOUND = Const(2**62, I64)
+# The minimum of no positions; no reduction has so many points, since entry guards keep every size below 2**40.
+_NOT_FOUND = Const(2**63 - 1, I64)
 
 
 # --- compressed dimensions -------------------------------------------------------------------------------------------
@@ -23,7 +24,7 @@ _NOT_FOUND = Const(2**62, I64)
 
 def dense_stmt(stmt: Stmt, table: Mapping[str, Buffer]) -> Stmt:
     """for j(p) in csr(ptr, idx)[i]: ... j ...   -->   for p in ptr[i] .. ptr[i+1]: ... idx[p] ..."""
-    domain, values = _dense_domain(stmt.domain, table, {})
+    domain, values = dense_domain(stmt.domain, table, {})
     index = tuple(dense_expr(e, table, values) for e in stmt.index)
     value = dense_expr(stmt.value, table, values)
     if domain is stmt.domain and value is stmt.value and all(a is b for a, b in zip(index, stmt.index)):
@@ -36,18 +37,18 @@ def dense_expr(expr: Expr, table: Mapping[str, Buffer], values: Mapping[str, Exp
     if isinstance(expr, Var):
         return values.get(expr.name, expr)
     if isinstance(expr, Reduce):
-        dims, inner = _dense_domain(expr.dims, table, values)
+        dims, inner = dense_domain(expr.dims, table, values)
         value = dense_expr(expr.value, table, inner)
         return expr if dims is expr.dims and value is expr.value else replace(expr, dims=dims, value=value)
     return map_children(expr, lambda e: dense_expr(e, table, values))
 
 
-def _dense_domain(
+def dense_domain(
     domain: Domain, table: Mapping[str, Buffer], values: Mapping[str, Expr]
 ) -> tuple[Domain, Mapping[str, Expr]]:
     dims: list[AnyDim] = []
     for dim in domain:
-        dim = map_dim(dim, lambda e: dense_expr(e, table, values))
+        dim = map_dim(dim, partial(dense_expr, table=table, values=values))
         if isinstance(dim, CompressedDim):
             ends = dim.parent, affine_index.add(dim.parent, integer(1))
             lo, hi = (_element(table[dim.pointer], end) for end in ends)
@@ -100,7 +101,7 @@ def renamed_domain(domain: Domain, new_var: Callable[[str], str]) -> tuple[Domai
     names: dict[str, Expr] = {}
     dims: list[AnyDim] = []
     for dim in domain:
-        dim = map_dim(dim, lambda e: substitute(e, names))
+        dim = map_dim(dim, partial(substitute, values=names))
         new = {old: new_var(old) for old in dim_vars((dim,))}
         if isinstance(dim, CompressedDim):
             dim = replace(dim, var=new[dim.var], position=new[dim.position])

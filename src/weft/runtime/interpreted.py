@@ -6,6 +6,7 @@ passes, or of `_miss`. The guards are those of the native dispatcher, word for w
 
 from __future__ import annotations
 
+import functools
 import struct
 import types
 from collections.abc import Iterator, Mapping
@@ -39,6 +40,7 @@ _ABSENT = object()
 _WARN_ON_WRITE = 1 << 31
 
 
+@functools.cache
 def scalar_type(kind: str) -> type:
     """The exact type behind a scalar kind."""
     if kind in _PYTHON_TYPES:

@@ -328,20 +328,8 @@ def convolve_2d_numpy(image, weights):
 
 
 def sobel_numpy(image):
-    gx = (
-        image[:-2, 2:]
-        - image[:-2, :-2]
-        + 2.0 * (image[1:-1, 2:] - image[1:-1, :-2])
-        + image[2:, 2:]
-        - image[2:, :-2]
-    )
-    gy = (
-        image[2:, :-2]
-        - image[:-2, :-2]
-        + 2.0 * (image[2:, 1:-1] - image[:-2, 1:-1])
-        + image[2:, 2:]
-        - image[:-2, 2:]
-    )
+    gx = image[:-2, 2:] - image[:-2, :-2] + 2.0 * (image[1:-1, 2:] - image[1:-1, :-2]) + image[2:, 2:] - image[2:, :-2]
+    gy = image[2:, :-2] - image[:-2, :-2] + 2.0 * (image[2:, 1:-1] - image[:-2, 1:-1]) + image[2:, 2:] - image[:-2, 2:]
     return np.sqrt(gx * gx + gy * gy)
 
 

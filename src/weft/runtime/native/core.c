@@ -6,6 +6,7 @@
 #include "python_api.h"
 #include "runtime.h"
 #include "memory.c"
+#include "stack.c"
 #include "pool.c"
 #include "version.h"
 #include "lists.c"

@@ -18,7 +18,8 @@ typedef struct {
     long long misses, guard_failures;
 } dispatcher;
 
-typedef enum { ATTEMPT_UNFIT, ATTEMPT_DONE, ATTEMPT_GUARD } attempt_outcome;
+/* ATTEMPT_PYTHON: the call fits a version of Python code, whose arguments are in the place of the answer. */
+typedef enum { ATTEMPT_UNFIT, ATTEMPT_DONE, ATTEMPT_GUARD, ATTEMPT_PYTHON } attempt_outcome;
 
 static PyObject *guard_failed_type;
 static weft_rt runtime_table;
@@ -60,6 +61,8 @@ static PyObject *miss(dispatcher *d, PyObject *const *args, Py_ssize_t count, Py
 {
     d->misses += status == 0;
     d->guard_failures += status != 0;
+    if (!stack_suffices())
+        return NULL;
     PyObject *positional = PyTuple_New(count), *named = PyDict_New(), *answer = NULL;
     int built = positional != NULL && named != NULL;
     for (Py_ssize_t i = 0; built && i < count; i++)
@@ -78,12 +81,18 @@ static PyObject *miss(dispatcher *d, PyObject *const *args, Py_ssize_t count, Py
 
 /* --- running --- */
 
-static attempt_outcome run_python(const version *v, PyObject *const *values, PyObject **out)
+static attempt_outcome python_arguments(const version *v, PyObject *const *values, PyObject **out)
 {
-    PyObject *args = PyTuple_New(v->value_count);
-    for (int i = 0; args != NULL && i < v->value_count; i++)
-        PyTuple_SetItem(args, i, new_reference(values[i]));
-    *out = args == NULL ? NULL : PyObject_Call(v->callable, args, NULL);
+    *out = PyTuple_New(v->value_count);
+    for (int i = 0; *out != NULL && i < v->value_count; i++)
+        PyTuple_SetItem(*out, i, new_reference(values[i]));
+    return *out == NULL ? ATTEMPT_DONE : ATTEMPT_PYTHON;
+}
+
+static attempt_outcome run_python(const version *v, PyObject **out)
+{
+    PyObject *args = *out;
+    *out = stack_suffices() ? PyObject_Call(v->callable, args, NULL) : NULL;
     Py_DecRef(args);
     if (*out == NULL && PyErr_ExceptionMatches(guard_failed_type)) {
         PyErr_Clear();
@@ -187,38 +196,39 @@ static attempt_outcome run_kernel(const version *v, PyObject *const *values, con
     return outcome;
 }
 
-static inline attempt_outcome attempt_with(version *v, PyObject *const *arguments, list_call *lists, int64_t *w, PyObject **out)
+/* The end of an attempt: `fits` is what the guards said of all values. */
+static inline attempt_outcome run_if(int fits, version *v, PyObject *const *values, list_call *lists, int64_t *w, PyObject **out)
 {
-    PyObject *all[MAX_VALUES];
-    PyObject *const *values = arguments;
-    int fits = pack_arguments(v, arguments, lists, w);
-    int hidden = v->value_count - v->argument_count;
-    if (hidden > 0 && fits > 0) {
-        memcpy(all, arguments, (size_t)v->argument_count * sizeof *all);
-        memset(all + v->argument_count, 0, (size_t)hidden * sizeof *all);
-        values = all;
-        fits = pack_hidden(v, all, lists, w);
-    }
     if (fits > 0 && v->written_lists)
         fits = lists_are_distinct(lists);
-    attempt_outcome outcome = ATTEMPT_UNFIT;
+    if (fits == 0)
+        return ATTEMPT_UNFIT;
     if (fits < 0) {
         *out = NULL;
-        outcome = ATTEMPT_DONE;
-    } else if (fits > 0 && v->kernel == NULL) {
-        outcome = run_python(v, values, out);
-    } else if (fits > 0) {
-        memset(w, 0, CONTROL_WORDS * sizeof *w);
-        memset(w + v->result_base, 0, (size_t)(v->words - v->result_base) * sizeof *w);
-        outcome = run_kernel(v, values, lists, w, out);
+        return ATTEMPT_DONE;
     }
-    if (values == all)
-        for (int i = v->argument_count; i < v->value_count; i++)
-            Py_DecRef(all[i]);
+    if (v->kernel == NULL)
+        return python_arguments(v, values, out);
+    memset(w, 0, CONTROL_WORDS * sizeof *w);
+    memset(w + v->result_base, 0, (size_t)(v->words - v->result_base) * sizeof *w);
+    return run_kernel(v, values, lists, w, out);
+}
+
+/* Functions with a large frame are kept out of line, and have returned when a call that misses or that runs Python code
+   goes on: it may recurse. */
+static __attribute__((noinline)) attempt_outcome attempt_hidden(version *v, PyObject *const *arguments, list_call *lists,
+                                                                int64_t *w, PyObject **out)
+{
+    PyObject *values[MAX_VALUES];
+    memcpy(values, arguments, (size_t)v->argument_count * sizeof *values);
+    memset(values + v->argument_count, 0, (size_t)(v->value_count - v->argument_count) * sizeof *values);
+    attempt_outcome outcome = run_if(pack_hidden(v, values, lists, w), v, values, lists, w, out);
+    for (int i = v->argument_count; i < v->value_count; i++)
+        Py_DecRef(values[i]);
     return outcome;
 }
 
-static attempt_outcome attempt(version *v, PyObject *const *arguments, PyObject **out)
+static __attribute__((noinline)) attempt_outcome attempt(version *v, PyObject *const *arguments, PyObject **out)
 {
     int64_t stack[STACK_WORDS], *w = stack;
     list_call lists = {0};
@@ -229,10 +239,15 @@ static attempt_outcome attempt(version *v, PyObject *const *arguments, PyObject 
         w = malloc((size_t)v->words * sizeof *w);
     if (v->list_count > 0)
         lists.copies = calloc((size_t)v->list_count, sizeof *lists.copies);
-    if (w == NULL || (v->list_count > 0 && lists.copies == NULL))
+    if (w == NULL || (v->list_count > 0 && lists.copies == NULL)) {
         *out = PyErr_NoMemory();
-    else
-        outcome = attempt_with(v, arguments, &lists, w, out);
+    } else {
+        int fits = pack_arguments(v, arguments, &lists, w);
+        if (fits > 0 && v->value_count > v->argument_count)
+            outcome = attempt_hidden(v, arguments, &lists, w, out);
+        else
+            outcome = run_if(fits, v, arguments, &lists, w, out);
+    }
     if (v->list_count > 0)
         release_lists(&lists);
     if (w != stack)
@@ -252,35 +267,48 @@ static void move_to_front(dispatcher *d, version *v)
     d->versions[0] = v;
 }
 
-static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
+/* The first version that takes the call; ATTEMPT_UNFIT if none does. */
+static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *values, PyObject **answer)
 {
-    dispatcher *d = (dispatcher *)self;
-    Py_ssize_t count = (Py_ssize_t)(flags & ~VECTORCALL_OFFSET_BIT);
-    PyObject *bound[MAX_VALUES];
-    PyObject *const *values = args;
-    if (d->version_count == 0 || d->variadic)
-        return miss(d, args, count, keywords, 0);
-    if (keywords != NULL || count != d->count || d->keyword_only > 0) {
-        if (!bind(d, args, count, keywords, bound))
-            return miss(d, args, count, keywords, 0);
-        values = bound;
-    }
     for (int i = 0; i < d->version_count; i++) {
         version *v = d->versions[i];
-        PyObject *answer = NULL;
-        v->references++; /* the answer's making may run Python code that removes it */
-        attempt_outcome outcome = attempt(v, values, &answer);
+        v->references++; /* an attribute's or the answer's making may run Python code that removes it */
+        attempt_outcome outcome = attempt(v, values, answer);
+        if (outcome == ATTEMPT_PYTHON)
+            outcome = run_python(v, answer);
         if (outcome == ATTEMPT_DONE)
             v->calls++;
         if (outcome != ATTEMPT_UNFIT && i > 0)
             move_to_front(d, v);
         release_version(v);
-        if (outcome == ATTEMPT_DONE)
-            return answer;
-        if (outcome == ATTEMPT_GUARD)
-            return miss(d, args, count, keywords, STATUS_GUARD);
+        if (outcome != ATTEMPT_UNFIT)
+            return outcome;
     }
-    return miss(d, args, count, keywords, 0);
+    return ATTEMPT_UNFIT;
+}
+
+static __attribute__((noinline)) attempt_outcome attempt_bound(dispatcher *d, PyObject *const *args, Py_ssize_t count,
+                                                               PyObject *keywords, PyObject **answer)
+{
+    PyObject *values[MAX_VALUES];
+    return bind(d, args, count, keywords, values) ? attempt_versions(d, values, answer) : ATTEMPT_UNFIT;
+}
+
+static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    dispatcher *d = (dispatcher *)self;
+    Py_ssize_t count = (Py_ssize_t)(flags & ~VECTORCALL_OFFSET_BIT);
+    PyObject *answer = NULL;
+    attempt_outcome outcome = ATTEMPT_UNFIT;
+    if (d->version_count > 0 && !d->variadic) {
+        if (keywords == NULL && count == d->count && d->keyword_only == 0)
+            outcome = attempt_versions(d, args, &answer);
+        else
+            outcome = attempt_bound(d, args, count, keywords, &answer);
+    }
+    if (outcome == ATTEMPT_DONE)
+        return answer;
+    return miss(d, args, count, keywords, outcome == ATTEMPT_GUARD ? STATUS_GUARD : 0);
 }
 
 /* --- the type --- */

@@ -8,6 +8,10 @@
 #ifndef WEFT_PYTHON_API_H
 #define WEFT_PYTHON_API_H
 
+#if !defined(_GNU_SOURCE)
+#define _GNU_SOURCE 1 /* pthread_getattr_np */
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -112,7 +116,8 @@ enum {
 extern PyTypeObject PyFloat_Type, PyLong_Type, PyBool_Type, PyComplex_Type, PyList_Type, PyUnicode_Type, PyTuple_Type,
     PyBytes_Type;
 extern PyObject _Py_NoneStruct, _Py_TrueStruct;
-extern PyObject *PyExc_TypeError, *PyExc_SystemError, *PyExc_Exception, *PyExc_KeyboardInterrupt, *PyExc_RuntimeError;
+extern PyObject *PyExc_TypeError, *PyExc_SystemError, *PyExc_Exception, *PyExc_KeyboardInterrupt, *PyExc_RuntimeError,
+    *PyExc_RecursionError;
 
 void Py_IncRef(PyObject *);
 void Py_DecRef(PyObject *);

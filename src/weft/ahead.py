@@ -1,0 +1,165 @@
+"""Modules compiled ahead of time.  In: a module's file and its functions with complete hints; out: a package that imports
+like the module and brings its machine code along (`write`), and, at import, that code installed (`load`).
+
+    build/heat/  __init__.py  source.py  manifest.json  core.so  step-1.so ...
+
+Importing needs no compiler.  The code is used if weft, the interpreter, the processor and the checksums are those of the build;
+otherwise functions are compiled at their first call as usual, and without weft the package is the plain module.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import sys
+import types
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from weft import __version__
+from weft.errors import CacheWarning, CompileError
+from weft.runtime.descriptor import SourceLocation, Version
+
+MANIFEST = "manifest.json"
+SOURCE = "source.py"
+CORE = "core.so"
+_FORMAT = 1
+
+_INIT = '''"""{module}, compiled ahead of time by weft {version}; its source is in source.py."""
+
+import pathlib as _pathlib
+
+_directory = _pathlib.Path(__file__).parent
+try:
+    from weft.ahead import load as _load
+except ImportError:
+    _source = _directory / "source.py"
+    exec(compile(_source.read_text(encoding="utf-8"), str(_source), "exec"))
+else:
+    _load(globals(), _directory)
+'''
+
+
+@dataclass(frozen=True)
+class Prebuilt:
+    """One version to ship: the function it belongs to, its signature for people, its descriptor and its library."""
+
+    function: str
+    signature: str
+    version: Version
+    library: Path
+
+
+def write(source: Path, package: Path, versions: list[Prebuilt], options: Mapping[str, dict[str, Any]]) -> list[str]:
+    """Write the package; the names of functions whose versions cannot leave this process are returned.
+
+    `options` are those of each compiled function, given again to `jit` at import.
+    """
+    from weft.runtime.portable import portable
+
+    staged = package.with_name(package.name + ".new")
+    shutil.rmtree(staged, ignore_errors=True)
+    staged.mkdir(parents=True)
+    (staged / SOURCE).write_bytes(source.read_bytes())
+    (staged / "__init__.py").write_text(_INIT.format(module=source.stem, version=__version__), encoding="utf-8")
+    functions: dict[str, Any] = {}
+    refused: list[str] = []
+    for item in versions:
+        data = portable(item.version)
+        if data is None:
+            refused.append(item.function)
+            continue
+        entry = functions.setdefault(item.function, {"options": options.get(item.function, {}), "versions": []})
+        name = f"{item.function}-{len(entry['versions']) + 1}.so"
+        shutil.copyfile(item.library, staged / name)
+        entry["versions"].append({"signature": item.signature, "library": name, "descriptor": data})
+    core = _core_path()
+    if core is not None and functions:
+        shutil.copyfile(core, staged / CORE)
+    checksums = {file.name: _checksum(file) for file in sorted(staged.iterdir()) if file.name != "__init__.py"}
+    manifest = {"format": _FORMAT, "made_for": _circumstances(), "checksums": checksums, "functions": functions}
+    (staged / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    shutil.rmtree(package, ignore_errors=True)
+    staged.rename(package)
+    return refused
+
+
+def load(namespace: dict[str, Any], directory: Path) -> None:
+    """Execute the module's source in `namespace`, then put compiled functions in the place of plain ones."""
+    source = directory / SOURCE
+    exec(compile(source.read_text(encoding="utf-8"), str(source), "exec", dont_inherit=True), namespace)
+    manifest, problem = _manifest(directory)
+    if problem:
+        warnings.warn(f"{directory}: {problem}; its functions are compiled when they are called", CacheWarning, stacklevel=3)
+    for name, entry in manifest.get("functions", {}).items():
+        plain = namespace.get(name)
+        if plain is None or not (isinstance(plain, types.FunctionType) or hasattr(plain, "py_func")):
+            continue
+        namespace[name] = _compiled(plain, entry, directory, namespace, use_code=not problem)
+
+
+def _manifest(directory: Path) -> tuple[dict[str, Any], str]:
+    """What the package holds, and why its code cannot be used ("" if it can)."""
+    try:
+        manifest: dict[str, Any] = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        if manifest.get("format") != _FORMAT:
+            return {}, "made by another weft"
+        for name, expected in manifest["checksums"].items():
+            if _checksum(directory / name) != expected:
+                return manifest, f"{name} is not the file that was built"
+        now = _circumstances()
+        for topic, expected in manifest["made_for"].items():
+            if now.get(topic) != expected:
+                return manifest, f"built for another {topic}"
+    except (OSError, ValueError, KeyError, AttributeError) as trouble:
+        return {}, f"its manifest cannot be read ({trouble})"
+    return manifest, ""
+
+
+def _compiled(plain: Any, entry: Mapping[str, Any], directory: Path, namespace: dict[str, Any], use_code: bool) -> Any:
+    from weft.api import jit
+    from weft.runtime.dispatch import load_kernel, offer_core
+    from weft.runtime.portable import restored
+
+    if use_code and (directory / CORE).exists():
+        offer_core(directory / CORE)
+    function = plain if hasattr(plain, "py_func") else jit(plain, **entry["options"])
+    if not use_code or not hasattr(function, "install"):
+        return function
+    for item in entry["versions"]:
+        try:
+            kernel = load_kernel(directory / item["library"])
+        except CompileError:
+            continue  # a library this system cannot load: the function is compiled when it is called
+        version = restored(item["descriptor"], kernel.address, namespace, kernel)
+        if version.location is not None:
+            here = SourceLocation(str(directory / SOURCE), version.location.function)
+            version = replace(version, location=here)
+        function.install(version, item["signature"])
+    return function
+
+
+def _core_path() -> Path | None:
+    from weft.runtime.dispatch import load_core
+
+    core = load_core()
+    return None if core is None else Path(core.library._name)
+
+
+def _circumstances() -> dict[str, str]:
+    """What machine code depends on besides its source."""
+    from weft.runtime.toolchain import cpu_identity
+
+    return {
+        "weft": __version__,
+        "interpreter": f"{sys.implementation.cache_tag}-{sys.platform}",
+        "processor": hashlib.blake2b(cpu_identity().encode(), digest_size=16).hexdigest(),
+    }
+
+
+def _checksum(file: Path) -> str:
+    return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()

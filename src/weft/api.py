@@ -1,0 +1,287 @@
+"""What users touch: `weft.jit`.  In: a Python function; out: an object that is called like it, compiles a version for each
+kind of arguments at the first call, and runs plain Python wherever it cannot.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from weft.errors import CompileError, FallbackWarning, Unsupported, WeftError, render
+from weft.options import Options, make_options
+from weft.runtime import dispatch
+from weft.runtime.descriptor import STATUS_GUARD, Signature
+
+if TYPE_CHECKING:
+    from weft import pipeline
+    from weft.frontend.source import Source
+    from weft.report.explain import Explanation
+    from weft.runtime.interpreted import Dispatcher as _Base
+else:
+    _Base = dispatch.dispatcher_type()
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Versions for one kind of arguments, and for one function, before plain Python takes over.
+_MAX_FOR_KEY = 4
+_MAX_VERSIONS = 32
+
+
+class Jitted(_Base):
+    """A compiled function.  Calls go straight to the native dispatcher; `_miss` is its way out."""
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        super().__init__(Signature.of(function))
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self.options = options
+        self._compiled: list[pipeline.Compiled] = []
+        self._keys: dict[Any, int] = {}
+        self._refused: dict[Any, Unsupported] = {}
+        self._source: Source | None = None
+        self._lock = threading.RLock()
+        self._warned: set[tuple[str, int]] = set()
+        self._plain_calls = 0
+
+    # --- calling ----------------------------------------------------------------------------------------------------
+
+    def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], status: int | None) -> Any:
+        """No version fits, or a guard said no: make one if that can help, else run the Python function."""
+        values = self._bound(args, kwargs)
+        if values is not None and self._extend(values, status):
+            versions = self.versions
+            counts = self.call_counts
+            del versions, counts
+            return self._call_new(args, kwargs)
+        self._plain_calls += 1
+        return self.py_func(*args, **kwargs)
+
+    def _call_new(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        depth = getattr(_state, "depth", 0)
+        if depth > _MAX_FOR_KEY:
+            return self.py_func(*args, **kwargs)
+        _state.depth = depth + 1
+        try:
+            return self(*args, **kwargs)
+        finally:
+            _state.depth = depth
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        """The arguments in the order of the parameters; None if they do not fit (Python then says how)."""
+        try:
+            bound = inspect.signature(self.py_func).bind(*args, **kwargs)
+        except TypeError:
+            return None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def _extend(self, values: tuple[Any, ...], status: int | None) -> bool:
+        """Compile a version for these arguments; False if plain Python should run."""
+        from weft.frontend import specs
+
+        key = tuple(specs.specs_of(values))
+        with self._lock:
+            refused = self._refused.get(key)
+            if refused is not None:
+                return self._refuse(refused)
+            tried = self._keys.get(key, 0)
+            if tried >= (_MAX_FOR_KEY if status != STATUS_GUARD or tried else 1) or len(self._compiled) >= _MAX_VERSIONS:
+                return False
+            self._keys[key] = tried + 1
+            try:
+                return self._compile(values)
+            except Unsupported as problem:
+                self._refused[key] = problem
+                return self._refuse(problem)
+
+    def _compile(self, values: tuple[Any, ...]) -> bool:
+        from weft import pipeline
+
+        source = self._load()
+        start = perf_counter()
+        try:
+            compiled = pipeline.compile_for(source, pipeline.specs_for(source, values), values, self.options)
+        except CompileError as problem:
+            self._warn(Unsupported(source.span(source.tree), f"the C compiler failed: {problem.reason}", problem.remedy))
+            return False
+        compiled.seconds["total"] = perf_counter() - start
+        if any(other.c_source == compiled.c_source and other.c_source is not None for other in self._compiled):
+            return False  # the same code again would refuse these arguments again
+        assert compiled.version is not None
+        self._compiled.append(compiled)
+        self.add_version(compiled.version)
+        return True
+
+    def _load(self) -> Source:
+        from weft.frontend.source import load
+
+        if self._source is None:
+            self._source = load(self.py_func)
+        return self._source
+
+    def _refuse(self, problem: Unsupported) -> bool:
+        if self.options.fallback == "error":
+            raise problem
+        self._warn(problem)
+        return False
+
+    def _warn(self, problem: Unsupported) -> None:
+        """One warning for each source line that stays Python."""
+        place = (problem.span.file, problem.span.line)
+        if self.options.fallback != "warn" or place in self._warned:
+            return
+        self._warned.add(place)
+        text = render(problem.span, problem.reason, remedy=problem.remedy, types=problem.types, headline="runs as plain Python")
+        warnings.warn(text, FallbackWarning, stacklevel=4)
+
+    # --- asking -----------------------------------------------------------------------------------------------------
+
+    @property
+    def signatures(self) -> list[str]:
+        """The kinds of arguments that versions exist for."""
+        return [compiled.signature for compiled in self._compiled]
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Counts and times: calls by version, guards that failed, calls left to Python, seconds to compile."""
+        counts = list(self.call_counts)
+        return {
+            "calls": dict(zip(self.signatures, counts)),
+            "guard_failures": self.guard_failures,
+            "misses": self.misses,
+            "python_calls": self._plain_calls,
+            "compile_seconds": {v.signature: v.seconds.get("total", 0.0) for v in self._compiled},
+            "fallbacks": [problem.reason for problem in self._refused.values()],
+        }
+
+    def explain(self, format: str = "text") -> Explanation:
+        """What became of each line, and why."""
+        from weft.report.explain import FunctionSource, explain
+
+        source = self._load()
+        text = source.text
+        place = FunctionSource(source.name, source.file, self.py_func.__code__.co_firstlineno, text)
+        explanation = explain(self._compiled, place)
+        return explanation.to_json() if format == "json" else explanation  # type: ignore[return-value]
+
+    def inspect(self, what: str = "ir", signature: str | int | None = None) -> str:
+        """The version's IR, C, Python or assembly; `signature` picks one (default: the newest)."""
+        version = self._pick(signature)
+        if what == "ir":
+            from weft.ir.text import show
+
+            return show(version.program_optimised, lines=True)
+        if what == "python":
+            from weft.codegen.python import generate
+
+            return generate(version.program_optimised)
+        if what == "c" or what == "asm":
+            if version.c_source is None:
+                raise WeftError("there is no C compiler: this version is Python (see inspect('python'))")
+            return version.c_source if what == "c" else self._assembly(version)
+        raise ValueError(f"inspect({what!r}): choose one of 'ir', 'c', 'python', 'asm'")
+
+    def _assembly(self, version: pipeline.Compiled) -> str:
+        from weft.runtime import toolchain
+
+        chain = toolchain.find()
+        assert chain is not None and version.c_source is not None
+        return chain.assembly(version.c_source, version.flags)
+
+    def _pick(self, signature: str | int | None) -> pipeline.Compiled:
+        if not self._compiled:
+            raise WeftError(f"{self.py_func.__name__} has not been compiled yet: call it once")
+        if signature is None:
+            return self._compiled[-1]
+        if isinstance(signature, int):
+            return self._compiled[signature]
+        for version in self._compiled:
+            if version.signature == signature:
+                return version
+        raise WeftError(f"no version for {signature}; there are: {', '.join(self.signatures)}")
+
+    def compile_hints(self) -> bool:
+        """Compile for the types that the hints state; False if they are not complete."""
+        from weft import pipeline
+        from weft.frontend.hints import specs_from_hints
+
+        kinds = specs_from_hints(self.py_func)
+        if kinds is None:
+            return False
+        compiled = pipeline.compile_for(self._load(), kinds, None, self.options)
+        assert compiled.version is not None
+        self._compiled.append(compiled)
+        self.add_version(compiled.version)
+        return True
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (self.py_func.__module__, self.py_func.__qualname__, _pickled_source(self.py_func), self.options)
+
+    def __repr__(self) -> str:
+        return f"<weft.jit {self.py_func.__qualname__}, {len(self._compiled)} versions>"
+
+
+_state = threading.local()
+
+
+def _pickled_source(function: Callable[..., Any]) -> tuple[str, str] | None:
+    """Source and file, for a function that cannot be imported again by name."""
+    if function.__module__ != "__main__" and "<locals>" not in function.__qualname__:
+        return None
+    try:
+        return inspect.cleandoc("\n" + inspect.getsource(function)), function.__code__.co_filename
+    except (OSError, TypeError):
+        return None
+
+
+def _rebuild(module: str, name: str, source: tuple[str, str] | None, options: Options) -> Any:
+    """A pickled function again: by name if it can be imported, else from its source."""
+    import importlib
+
+    if source is None:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found if isinstance(found, Jitted) else Jitted(getattr(found, "py_func", found), options)
+    import linecache
+    import textwrap
+
+    import numpy
+
+    text = textwrap.dedent(source[0])
+    file = f"<weft pickle of {name} from {os.path.basename(source[1])}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    import weft
+
+    namespace: dict[str, Any] = {"__name__": module, "np": numpy, "numpy": numpy, "weft": weft}
+    exec(compile(text, file, "exec"), namespace)
+    made = namespace[name.rpartition(".")[2]]
+    return made if isinstance(made, Jitted) else Jitted(made, options)
+
+
+@overload
+def jit(function: F, /) -> F: ...
+@overload
+def jit(**options: Any) -> Callable[[F], F]: ...
+def jit(function: Any = None, /, **options: Any) -> Any:
+    """Compile a function: `@weft.jit`, or `@weft.jit(fallback="error", fp="strict", parallel=False, ...)`."""
+    chosen = make_options(options)
+
+    def decorate(target: Any) -> Any:
+        if os.environ.get("WEFT_DISABLE", "0") not in ("", "0"):
+            return target
+        if isinstance(target, Jitted):
+            target = target.py_func
+        if not inspect.isfunction(target):
+            if chosen.fallback == "error" or not callable(target):
+                raise TypeError(f"weft.jit needs a Python function, not {type(target).__name__}")
+            return target
+        return Jitted(target, chosen)
+
+    return decorate if function is None else decorate(function)

@@ -1,0 +1,167 @@
+"""The `weft` command.  In: command-line arguments; out: an exit code: 0 done, 1 something failed, 2 a wrong request.
+
+Each subcommand is one function here or a module of its own; nothing heavy is imported before a subcommand needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+DONE, FAILED, WRONG_REQUEST = 0, 1, 2
+_MAX_ERROR_LINES = 15
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    from weft.errors import WeftError
+
+    parsed = _parser().parse_args(arguments)
+    try:
+        code: int = parsed.command(parsed)
+    except WeftError as problem:
+        return complain(str(problem), FAILED)
+    except BrokenPipeError:
+        # The reader of our output has seen enough; there is nobody to tell.
+        sys.stdout = None
+        return FAILED
+    return code
+
+
+def complain(message: str, code: int) -> int:
+    """An error for a person: at most fifteen lines on stderr; returns `code`."""
+    lines = message.splitlines() or ["something went wrong"]
+    if len(lines) > _MAX_ERROR_LINES:
+        lines = [*lines[: _MAX_ERROR_LINES - 1], f"... and {len(lines) - _MAX_ERROR_LINES + 1} lines more"]
+    print("weft: " + "\n".join(lines), file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    from weft import __version__
+
+    parser = argparse.ArgumentParser(prog="weft", description="Compile scientific Python to fast native code.")
+    parser.add_argument("--version", action="version", version=f"weft {__version__}")
+    commands = parser.add_subparsers(metavar="command", required=True)
+
+    run = commands.add_parser("run", help="run an unmodified script, its functions compiled")
+    run.add_argument("--fp", choices=("numpy", "strict", "fast"), help="floating-point mode")
+    run.add_argument("--show", action="store_true", help="tell at the end, on stderr, what was compiled")
+    run.add_argument("script", help="a Python file")
+    run.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the script")
+    run.set_defaults(command=_run)
+
+    build = commands.add_parser("build", help="compile a module ahead of time")
+    build.add_argument("file", type=Path)
+    build.add_argument("-o", "--output", type=Path, default=Path("build"), help="directory of the package (build)")
+    build.set_defaults(command=_build)
+
+    explain = commands.add_parser("explain", help="say what became of each source line")
+    explain.add_argument("file", type=Path)
+    example = "a call to compile for, such as 'f(np.ones(3), 2)'; may be given several times"
+    explain.add_argument("--call", action="append", default=[], metavar="EXPRESSION", help=example)
+    explain.add_argument("--json", action="store_true", help="as JSON on stdout")
+    explain.add_argument("--html", type=Path, metavar="FILE", help="as an HTML page")
+    explain.set_defaults(command=_explain)
+
+    doctor = commands.add_parser("doctor", help="examine this machine: compiler, threads, BLAS, cache")
+    doctor.add_argument("--json", action="store_true", help="as JSON on stdout")
+    doctor.set_defaults(command=_doctor)
+
+    cache = commands.add_parser("cache", help="show or empty the cache of compiled code")
+    cache.add_argument("action", choices=("info", "clear"))
+    cache.set_defaults(command=_cache)
+
+    bench = commands.add_parser("bench", help="run the benchmarks of a source tree")
+    bench.add_argument("arguments", nargs=argparse.REMAINDER)
+    bench.set_defaults(command=_bench)
+    return parser
+
+
+# --- commands -------------------------------------------------------------------------------------------------------
+
+
+def _run(parsed: argparse.Namespace) -> int:
+    from weft.cli.run import run_script
+
+    options = {"fallback": "silent"} | ({"fp": parsed.fp} if parsed.fp else {})
+    return run_script(parsed.script, parsed.arguments, options, show=parsed.show)
+
+
+def _build(parsed: argparse.Namespace) -> int:
+    from weft.cli.build import build_module
+
+    if not parsed.file.is_file():
+        return complain(f"no such file: {parsed.file}", WRONG_REQUEST)
+    return build_module(parsed.file, parsed.output)
+
+
+def _explain(parsed: argparse.Namespace) -> int:
+    from weft.cli.explain import explain_file
+
+    if not parsed.file.is_file():
+        return complain(f"no such file: {parsed.file}", WRONG_REQUEST)
+    return explain_file(parsed.file, parsed.call, as_json=parsed.json, page=parsed.html)
+
+
+def _doctor(parsed: argparse.Namespace) -> int:
+    from weft.runtime.doctor import facts
+
+    found = facts()
+    if parsed.json:
+        import json
+
+        print(json.dumps([vars(fact) for fact in found], indent=2))
+    else:
+        marks = {"good": "ok", "note": "--", "bad": "!!"}
+        colours = {"good": "green", "note": "dim", "bad": "bold red"}
+        topic = ""
+        for fact in found:
+            shown = "" if fact.topic == topic else fact.topic
+            topic = fact.topic
+            say(f"{marks[fact.status]} {shown:<9} {fact.text}", colours[fact.status])
+            if fact.remedy:
+                say(f"   {'':<9} try: {fact.remedy}", "yellow")
+    return FAILED if any(fact.status == "bad" for fact in found) else DONE
+
+
+def _cache(parsed: argparse.Namespace) -> int:
+    from weft.runtime.cache import default_cache
+
+    cache = default_cache()
+    if parsed.action == "clear":
+        removed = cache.clear()
+        print(f"removed {removed} {'entry' if removed == 1 else 'entries'} from {cache.directory}")
+        return DONE
+    info = cache.info()
+    print(f"directory  {info.directory}{'' if info.writable else ' (not writable)'}")
+    print(f"entries    {info.entries}")
+    print(f"size       {info.bytes / 1e6:.1f} MB of {info.limit / 1e6:.0f} MB")
+    return DONE
+
+
+def _bench(parsed: argparse.Namespace) -> int:
+    import subprocess
+
+    script = Path("benchmarks") / "run.py"
+    if not script.is_file():
+        return complain("benchmarks/run.py is not here: call this in the root of weft's source tree", WRONG_REQUEST)
+    return DONE if subprocess.call([sys.executable, str(script), *parsed.arguments]) == 0 else FAILED
+
+
+# --- output ---------------------------------------------------------------------------------------------------------
+
+
+def say(text: str, style: str = "") -> None:
+    """A line on stdout, coloured if that is a terminal and rich is installed."""
+    if not sys.stdout.isatty():
+        print(text)
+        return
+    try:
+        from rich.console import Console
+    except ImportError:
+        print(text)
+        return
+    Console(highlight=False).print(text, style=style or None, markup=False, soft_wrap=True)

@@ -1,0 +1,50 @@
+"""`weft build`: a module compiled ahead of time.  In: a file; out: a package that imports like it and needs no compiler."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from weft.cli import DONE, FAILED, complain
+from weft.cli.load import functions_of, import_file
+
+
+def build_module(path: Path, output: Path) -> int:
+    """Compile every function with complete hints and write the package `output`/<module>."""
+    from weft.ahead import Prebuilt, write
+    from weft.runtime.toolchain import find
+
+    if find() is None:
+        return complain("no C compiler works here: weft build needs one (weft doctor says why)", FAILED)
+    module = import_file(path)
+    versions: list[Prebuilt] = []
+    skipped: list[str] = []
+    for name, function in functions_of(module).items():
+        function.compile_hints()
+        found = _native_versions(name, function)
+        versions += found
+        if not found:
+            skipped.append(name)
+    package = output / path.stem
+    refused = write(path, package, versions, {item.function: {} for item in versions})
+    for item in versions:
+        if item.function not in refused:
+            print(f"{item.function}({item.signature})")
+    for name in skipped:
+        print(f"{name}: left to the first call (its parameters have no complete hints)", file=sys.stderr)
+    for name in refused:
+        print(f"{name}: left to the first call (it reads a closure or an object)", file=sys.stderr)
+    print(f"wrote {package}")
+    return DONE
+
+
+def _native_versions(name: str, function: Any) -> list[Any]:
+    from weft.ahead import Prebuilt
+
+    found: list[Any] = []
+    for version, signature in zip(function.versions, function.signatures):
+        library = getattr(version.keepalive, "library", None)
+        if version.native and library is not None:
+            found.append(Prebuilt(name, signature, version, Path(library._name)))
+    return found

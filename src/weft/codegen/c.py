@@ -1,0 +1,248 @@
+"""The C back end.  In: a lowered program, the user's options and what the compiler offers; out: one translation unit without
+headers that exports `kernel`, where its arguments and results lie, and the table of exceptions it can raise.
+
+    unpack the words  ->  entry guards (else status 1)  ->  the body  ->  one exit that releases memory
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weft.analysis import ranges
+from weft.analysis.scopes import declarations, exchanged
+from weft.codegen import c_support
+from weft.codegen import syntax as C
+from weft.codegen.binding import WordLayout, layout, written_params
+from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage
+from weft.codegen.c_helpers import PRELUDE
+from weft.codegen.c_ops import CFeatures, Used, prototype
+from weft.codegen.c_stmt import (
+    DONE,
+    FAILED,
+    GUARD,
+    RAISE,
+    STATUS,
+    TICKS,
+    WORDS,
+    Frame,
+    Statements,
+    Unit,
+    storage_of,
+)
+from weft.ir.expr import Var
+from weft.ir.program import Argument, Buffer, Layout, Program, Role, SizeOf, Symbol
+from weft.options import Options
+
+__all__ = ["CFeatures", "CSource", "flags", "generate"]
+
+#: Every symbol is smaller than this in magnitude, so that index arithmetic cannot overflow.
+SYMBOL_LIMIT = 1 << 40
+OVERFLOW_ERROR = ("OverflowError", "a Python integer went beyond 64 bits in compiled code")
+_LOWEST = "{.first = 9223372036854775807LL}"  # no iteration has failed yet
+
+
+@dataclass(frozen=True)
+class CSource:
+    """A kernel in C: its text, the layout of its word block, its exceptions (name and message template) by code."""
+
+    text: str
+    layout: WordLayout
+    exceptions: tuple[tuple[str, str], ...]
+
+
+def flags(options: Options) -> tuple[str, ...]:
+    """Compiler flags that the meaning of the options asks for."""
+    return ("-ffast-math", "-ffp-contract=fast") if options.fp == "fast" else ()
+
+
+def generate(program: Program, options: Options, features: CFeatures = CFeatures()) -> CSource:
+    """The C of a lowered program."""
+    places = layout(program)
+    strict = options.fp == "strict"
+    names = Names()
+    names.taken |= {RT, WORDS, STATUS, TICKS, FAILED, OVERFLOW, *c_support.FUNCTIONS}
+    used = Used()
+    expressions = Expressions(names, used, ranges.environment(program), strict)
+    unit = Unit(
+        program=program,
+        layout=places,
+        names=names,
+        used=used,
+        declarations=declarations(program),
+        exchanged=exchanged(program),
+        guard_on_failure=not written_params(program),
+        threads=options.parallel,
+        strict=strict,
+    )
+    for symbol in program.symbols:
+        unit.types[names.of(symbol.name)] = "i64"
+    for buffer in program.buffers:
+        owns = buffer.rank > 0 and buffer.name not in places.slots and buffer.role is not Role.PARAM
+        expressions.storages[buffer.name] = storage_of(program, buffer, names, expressions, owns)
+    unit.unaliased |= _unaliased(program, expressions.storages)
+    kernel = _kernel(unit, expressions)
+    vector = frozenset() if strict else features.vector_functions()
+    parts: list[C.TopLevel] = [C.Text(f"/* {program.name} */{PRELUDE}")]
+    parts += [C.Text(prototype(function, vector)) for function in used.library]
+    parts += [C.Text(text) for text in used.helpers.values()]
+    parts += [C.Text(text) for text in used.texts]
+    parts += [part for part in unit.functions if part != C.Text("")]
+    parts.append(kernel)
+    return CSource(C.print_unit(parts), places, tuple(unit.exceptions))
+
+
+def _unaliased(program: Program, storages: dict[str, Storage]) -> set[str]:
+    """Pointers that no other pointer's memory overlaps: the function's own, and parameters proven disjoint at entry."""
+    written = written_params(program)
+    params = [b for b in program.buffers if b.role is Role.PARAM and b.rank]
+    apart = {frozenset(pair) for pair in program.disjoint}
+    found = {storages[b.name].name for b in program.buffers if b.role is not Role.PARAM and b.rank}
+    for buffer in params:
+        others = [o.name for o in params if o is not buffer and (buffer.name in written or o.name in written)]
+        if all(frozenset({buffer.name, other}) in apart for other in others):
+            found.add(storages[buffer.name].name)
+    return found
+
+
+# --- the kernel function --------------------------------------------------------------------------------------------
+
+
+def _word(offset: int) -> C.CExpr:
+    return C.Subscript(C.Name(WORDS), C.number(offset))
+
+
+def _kernel(unit: Unit, expressions: Expressions) -> C.Function:
+    frame = Frame(parallel=False)
+    statements = Statements(unit, expressions, frame)
+    unpacked = _unpack(unit, expressions)
+    guards = _guards(unit, expressions, statements)
+    for name in unit.layout.slots:
+        statements.declare_pointer(expressions.storages[name])
+    body = statements.block(unit.program.body, ())
+    code: list[C.CStmt] = [*guards, *body, C.Label(DONE)]
+    free = set(C.free_names(tuple(code)))
+    if OVERFLOW in free:
+        code.append(_overflowed(unit))
+    for owner in frame.owners:
+        code.append(C.IfElse(C.Name(owner), (C.Evaluate(C.through(RT, "release", C.Name(owner))),)))
+    code.append(C.Leave(C.Name(STATUS)))
+    heads: list[C.CStmt] = [C.Declare("i64", STATUS, C.number(GUARD))]
+    heads += [C.Declare("i64", name, C.Number("0")) for name in (OVERFLOW, TICKS) if name in free]
+    if FAILED in free:
+        heads.append(C.Declare("k_failure", FAILED, C.Number(_LOWEST)))
+    head = f"i64 kernel(const weft_rt *{RT}, i64 *{WORDS})"
+    # The words are loaded first: a guard that fails jumps over no declaration that matters.
+    return C.Function(head, (*heads, *unpacked, *frame.heads, *code))
+
+
+def _overflowed(unit: Unit) -> C.CStmt:
+    """A Python integer left 64 bits: Python repeats the call if nothing was changed, else it is an exception."""
+    happened = C.Infix("&&", C.Name(OVERFLOW), C.Infix("<=", C.Name(STATUS), C.number(RAISE)))
+    if unit.guard_on_failure:
+        return C.IfElse(happened, (C.Assign(C.Name(STATUS), C.number(GUARD)),))
+    code = unit.exception(*OVERFLOW_ERROR)
+    stores = (C.Assign(_word(1), C.number(code)), C.Assign(_word(2), C.number(0)))
+    return C.IfElse(happened, (*stores, C.Assign(C.Name(STATUS), C.number(RAISE))))
+
+
+def _unpack(unit: Unit, expressions: Expressions) -> list[C.CStmt]:
+    """Parameters from the word block into variables."""
+    out: list[C.CStmt] = []
+    for name in unit.program.params:
+        buffer = unit.program.table.get(name)
+        if buffer is not None:
+            out += _unpack_buffer(buffer, unit, expressions)
+    for symbol in unit.program.symbols:
+        out.append(C.Declare("const i64", unit.names.of(symbol.name), _word(_symbol_word(symbol, unit))))
+    return out
+
+
+def _symbol_word(symbol: Symbol, unit: Unit) -> int:
+    if isinstance(symbol.source, Argument):
+        return unit.layout.params[symbol.source.name]
+    assert isinstance(symbol.source, SizeOf)
+    return unit.layout.params[symbol.source.buffer] + 1 + symbol.source.axis
+
+
+def _unpack_buffer(buffer: Buffer, unit: Unit, expressions: Expressions) -> list[C.CStmt]:
+    storage, word = expressions.storages[buffer.name], unit.layout.params[buffer.name]
+    if buffer.rank == 0:
+        unit.types[storage.name] = storage.type
+        return [C.Declare(storage.type, storage.name, _unpack_scalar(buffer, word, unit))]
+    unit.types[storage.name] = f"{storage.type} *"
+    alone = storage.name in unit.unaliased and buffer.name not in unit.exchanged
+    pointer = f"{storage.type} *restrict" if alone else f"{storage.type} *"
+    out: list[C.CStmt] = [C.Declare(pointer, storage.name, C.Convert(f"{storage.type} *", _word(word)))]
+    for axis, stride in enumerate(storage.strides):
+        unit.types[stride] = "i64"
+        out.append(C.Declare("i64", stride, _word(word + 1 + buffer.rank + axis)))
+    for axis, extent in enumerate(storage.extents):
+        if isinstance(extent, C.Name) and extent.text in storage.remembered:
+            unit.types[extent.text] = "i64"
+            out.append(C.Declare("i64", extent.text, _word(word + 1 + axis)))
+    return out
+
+
+def _unpack_scalar(buffer: Buffer, word: int, unit: Unit) -> C.CExpr:
+    dtype = buffer.type.dtype
+    if dtype.is_complex:
+        part = unit.used.helper("unbits", dtype.real)
+        return C.call("__builtin_complex", C.call(part, _word(word)), C.call(part, _word(word + 1)))
+    if dtype.is_float:
+        return C.call(unit.used.helper("unbits", dtype), _word(word))
+    return C.Convert(unit.types[unit.names.of(buffer.name)], _word(word))
+
+
+def _guards(unit: Unit, expressions: Expressions, statements: Statements) -> list[C.CStmt]:
+    """What must hold for this code to apply; nothing has happened yet, so that a failure is a plain return."""
+    program = unit.program
+    leave = (C.Leave(C.number(GUARD)),)
+    conditions = [*_symbol_guards(unit), *_shape_guards(unit, expressions), *_overlap_guards(unit)]
+    out: list[C.CStmt] = []
+    together = C.all_of(conditions)
+    if together is not None:
+        out.append(C.IfElse(C.Prefix("!", together), leave))
+    for check in program.guards:
+        failed = C.IfElse(C.Prefix("!", expressions.value(check.condition)), leave)
+        out += statements.nest(check.domain, [failed])
+    return out
+
+
+def _symbol_guards(unit: Unit) -> list[C.CExpr]:
+    found: list[C.CExpr] = []
+    for symbol in unit.program.symbols:
+        shifted = C.Infix("+", C.Convert("u64", C.Name(unit.names.of(symbol.name))), C.number(SYMBOL_LIMIT - 1))
+        found.append(C.Infix("<", shifted, C.number(2 * SYMBOL_LIMIT - 1)))
+    return found
+
+
+def _shape_guards(unit: Unit, expressions: Expressions) -> list[C.CExpr]:
+    """Extents that the program knows to be something else than a symbol of their own, and the layout."""
+    found: list[C.CExpr] = []
+    defined = {s.source: s.name for s in unit.program.symbols}
+    for name in unit.program.params:
+        buffer = unit.program.table.get(name)
+        if buffer is None or not buffer.rank:
+            continue
+        word = unit.layout.params[name]
+        for axis, extent in enumerate(buffer.shape):
+            if not isinstance(extent, Var) or defined.get(SizeOf(name, axis)) != extent.name:
+                found.append(C.Infix("==", _word(word + 1 + axis), expressions.bound(extent)))
+        if buffer.layout is not Layout.STRIDED:
+            test, text = ("k_is_c", c_support.IS_C) if buffer.layout is Layout.C else ("k_is_f", c_support.IS_F)
+            unit.used.text(text)
+            found.append(C.call(test, C.Infix("+", C.Name(WORDS), C.number(word)), C.number(buffer.rank)))
+    return found
+
+
+def _overlap_guards(unit: Unit) -> list[C.CExpr]:
+    found: list[C.CExpr] = []
+    for pair in unit.program.disjoint:
+        unit.used.text(c_support.DISJOINT)
+        arguments: list[C.CExpr] = []
+        for name in pair:
+            buffer = unit.program.buffer(name)
+            arguments.append(C.Infix("+", C.Name(WORDS), C.number(unit.layout.params[name])))
+            arguments += [C.number(buffer.rank), C.number(buffer.type.dtype.size)]
+        found.append(C.call("k_disjoint", *arguments))
+    return found

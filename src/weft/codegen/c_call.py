@@ -1,0 +1,220 @@
+"""Library calls in C.  In: a Call with the statement it stands for; out: a call through the runtime's BLAS table, and
+plain loops for the sizes and strides BLAS does not take (and for machines without it).
+
+Which operand index is which is read off the index maps: an operand's stride along a dimension is what one step of it adds
+to the address, so that slices, transposes and offsets need no case of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from weft.codegen import c_ops, c_support
+from weft.codegen import syntax as C
+from weft.codegen.c_expr import RT, Storage
+from weft.ir.expr import Const, Dim, Expr, Op, Read, Reduce, Var
+from weft.ir.index import affine
+from weft.ir.ops import REDUCTIONS
+from weft.ir.program import Accumulator, Block, Buffer, Call, Layout, Loop, LoopKind, Node, Stmt
+from weft.ir.types import INT, ScalarType
+from weft.ir.walk import fresh, rewrite, subexpressions, substitute
+
+if TYPE_CHECKING:
+    from weft.codegen.c_stmt import Statements
+
+
+@dataclass(frozen=True)
+class Operand:
+    """An operand of a routine: the address of its first element, and its stride along each dimension."""
+
+    address: C.CExpr
+    strides: dict[str, C.CExpr]
+
+
+def call(node: Call, statements: Statements) -> list[C.CStmt]:
+    """if (!blas(...)) { loops }"""
+    fallback = tuple(loops(node.stmt, statements))
+    attempt = _attempt(node, statements)
+    if attempt is None:
+        return list(fallback)
+    return [C.IfElse(C.Prefix("!", attempt), fallback)]
+
+
+def _attempt(node: Call, statements: Statements) -> C.CExpr | None:
+    """The call of a wrapper that answers whether BLAS did it; None if this routine is none of its own."""
+    element = statements.expressions.ctype(node.stmt.value.type)
+    dims = _dimensions(node)
+    if dims is None or element not in c_support.BLAS_TYPES.get(node.routine, ()):
+        return None
+    arguments = _ARGUMENTS[node.routine](node, dims, statements)
+    if arguments is None:
+        return None
+    for text in c_support.blas(node.routine, element):
+        statements.unit.used.text(text)
+    return C.Invoke(f"{node.routine}_{element}", (C.Name(RT), *arguments))
+
+
+def _dimensions(node: Call) -> dict[str, Dim] | None:
+    """The dimensions of the statement and of its reduction by name; None if one is not dense with step 1."""
+    found: dict[str, Dim] = {}
+    all_dims = list(node.stmt.domain)
+    for expr in subexpressions(node.stmt.value):
+        if isinstance(expr, Reduce):
+            all_dims += expr.dims
+    for dim in all_dims:
+        if not isinstance(dim, Dim) or dim.step != 1:
+            return None
+        found[dim.var] = dim
+    # A bound that depends on another dimension makes the domain no rectangle.
+    for dim in found.values():
+        for bound in (dim.lo, dim.hi):
+            form = affine(bound)
+            if form is None or form.names & set(found):
+                return None
+    return found
+
+
+def _operand(read: Read, dims: dict[str, Dim], statements: Statements) -> Operand:
+    storage = statements.expressions.storages[read.buffer]
+    start: dict[str, Expr] = {name: dim.lo for name, dim in dims.items()}
+
+    def place(values: dict[str, Expr]) -> C.CExpr:
+        return storage.offset(tuple(statements.expressions.index(substitute(e, values)) for e in read.index))
+
+    strides: dict[str, C.CExpr] = {}
+    for name, dim in dims.items():
+        if any(name in _names(e) for e in read.index):
+            moved = {**start, name: Op("add", (dim.lo, Const(1, INT)), INT)}
+            strides[name] = C.Infix("-", place(moved), place(start))
+    pointer: C.CExpr = C.Name(storage.name) if read.index else C.Prefix("&", C.Name(storage.name))
+    return Operand(C.plus(pointer, place(start)) if read.index else pointer, strides)
+
+
+def _names(expr: Expr) -> set[str]:
+    return {e.name for e in subexpressions(expr) if isinstance(e, Var)}
+
+
+def _extent(name: str, dims: dict[str, Dim], statements: Statements) -> C.CExpr:
+    return statements.trips(dims[name])
+
+
+def _target(node: Call) -> Read:
+    return Read(node.stmt.buffer, node.stmt.index, node.stmt.value.type)
+
+
+def _factor(value: Expr | None, of: ScalarType, default: int, statements: Statements) -> C.CExpr:
+    if value is None:
+        return c_ops.literal(default if of.dtype.is_integer else float(default), of.dtype)
+    return c_ops.cast(statements.expressions.value(value), value.type.dtype, of.dtype, statements.unit.used)
+
+
+def _common(node: Call, statements: Statements) -> tuple[C.CExpr, C.CExpr, C.CExpr]:
+    """Scale, keep, and whether the old contents count at all."""
+    of = node.stmt.value.type
+    keep = C.number(0 if node.keep is None else 1)
+    return _factor(node.scale, of, 1, statements), _factor(node.keep, of, 0, statements), keep
+
+
+def _shared(one: Operand, other: Operand) -> str | None:
+    common = set(one.strides) & set(other.strides)
+    return next(iter(common)) if len(common) == 1 else None
+
+
+def _gemm(node: Call, dims: dict[str, Dim], statements: Statements) -> tuple[C.CExpr, ...] | None:
+    a, b = (_operand(read, dims, statements) for read in node.operands)
+    c = _operand(_target(node), dims, statements)
+    i, j, k = _shared(a, c), _shared(b, c), _shared(a, b)
+    if i is None or j is None or k is None or len(dims) != 3:
+        return None
+    scale, keep, kept = _common(node, statements)
+    sizes = tuple(_extent(name, dims, statements) for name in (i, j, k))
+    left = (a.address, a.strides[i], a.strides[k])
+    right = (b.address, b.strides[k], b.strides[j])
+    return (*sizes, scale, *left, *right, keep, kept, c.address, c.strides[i], c.strides[j])
+
+
+def _gemv(node: Call, dims: dict[str, Dim], statements: Statements) -> tuple[C.CExpr, ...] | None:
+    a, x = (_operand(read, dims, statements) for read in node.operands)
+    y = _operand(_target(node), dims, statements)
+    i, k = _shared(a, y), _shared(a, x)
+    if i is None or k is None or len(dims) != 2:
+        return None
+    scale, keep, kept = _common(node, statements)
+    sizes = (_extent(i, dims, statements), _extent(k, dims, statements))
+    matrix = (a.address, a.strides[i], a.strides[k])
+    return (*sizes, scale, *matrix, x.address, x.strides[k], keep, kept, y.address, y.strides[i])
+
+
+def _dot(node: Call, dims: dict[str, Dim], statements: Statements) -> tuple[C.CExpr, ...] | None:
+    x, y = (_operand(read, dims, statements) for read in node.operands)
+    target = _operand(_target(node), dims, statements)
+    k = _shared(x, y)
+    if k is None or len(dims) != 1:
+        return None
+    scale, keep, kept = _common(node, statements)
+    vectors = (x.address, x.strides[k], y.address, y.strides[k])
+    return (_extent(k, dims, statements), scale, *vectors, keep, kept, target.address)
+
+
+def _ger(node: Call, dims: dict[str, Dim], statements: Statements) -> tuple[C.CExpr, ...] | None:
+    x, y = (_operand(read, dims, statements) for read in node.operands)
+    a = _operand(_target(node), dims, statements)
+    i, j = _shared(x, a), _shared(y, a)
+    # BLAS only ever adds to the old contents, unscaled.
+    adds = node.keep is not None and isinstance(node.keep, Const) and node.keep.value == 1
+    if i is None or j is None or len(dims) != 2 or not adds:
+        return None
+    scale, _, _ = _common(node, statements)
+    sizes = (_extent(i, dims, statements), _extent(j, dims, statements))
+    vectors = (x.address, x.strides[i], y.address, y.strides[j])
+    return (*sizes, scale, *vectors, a.address, a.strides[i], a.strides[j])
+
+
+_ARGUMENTS = {"gemm": _gemm, "gemv": _gemv, "dot": _dot, "ger": _ger}
+
+
+# --- the same statement as loops ------------------------------------------------------------------------------------
+
+
+def loops(stmt: Stmt, statements: Statements) -> list[C.CStmt]:
+    """for each point: the reductions of the value into scalars of their own, then the assignment."""
+    names = statements.unit.names
+    prepared: list[Node] = []
+    declared: list[C.CStmt] = []
+
+    def variable(of: ScalarType) -> str:
+        name = fresh("sum", set(statements.expressions.storages))
+        buffer = Buffer(name, of, ())
+        storage = Storage(buffer, names.own("sum"), Layout.C)
+        statements.expressions.storages[name] = storage
+        statements.unit.types[storage.name] = storage.type
+        declared.append(C.Declare(storage.type, storage.name))
+        return name
+
+    def visit(expr: Expr) -> Expr:
+        if not isinstance(expr, Reduce):
+            return expr
+        of = expr.value.type
+        operation = REDUCTIONS[expr.op].operation
+        assert operation is not None, "a library call has no positions to find"
+        name = variable(of)
+        total = Read(name, (), of)
+        prepared.append(Stmt((), name, (), Const(REDUCTIONS[expr.op].identity(of), of)))
+        body: Block = (Stmt((), name, (), Op(operation, (total, expr.value), of)),)
+        for depth, dim in enumerate(reversed(expr.dims)):
+            innermost = depth == 0
+            kind = LoopKind.VECTOR if innermost else LoopKind.SEQUENTIAL
+            body = (Loop(dim, body, kind, (Accumulator(name, expr.op),) if innermost else ()),)
+        prepared.extend(body)
+        return total
+
+    value = rewrite(stmt.value, visit)
+    if stmt.reduce is not None:
+        operation = REDUCTIONS[stmt.reduce].operation
+        assert operation is not None
+        value = Op(operation, (Read(stmt.buffer, stmt.index, stmt.value.type), value), stmt.value.type)
+    point: Block = (*prepared, replace(stmt, domain=(), reduce=None, value=value))
+    # These nodes have no place in the program: no declaration of its own belongs to their path.
+    body = (*declared, *statements.block(point, (-1,)))
+    return statements.nest(stmt.domain, list(body))

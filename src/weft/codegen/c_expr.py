@@ -1,0 +1,251 @@
+"""Expressions in C.  In: expressions of the IR and the storage of each buffer; out: C expressions.
+
+Two contexts.  A *value* follows NumPy and Python exactly, with an overflow check where a Python integer might leave 64
+bits.  An *index* is known to be in bounds, and sums and products modulo 2**64 give the right index whatever happened in
+between: it is plain signed arithmetic, which compilers vectorise.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from weft.analysis import ranges
+from weft.codegen import c_ops
+from weft.codegen import syntax as C
+from weft.codegen.c_helpers import C_TYPE
+from weft.ir.expr import Cast, Const, Expr, Op, Read, Var
+from weft.ir.index import canonical
+from weft.ir.program import Buffer, Layout
+from weft.ir.types import INT, DType, ScalarType
+
+#: Names of the generated code's own variables begin so; the user's never do.
+OWN = "k_"
+OVERFLOW, RT = f"{OWN}overflow", f"{OWN}rt"
+
+_KEYWORDS = frozenset(
+    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm", "typeof", "main", "kernel", "weft_rt"]
+) | frozenset(keyword.kwlist)
+_TYPES = frozenset(C_TYPE.values())
+_LIBRARY = frozenset(
+    ["acos", "acosh", "asin", "asinh", "atan", "atanh", "atan2", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "floor", "fmax", "fmin", "fmod", "hypot", "lgamma", "log", "log10", "log1p", "log2", "nextafter", "pow", "rint", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc", "abs", "conj", "real", "imag", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "cabs", "carg", "cexp", "clog", "cpow", "csin", "ccos", "csqrt"]
+)
+
+
+@dataclass
+class Names:
+    """C names for the names of a program: the same wherever C allows it, and never twice."""
+
+    given: dict[str, str] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+    def of(self, name: str) -> str:
+        """The C name of a buffer, symbol or dimension."""
+        if name not in self.given:
+            self.given[name] = self.fresh(name)
+        return self.given[name]
+
+    def own(self, hint: str) -> str:
+        """A new name for a variable of the generated code's own."""
+        return self._unique(OWN + hint)
+
+    def fresh(self, hint: str) -> str:
+        """A new name like `hint`."""
+        text = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):x}" for c in hint)
+        # Helper functions are named operation_type: no variable may look like one.
+        suspicious = text in _KEYWORDS or text in _TYPES or text in _LIBRARY or text.rstrip("fl") in _LIBRARY
+        if (
+            suspicious
+            or text.startswith((OWN, "__", "weft"))
+            or re.search(r"_(b8|[iu](8|16|32|64)|f32|f64|c64|c128)$", text)
+        ):
+            text += "_v"
+        return self._unique(text)
+
+    def _unique(self, text: str) -> str:
+        candidate, count = text, 1
+        while candidate in self.taken:
+            count += 1
+            candidate = f"{text}_{count}"
+        self.taken.add(candidate)
+        return candidate
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Where a buffer's elements are: a scalar variable, or a pointer with extents and (if strided) stride variables."""
+
+    buffer: Buffer
+    name: str
+    layout: Layout
+    extents: tuple[C.CExpr, ...] = ()
+    strides: tuple[str, ...] = ()
+    remembered: tuple[str, ...] = ()  # those extents that are not fixed at entry: variables set by each allocation
+    owner: str | None = None  # the variable that holds allocated memory to release, if the buffer may own some
+
+    @property
+    def type(self) -> str:
+        return C_TYPE[self.buffer.type.dtype]
+
+    def stride(self, axis: int) -> C.CExpr:
+        """The distance in elements between neighbours along an axis."""
+        if self.layout is Layout.STRIDED:
+            return C.Name(self.strides[axis])
+        inner = range(axis + 1, self.buffer.rank) if self.layout is Layout.C else range(axis)
+        result: C.CExpr = C.Number("1")
+        for other in inner:
+            result = C.times(result, self.extents[other])
+        return result
+
+    def offset(self, index: tuple[C.CExpr, ...]) -> C.CExpr:
+        """The distance of an element from the pointer."""
+        total: C.CExpr = C.Number("0")
+        if self.layout is Layout.STRIDED:
+            for axis, position in enumerate(index):
+                total = C.plus(total, C.times(position, C.Name(self.strides[axis])))
+            return total
+        axes = range(len(index)) if self.layout is Layout.C else reversed(range(len(index)))
+        for axis in axes:
+            total = C.plus(C.times(total, self.extents[axis]), index[axis])
+        return total
+
+
+_RING = {"add": "+", "sub": "-", "mul": "*"}
+_SMALL_POWERS = {2: "square", 3: "cube", 4: "fourth"}
+
+
+def _is_literal(value: C.CExpr) -> bool:
+    return isinstance(value, C.Number) or (isinstance(value, C.Prefix) and _is_literal(value.operand))
+
+
+def _signed(op: str, args: tuple[C.CExpr, ...]) -> C.CExpr:
+    """Integer arithmetic known not to overflow."""
+    if op == "neg":
+        return C.Prefix("-", args[0])
+    left, right = args
+    if _is_literal(left) and _is_literal(right):
+        left = C.Convert("i64", left)  # two literals are C ints, their product may not be
+    if op == "add":
+        return C.plus(left, right)
+    return C.times(left, right) if op == "mul" else C.Infix(_RING[op], left, right)
+
+
+@dataclass
+class Expressions:
+    """Translates expressions; `used` collects what they call."""
+
+    names: Names
+    used: c_ops.Used
+    env: dict[str, ranges.Interval]
+    strict: bool = False
+    storages: dict[str, Storage] = field(default_factory=dict)
+    #: Reads that stand for something else inside one loop: a weak accumulator that is checked only once, after it.
+    unchecked: set[str] = field(default_factory=set)
+
+    def ctype(self, of: ScalarType) -> str:
+        return C_TYPE[of.dtype]
+
+    def element(self, buffer: str, index: Iterable[Expr]) -> C.CExpr:
+        """The C expression, also assignable, of one element (of the variable, for rank 0)."""
+        storage = self.storages[buffer]
+        positions = tuple(self.index(e) for e in index)
+        if not positions:
+            return C.Name(storage.name)
+        return C.Subscript(C.Name(storage.name), storage.offset(positions))
+
+    def index(self, expr: Expr) -> C.CExpr:
+        """An index that is in bounds."""
+        return self._ring(canonical(expr))
+
+    def _ring(self, expr: Expr) -> C.CExpr:
+        if isinstance(expr, Op) and expr.type == INT and (expr.op in _RING or expr.op == "neg"):
+            return _signed(expr.op, tuple(self._ring(arg) for arg in expr.args))
+        if isinstance(expr, Cast) and expr.of == INT and expr.value.type.dtype.kind in "biu":
+            return (
+                self.index(expr.value)
+                if expr.value.type.dtype is DType.I64
+                else C.Convert("i64", self.value(expr.value))
+            )
+        if expr.type.dtype is DType.U64:
+            return C.Convert("i64", self.value(expr))
+        return self.value(expr)
+
+    def bound(self, expr: Expr) -> C.CExpr:
+        """A loop bound or an extent: an exact value, in canonical order."""
+        return self.value(canonical(expr))
+
+    def value(self, expr: Expr) -> C.CExpr:
+        """The value of an expression, exactly."""
+        if isinstance(expr, Const):
+            return c_ops.literal(expr.value, expr.of.dtype)
+        if isinstance(expr, Var):
+            return C.Name(self.names.of(expr.name))
+        if isinstance(expr, Read):
+            return self.element(expr.buffer, expr.index)
+        if isinstance(expr, Cast):
+            return self._cast(expr)
+        assert isinstance(expr, Op), "a Reduce has no place in a lowered program"
+        return self._op(expr)
+
+    def _cast(self, expr: Cast) -> C.CExpr:
+        source = expr.value.type.dtype
+        value = self.value(expr.value)
+        if expr.of == INT and (source.is_inexact or source is DType.U64):
+            if source.is_complex:
+                value, source = C.Prefix("__real__ ", value), source.real
+            if not (source is DType.U64 and ranges.interval(expr.value, self.env).within(ranges.WORD)):
+                return c_ops.cast_checked(value, source, OVERFLOW, self.used)
+        return c_ops.cast(value, source, expr.of.dtype, self.used)
+
+    def _op(self, expr: Op) -> C.CExpr:
+        if expr.op == "select":
+            condition, then, otherwise = (self.value(arg) for arg in expr.args)
+            if expr.of.dtype.is_integer and expr.of.dtype.size < 8:
+                then, otherwise = (
+                    C.Convert(C_TYPE[expr.of.dtype], v) if _is_literal(v) else v for v in (then, otherwise)
+                )
+            return C.Ternary(condition, then, otherwise)
+        dtype = expr.args[0].type.dtype
+        power = self._power(expr, dtype)
+        if power is not None:
+            return power
+        args = tuple(self.value(arg) for arg in expr.args)
+        if expr.of != INT or expr.args[0].type.dtype is not DType.I64:
+            return c_ops.build(expr.op, dtype, args, self.used, weak=expr.of.weak)
+        if expr.op in c_ops.CHECKED and not self._fits(expr):
+            return c_ops.build_checked(expr.op, args, OVERFLOW, self.used)
+        if expr.op in _RING or expr.op == "neg":
+            return _signed(expr.op, args)
+        return c_ops.build(expr.op, dtype, args, self.used, weak=True)
+
+    def _fits(self, expr: Op) -> bool:
+        if any(isinstance(arg, Read) and not arg.index and arg.buffer in self.unchecked for arg in expr.args):
+            return True
+        return ranges.fits(expr, self.env)
+
+    def _power(self, expr: Op, dtype: DType) -> C.CExpr | None:
+        """A float to a small whole power as products: exact for the square, as good as the vector library for others."""
+        if expr.op != "pow" or not dtype.is_float or not isinstance(expr.args[1], Const):
+            return None
+        exponent = expr.args[1].value
+        if exponent == 1:
+            return self.value(expr.args[0])
+        name = next((name for power, name in _SMALL_POWERS.items() if exponent == power), None)
+        if name is None or (self.strict and name != "square"):
+            return None
+        return C.Invoke(self.used.helper(name, dtype), (self.value(expr.args[0]),))
+
+    def estimate(self, expr: Expr) -> C.CExpr:
+        """An integer expression in floating point: a rough size that must not overflow."""
+        operator = {**_RING, "floordiv": "/"}.get(expr.op) if isinstance(expr, Op) else None
+        if isinstance(expr, Op) and operator is not None:
+            return C.Infix(operator, *(self.estimate(arg) for arg in expr.args))
+        if isinstance(expr, Const) and isinstance(expr.value, (int, float)):
+            return c_ops.literal(float(expr.value), DType.F64)
+        if isinstance(expr, Op) and expr.op in ("minimum", "maximum"):
+            return C.Invoke(self.used.helper(expr.op, DType.F64), tuple(self.estimate(arg) for arg in expr.args))
+        if isinstance(expr, Cast):
+            return self.estimate(expr.value)
+        return C.Convert("f64", self.index(expr))

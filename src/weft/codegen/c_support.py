@@ -1,0 +1,169 @@
+"""Support routines of generated C that are not about single values: entry guards, failures inside parallel loops, BLAS.
+In: nothing; out: C texts that the generator includes when it uses them.
+"""
+
+from __future__ import annotations
+
+from string import Template
+
+#: The functions and types below: names that no variable may have.
+FUNCTIONS = frozenset(
+    f"k_{name}" for name in ("is_c", "is_f", "span", "disjoint", "trips", "bytes", "record", "failure", "matrix")
+) | frozenset(f"k_{name}" for name in ("c", "context", "begin", "end", "task", "done"))
+
+#: Entry guards on an array parameter: its words are data, extents, strides in elements.
+IS_C = """static i64 k_is_c(const i64 *w, i64 rank) {
+  i64 step = 1, same = 1;
+  for (i64 d = rank; d >= 1; d--) {
+    if (w[d] == 0) return 1;
+    same &= (w[d] == 1) | (w[rank + d] == step);
+    step *= w[d];
+  }
+  return same;
+}"""
+
+IS_F = """static i64 k_is_f(const i64 *w, i64 rank) {
+  i64 step = 1, same = 1;
+  for (i64 d = 1; d <= rank; d++) {
+    if (w[d] == 0) return 1;
+    same &= (w[d] == 1) | (w[rank + d] == step);
+    step *= w[d];
+  }
+  return same;
+}"""
+
+#: Whether two arrays share no byte: extents of memory, exact for arrays without gaps and safe for all.
+DISJOINT = """static i64 k_span(const i64 *w, i64 rank, i64 size, i64 *first, i64 *last) {
+  *first = *last = w[0];
+  for (i64 d = 1; d <= rank; d++) {
+    if (w[d] == 0) return 0;
+    i64 reach = (w[d] - 1) * w[rank + d] * size;
+    if (reach < 0) *first += reach; else *last += reach;
+  }
+  *last += size;
+  return 1;
+}
+static i64 k_disjoint(const i64 *a, i64 ra, i64 sa, const i64 *b, i64 rb, i64 sb) {
+  i64 a0, a1, b0, b1;
+  if (!k_span(a, ra, sa, &a0, &a1) || !k_span(b, rb, sb, &b0, &b1)) return 1;
+  return a1 <= b0 || b1 <= a0;
+}"""
+
+#: How many steps a counting loop makes.
+TRIPS = """static inline i64 k_trips(i64 lo, i64 hi, i64 step) {
+  return step > 0 ? (hi > lo ? (hi - lo - 1) / step + 1 : 0) : (lo > hi ? (lo - hi - 1) / -step + 1 : 0);
+}"""
+
+#: The bytes of an array; less than 0 if no memory could hold them.
+BYTES = """static i64 k_bytes(i64 size, i64 rank, const i64 *shape) {
+  i64 empty = 0, over = 0;
+  for (i64 d = 0; d < rank; d++) empty |= shape[d] == 0;
+  if (empty) return 0;
+  for (i64 d = 0; d < rank; d++) over |= shape[d] < 0 || __builtin_mul_overflow(size, shape[d], &size);
+  return over || size > (1LL << 46) ? -1 : size;
+}"""
+
+#: The first failure of a parallel loop is the one of its lowest iteration, whatever the threads do.
+FAILURE = """typedef struct { i64 lock, first, status, overflow, code, line, values[3]; } k_failure;
+static void k_record(k_failure *f, i64 iteration, i64 status, i64 code, i64 line, i64 v0, i64 v1, i64 v2) {
+  while (__atomic_exchange_n(&f->lock, 1, __ATOMIC_ACQUIRE)) {}
+  if (iteration < f->first) {
+    f->first = iteration; f->status = status; f->code = code; f->line = line;
+    f->values[0] = v0; f->values[1] = v1; f->values[2] = v2;
+  }
+  __atomic_store_n(&f->lock, 0, __ATOMIC_RELEASE);
+}"""
+
+# --- BLAS: row-major calls through the table; 0 if these sizes and strides are none of BLAS's, and loops must do it ------
+
+# Of a matrix of rows x columns with strides (r, c): 0 if no call can take it, else the order (111 as it is, 112
+# transposed) and the leading dimension.
+_MATRIX = """static i64 k_matrix(i64 rows, i64 columns, i64 r, i64 c, i64 *ld) {
+  if (rows == 1 && columns == 1) { *ld = 1; return 111; }
+  if ((c == 1 || columns == 1) && (r >= columns || rows == 1)) { *ld = rows == 1 ? columns : r; return 111; }
+  if ((r == 1 || rows == 1) && (c >= rows || columns == 1)) { *ld = columns == 1 ? rows : c; return 112; }
+  return 0;
+}"""
+
+_GEMM = """static i64 gemm_$t(const weft_rt *rt, i64 m, i64 n, i64 k, $t alpha, const $t *a, i64 ai, i64 ak,
+    const $t *b, i64 bk, i64 bj, $t beta, i64 keep, $t *c, i64 ci, i64 cj) {
+  if (!rt->${p}gemm || m < 1 || n < 1 || k < 1 || alpha == 0 || (keep && beta == 0)) return 0;
+  if ((m | n | k) >> 31) return 0;
+  i64 la, lb, lc, ta, tb;
+  i64 tc = k_matrix(m, n, ci, cj, &lc);
+  if (!tc) return 0;
+  if (tc == 112) { /* the transposed product, of the transposed factors in the other order */
+    const $t *x = a; a = b; b = x;
+    i64 x0 = ai, x1 = ak, s = m;
+    ai = bj; ak = bk; bk = x1; bj = x0; m = n; n = s;
+  }
+  ta = k_matrix(m, k, ai, ak, &la);
+  tb = k_matrix(k, n, bk, bj, &lb);
+  if (!ta || !tb || (la | lb | lc) >> 31) return 0;
+  if (rt->blas_ilp64)
+    ((void (*)(i32, i32, i32, i64, i64, i64, $s, const void *, i64, const void *, i64, $s, void *, i64))rt->${p}gemm)(
+        101, (i32)ta, (i32)tb, m, n, k, ${r}alpha, a, la, b, lb, ${r}beta, c, lc);
+  else
+    ((void (*)(i32, i32, i32, i32, i32, i32, $s, const void *, i32, const void *, i32, $s, void *, i32))rt->${p}gemm)(
+        101, (i32)ta, (i32)tb, (i32)m, (i32)n, (i32)k, ${r}alpha, a, (i32)la, b, (i32)lb, ${r}beta, c, (i32)lc);
+  return 1;
+}"""
+
+_GEMV = """static i64 gemv_$t(const weft_rt *rt, i64 m, i64 k, $t alpha, const $t *a, i64 ai, i64 ak,
+    const $t *x, i64 xk, $t beta, i64 keep, $t *y, i64 yi) {
+  if (!rt->${p}gemv || m < 1 || k < 1 || alpha == 0 || (keep && beta == 0)) return 0;
+  if (m == 1) yi = 1;
+  if (k == 1) xk = 1;
+  i64 la, ta = k_matrix(m, k, ai, ak, &la);
+  if (!ta || xk < 1 || yi < 1 || (m | k | la | xk | yi) >> 31) return 0;
+  i64 rows = ta == 111 ? m : k, columns = ta == 111 ? k : m;
+  if (rt->blas_ilp64)
+    ((void (*)(i32, i32, i64, i64, $s, const void *, i64, const void *, i64, $s, void *, i64))rt->${p}gemv)(
+        101, (i32)ta, rows, columns, ${r}alpha, a, la, x, xk, ${r}beta, y, yi);
+  else
+    ((void (*)(i32, i32, i32, i32, $s, const void *, i32, const void *, i32, $s, void *, i32))rt->${p}gemv)(
+        101, (i32)ta, (i32)rows, (i32)columns, ${r}alpha, a, (i32)la, x, (i32)xk, ${r}beta, y, (i32)yi);
+  return 1;
+}"""
+
+_DOT = """static i64 dot_$t(const weft_rt *rt, i64 k, $t alpha, const $t *x, i64 xk, const $t *y, i64 yk, $t beta, i64 keep, $t *r) {
+  if (!rt->${p}dot || k < 2 || xk < 1 || yk < 1 || (k | xk | yk) >> 31) return 0;
+  $t d;
+  if (rt->blas_ilp64) d = (($t (*)(i64, const $t *, i64, const $t *, i64))rt->${p}dot)(k, x, xk, y, yk);
+  else d = (($t (*)(i32, const $t *, i32, const $t *, i32))rt->${p}dot)((i32)k, x, (i32)xk, y, (i32)yk);
+  d = alpha * d;
+  *r = keep ? d + beta * *r : d;
+  return 1;
+}"""
+
+_GER = """static i64 ger_$t(const weft_rt *rt, i64 m, i64 n, $t alpha, const $t *x, i64 xi, const $t *y, i64 yj, $t *a, i64 ai, i64 aj) {
+  if (!rt->${p}ger || m < 2 || n < 2 || alpha == 0 || xi < 1 || yj < 1) return 0;
+  i64 la, ta = k_matrix(m, n, ai, aj, &la);
+  if (!ta || (m | n | xi | yj | la) >> 31) return 0;
+  if (ta == 112) { const $t *z = x; x = y; y = z; i64 s = m, i = xi; m = n; n = s; xi = yj; yj = i; }
+  if (rt->blas_ilp64)
+    ((void (*)(i32, i64, i64, $t, const $t *, i64, const $t *, i64, $t *, i64))rt->${p}ger)(101, m, n, alpha, x, xi, y, yj, a, la);
+  else
+    ((void (*)(i32, i32, i32, $t, const $t *, i32, const $t *, i32, $t *, i32))rt->${p}ger)(
+        101, (i32)m, (i32)n, alpha, x, (i32)xi, y, (i32)yj, a, (i32)la);
+  return 1;
+}"""
+
+_ROUTINES = {"gemm": _GEMM, "gemv": _GEMV, "dot": _DOT, "ger": _GER}
+_LETTER = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}
+#: Element types that the runtime's table has each routine for.
+BLAS_TYPES: dict[str, tuple[str, ...]] = {
+    "gemm": ("f32", "f64", "c64", "c128"),
+    "gemv": ("f32", "f64", "c64", "c128"),
+    "dot": ("f32", "f64"),
+    "ger": ("f32", "f64"),
+}
+
+
+def blas(routine: str, element: str) -> tuple[str, ...]:
+    """The C text of a BLAS routine's wrapper, after what it needs."""
+    composite = element.startswith("c")
+    text = Template(_ROUTINES[routine]).substitute(
+        t=element, p=_LETTER[element], s="const void *" if composite else element, r="&" if composite else ""
+    )
+    return (text,) if routine == "dot" else (_MATRIX, text)

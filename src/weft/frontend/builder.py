@@ -1,0 +1,275 @@
+"""The front end's entry: `build` makes a Program from a function and the specs of its arguments.
+
+Arguments become parameter buffers and symbols, globals and closure variables become constants that are re-checked at each
+call or, if they are arrays, hidden parameters; then the body is executed statement by statement (`statements`).
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from weft.errors import Unsupported
+from weft.frontend import arrays
+from weft.frontend.calls import Calls
+from weft.frontend.emit import Decisions, Emitter, NeedConstant, Restart
+from weft.frontend.expressions import constant_value
+from weft.frontend.liveness import Liveness
+from weft.frontend.scope import Scope
+from weft.frontend.source import Source
+from weft.frontend.specs import ArraySpec, ConstSpec, ListSpec, ObjectSpec, SameSpec, ScalarSpec, Spec, spec_of
+from weft.frontend.values import Instance, Object, Scalar, Value
+from weft.ir.expr import ONE, Expr, Read
+from weft.ir.program import Layout, Out, Program, Role, ScalarOut
+from weft.ir.types import INT
+
+_ATTEMPTS = 40
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """A value that is not an argument: a global, a closure variable or an attribute, with the spec it was compiled for.
+
+    `home` is the namespace (dict), the cell, or the index of the argument whose attribute `name` it is.
+    """
+
+    name: str
+    home: Any
+    spec: Spec | Object
+    param: str | None  # the program's parameter; None for a constant that is only re-checked
+    path: tuple[str, ...] = ()
+
+
+@dataclass
+class Built:
+    """A program with what the run time must know besides."""
+
+    program: Program
+    specs: tuple[Spec, ...]  # of the call's arguments, as compiled (some turned into constants)
+    names: tuple[str | None, ...]  # program parameter of each argument, None if it has none
+    hidden: list[Hidden] = field(default_factory=list)
+    functions: list[Any] = field(default_factory=list)  # functions that were inlined
+
+
+class Builder(Calls):
+    """One attempt at one function."""
+
+    def __init__(
+        self,
+        source: Source,
+        specs: Sequence[Spec],
+        arguments: Sequence[Any] | None,
+        decisions: Decisions,
+        sources: dict[Any, Source],
+        bodies: dict[int, list[ast.stmt]],
+    ) -> None:
+        self.emitter = Emitter(source.name, decisions, {} if arguments is not None else None)
+        self.sources = sources
+        self._bodies = bodies
+        self.inlined_functions = []
+        self.mixed_exprs = set()
+        self._keep = []
+        self.depth = 0
+        self.swapped = set()
+        self.hidden: dict[tuple[int, tuple[str, ...]], tuple[Hidden, Value]] = {}
+        self.specs = tuple(specs)
+        self.arguments = arguments
+        self.names: list[str | None] = []
+        self.scope = Scope(source, Liveness(source.tree.body), source.tree.body)
+
+    # --- arguments --------------------------------------------------------------------------------------------------
+
+    def parameters(self) -> None:
+        tree = self.scope.source.tree
+        spec = tree.args
+        if spec.vararg or spec.kwarg:
+            raise self.unsupported(tree, "a function with * or ** parameters")
+        names = [a.arg for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]]
+        # Names that the body uses for its own variables must not capture generated ones.
+        self.emitter.span = self.scope.source.span(tree)
+        for position, (name, kind) in enumerate(zip(names, self.specs)):
+            sample = None if self.arguments is None else self.arguments[position]
+            value, param = self.parameter(name, kind, sample, position)
+            self.scope.values[name] = value
+            self.names.append(param)
+
+    def parameter(self, name: str, kind: Spec, sample: Any, position: int) -> tuple[Value, str | None]:
+        """The value an argument denotes, and the program parameter that carries it."""
+        emitter = self.emitter
+        if isinstance(kind, SameSpec):
+            other = self.names[kind.index]
+            assert other is not None
+            array = self.scope.values[list(self.scope.values)[kind.index]]
+            return array, None
+        if isinstance(kind, ConstSpec):
+            value = constant_value(kind.value)
+            if value is None:
+                raise self.unsupported(self.scope.source.tree, f"an argument {name} of type {type(kind.value).__name__}")
+            return value, None
+        if isinstance(kind, ObjectSpec):
+            return Instance(position, (), sample), None
+        if isinstance(kind, ScalarSpec):
+            return self._scalar_parameter(name, kind, sample)
+        rank = kind.rank
+        extents = sample.shape if isinstance(sample, np.ndarray) else _list_shape(sample, rank)
+        unique = emitter.fresh(name)
+        emitter.taken.discard(unique)
+        shape: list[Expr] = []
+        for axis in range(rank):
+            if isinstance(kind, ArraySpec) and kind.ones[axis]:
+                shape.append(ONE)
+            else:
+                shape.append(emitter.size_symbol(unique, axis, None if extents is None else extents[axis]))
+        of = kind.type if isinstance(kind, ListSpec) else _strong(kind)
+        layout = kind.layout if isinstance(kind, ArraySpec) else Layout.C
+        buffer = emitter.declare(name, of, tuple(shape), Role.PARAM, layout)
+        if buffer.name != unique:  # the sizes are named after the buffer
+            raise AssertionError(buffer.name)
+        emitter.params.append(buffer.name)
+        if isinstance(kind, ArraySpec):
+            self._ones(kind, buffer.name)
+        return arrays.of_buffer(buffer, isinstance(kind, ListSpec)), buffer.name
+
+    def _ones(self, kind: ArraySpec, name: str) -> None:
+        """Extents of 1 are compiled in: the guards hold the argument to it."""
+        from weft.ir.expr import Op, Var
+        from weft.ir.program import Check, SizeOf, Symbol
+        from weft.ir.types import BOOL
+
+        for axis, one in enumerate(kind.ones):
+            if one:
+                symbol = self.emitter.fresh(f"{name}_{axis}")
+                self.emitter.symbols[symbol] = Symbol(symbol, SizeOf(name, axis))
+                test = Op("eq", (Var(symbol), ONE), BOOL)
+                self.emitter.guards.append(Check((), test, "RuntimeError", "", (), self.emitter.span))
+
+    def _scalar_parameter(self, name: str, kind: ScalarSpec, sample: Any) -> tuple[Value, str]:
+        emitter = self.emitter
+        if kind.type == INT and kind.small:
+            symbol = emitter.argument_symbol(name, sample if isinstance(sample, int) else None)
+            emitter.params.append(symbol.name)
+            return Scalar(symbol), symbol.name
+        buffer = emitter.declare(name, kind.type, (), Role.PARAM)
+        emitter.params.append(buffer.name)
+        emitter._written_once.add(buffer.name)
+        return Scalar(Read(buffer.name, (), kind.type)), buffer.name
+
+    # --- values from outside ----------------------------------------------------------------------------------------
+
+    def outside(self, name: str, value: Any, home: Any, node: ast.AST) -> Value:
+        """A global or closure variable: an array is a hidden argument, anything else a constant that is re-checked."""
+        key = (id(home), (name,))
+        known = self.hidden.get(key)
+        if known is not None:
+            return known[1]
+        if isinstance(value, np.ndarray):
+            spec = spec_of(value)
+            if not isinstance(spec, ArraySpec):
+                raise self.unsupported(node, f"the array {name} from outside the function")
+            made, param = self.parameter(name, spec, value, -1)
+            self.hidden[key] = (Hidden(name, home, spec, param), made)
+            return made
+        constant = constant_value(value)
+        if constant is None:
+            if callable(value):
+                constant = Object(value)
+            else:
+                raise self.unsupported(node, f"{name} is {type(value).__name__}", "pass it as an argument")
+        self.hidden[key] = (Hidden(name, home, Object(value), None), constant)
+        return constant
+
+    def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
+        path = (*base.path, name)
+        key = (base.argument, path)
+        known = self.hidden.get(key)
+        if known is not None:
+            return known[1]
+        if base.sample is None or not hasattr(base.sample, name):
+            raise self.unsupported(node, f"the attribute {name} of an object")
+        value = getattr(base.sample, name)
+        if isinstance(value, types.MethodType):
+            raise self.unsupported(node, f"a call of the method {name}", "make it a function")
+        spec = spec_of(value)
+        if isinstance(spec, ObjectSpec):
+            return Instance(base.argument, path, value)
+        if spec is None or isinstance(spec, ListSpec):
+            raise self.unsupported(node, f"the attribute {name}, a {type(value).__name__}", "pass it as an argument")
+        made, param = self.parameter("_".join(path), spec, value, -1)
+        self.hidden[key] = (Hidden(name, base.argument, spec, param, path), made)
+        return made
+
+    # --- the whole --------------------------------------------------------------------------------------------------
+
+    def out(self, value: Value, node: ast.AST) -> Out:
+        if isinstance(value, Scalar) and id(value.expr) in self.mixed_exprs:
+            raise self.unsupported(node, "the result may be an int or a float", "start from a float, such as 0.0")
+        result = super().out(value, node)
+        if isinstance(result, ScalarOut) and isinstance(value, Scalar) and isinstance(value.expr, Read):
+            if value.expr.buffer in self.widened:
+                raise self.unsupported(node, "the result may be an int or a float", "start from a float, such as 0.0")
+        return result
+
+    @property
+    def widened(self) -> set[str]:
+        return set()
+
+    def run(self) -> Built:
+        source = self.scope.source
+        self.parameters()
+        if self.execute_all(source.tree.body):
+            self.at(source.tree)
+            self.finish(Object(None), source.tree)
+        program = self.emitter.program(source.span(source.tree))
+        hidden = [entry for entry, _ in self.hidden.values()]
+        return Built(program, self.specs, tuple(self.names), hidden, self.inlined_functions)
+
+
+def _strong(kind: ArraySpec) -> Any:
+    from weft.ir.types import ScalarType
+
+    return ScalarType(kind.dtype)
+
+
+def _list_shape(value: Any, rank: int) -> tuple[int, ...] | None:
+    if not isinstance(value, list):
+        return None
+    shape: list[int] = []
+    for _ in range(rank):
+        shape.append(len(value))
+        value = value[0] if value else []
+    return tuple(shape)
+
+
+def build(source: Source, specs: Sequence[Spec], arguments: Sequence[Any] | None = None) -> Built:
+    """The Program of a function for arguments of these specs; `arguments` are samples that help to choose guards.
+
+    Raises Unsupported, with the place, for what has no native form.
+    """
+    decisions = Decisions()
+    sources: dict[Any, Source] = {}
+    bodies: dict[int, list[ast.stmt]] = {}
+    current = list(specs)
+    for _ in range(_ATTEMPTS):
+        builder = Builder(source, current, arguments, decisions, sources, bodies)
+        try:
+            return builder.run()
+        except Restart:
+            continue
+        except NeedConstant as need:
+            _make_constant(current, builder, need, arguments)
+    raise Unsupported(source.span(source.tree), "types of variables that do not settle", "give variables one type")
+
+
+def _make_constant(specs: list[Spec], builder: Builder, need: NeedConstant, arguments: Sequence[Any] | None) -> None:
+    for position, param in enumerate(builder.names):
+        if param == need.symbol and arguments is not None:
+            specs[position] = ConstSpec(arguments[position])
+            return
+    raise Unsupported(need.span, f"{need.symbol} must be known to compile", "write it as a literal, or pass it as an argument")
+
+

@@ -1,0 +1,384 @@
+"""Calls: library functions through the knowledge base, the user's own functions inlined, methods, comprehensions."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+import numpy as np
+
+from weft.errors import Unsupported
+from weft.frontend import arith, arrays, knowledge
+from weft.frontend.knowledge import linear
+from weft.frontend.knowledge.ufuncs import UFUNCS
+from weft.frontend.liveness import Liveness
+from weft.frontend.returns import RESULT, single_exit
+from weft.frontend.scope import Scope
+from weft.frontend.source import Source, load
+from weft.frontend.statements import Statements
+from weft.frontend.values import Array, Closure, Method, Object, PythonFunction, Scalar, Tuple, Value
+from weft.ir import walk
+from weft.ir.expr import ZERO, Dim, Expr, Read, Var
+from weft.ir.program import Alloc, Loop, Stmt
+from weft.ir.types import ScalarType, join, promote
+
+_MAX_DEPTH = 12
+
+
+class Calls(Statements):
+    """`_eval_call` and what it needs."""
+
+    depth: int
+    sources: dict[Any, Source]
+    mixed_exprs: set[int]
+
+    def _eval_call(self, node: ast.Call) -> Value:
+        function = self.evaluate(node.func)
+        if any(isinstance(arg, ast.Starred) for arg in node.args) or any(k.arg is None for k in node.keywords):
+            raise self.unsupported(node, "a call with * or ** arguments")
+        generator = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
+        if generator and isinstance(function, Object) and function.value in (sum, min, max, any, all):
+            return self._fold_generator(function.value, node)
+        values = self.evaluate_all([*node.args, *(k.value for k in node.keywords)])
+        args = values[: len(node.args)]
+        kwargs = {k.arg: v for k, v in zip(node.keywords, values[len(node.args) :]) if k.arg is not None}
+        self.at(node)
+        return self.call(function, args, kwargs, node)
+
+    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        if isinstance(function, Object):
+            return self._call_object(function.value, args, kwargs, node)
+        if isinstance(function, Method):
+            return self._call_method(function, args, kwargs, node)
+        if isinstance(function, PythonFunction):
+            return self._inline_function(function.function, args, kwargs, node)
+        if isinstance(function, Closure):
+            return self._inline(function.tree, args, kwargs, node, self.scope.source, parent=self.scope)
+        raise self.unsupported(node, "a call of this", function=function)
+
+    def _call_object(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        entry = knowledge.lookup(thing)
+        if entry is not None:
+            return entry.call(self, args, kwargs)  # type: ignore[arg-type]
+        plain = getattr(thing, "py_func", None)
+        if plain is not None and inspect.isfunction(plain):
+            return self._inline_function(plain, args, kwargs, node)
+        name = getattr(thing, "__name__", repr(thing))
+        module = getattr(thing, "__module__", None) or ""
+        title = f"{module}.{name}" if module and module != "builtins" else name
+        raise self.unsupported(node, f"a call of {title}, which weft has no native form for", "call it outside the compiled function")
+
+    def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        receiver = function.receiver
+        if isinstance(receiver, Object) and isinstance(receiver.value, np.ufunc):
+            return self._ufunc_method(receiver.value, function.name, args, kwargs, node)
+        entry = knowledge.method(function.name)
+        if entry is None or (isinstance(receiver, Array) and receiver.is_list) or isinstance(receiver, Tuple):
+            raise self.unsupported(node, f"the method {function.name}", receiver=receiver)
+        return entry.call(self, [receiver, *args], kwargs)  # type: ignore[arg-type]
+
+    def _ufunc_method(self, ufunc: np.ufunc, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        if name == "outer" and len(args) == 2 and not kwargs and ufunc in UFUNCS:
+            left, right = (arrays.as_array(value, self.emitter) for value in args)
+            return linear.outer(UFUNCS[ufunc], left, right, self.emitter)
+        raise self.unsupported(node, f"np.{ufunc.__name__}.{name}")
+
+    def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
+        if isinstance(base, Object) and isinstance(base.value, np.ufunc) and name in ("outer", "reduce", "accumulate", "at"):
+            bound = getattr(base.value, name)
+            return Object(bound) if knowledge.lookup(bound) is not None else Method(base, name)
+        return super().attribute(base, name, node)
+
+    def matmul(self, left: Value, right: Value, node: ast.AST) -> Value:
+        first, second = linear.as_pair(left, right, self.emitter)
+        return linear.matmul(first, second, self.emitter)
+
+    # --- inlining ---------------------------------------------------------------------------------------------------
+
+    def _inline_function(self, function: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        source = self.sources.get(function)
+        if source is None:
+            source = self.sources[function] = load(function)
+            self.inlined_functions.append(function)
+        defaults = {
+            p.name: p.default for p in inspect.signature(function).parameters.values() if p.default is not inspect.Parameter.empty
+        }
+        return self._inline(source.tree, args, kwargs, node, source, None, defaults)
+
+    inlined_functions: list[Any]
+
+    def _inline(
+        self,
+        tree: ast.FunctionDef | ast.Lambda,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: ast.AST,
+        source: Source,
+        parent: Scope | None,
+        defaults: dict[str, Any] | None = None,
+    ) -> Value:
+        """The body of a function in place of its call."""
+        name = getattr(tree, "name", "<lambda>")
+        if self.depth >= _MAX_DEPTH:
+            raise self.unsupported(node, f"a call of {name} that nests too deeply (recursion?)", "write it as a loop")
+        values = self._bind_parameters(tree, args, kwargs, node, defaults, parent)
+        body = self._body_of(tree)
+        caller, span = self.scope, self.emitter.span
+        path = hash((caller.path, id(node)))
+        self.scope = Scope(source, Liveness(body), body, {}, parent=parent, path=path, inlined=True)
+        self.depth += 1
+        try:
+            for parameter, value in values.items():
+                self.scope.values[parameter] = self._argument(value, parameter)
+            self.execute_all(body[:-1])
+            last = body[-1]
+            assert isinstance(last, ast.Return) and last.value is not None
+            result = self.evaluate(last.value)
+            if isinstance(result, Scalar):
+                result = Scalar(self.emitter.snapshot(result.expr, name if name.isidentifier() else "value"))
+            return result
+        finally:
+            self.scope = caller
+            self.depth -= 1
+            self.emitter.span = span
+
+    def _argument(self, value: Value, name: str) -> Value:
+        if isinstance(value, Scalar):
+            return Scalar(self.emitter.snapshot(value.expr, name))
+        if isinstance(value, Array) and value.view is None:
+            return arrays.materialise(value, self.emitter, name)
+        return value
+
+    def _body_of(self, tree: ast.FunctionDef | ast.Lambda) -> list[ast.stmt]:
+        cached = self._bodies.get(id(tree))
+        if cached is None:
+            if isinstance(tree, ast.Lambda):
+                last = ast.copy_location(ast.Return(value=tree.body), tree.body)
+                cached = [last]
+            else:
+                last = ast.Return(value=ast.Name(id=RESULT, ctx=ast.Load()))
+                ast.copy_location(last, tree)
+                cached = [*single_exit(tree.body), ast.fix_missing_locations(last)]
+            self._bodies[id(tree)] = cached
+        return cached
+
+    _bodies: dict[int, list[ast.stmt]]
+
+    def _bind_parameters(
+        self,
+        tree: ast.FunctionDef | ast.Lambda,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        node: ast.AST,
+        defaults: dict[str, Any] | None,
+        parent: Scope | None,
+    ) -> dict[str, Value]:
+        from weft.frontend.expressions import constant_value
+
+        spec = tree.args
+        if spec.vararg or spec.kwarg:
+            raise self.unsupported(node, "a function with * or ** parameters")
+        positional = [a.arg for a in [*spec.posonlyargs, *spec.args]]
+        names = positional + [a.arg for a in spec.kwonlyargs]
+        if len(args) > len(positional):
+            raise self.unsupported(node, f"TypeError: {len(args)} arguments for {len(positional)} parameters")
+        bound = dict(zip(positional, args))
+        for key, value in kwargs.items():
+            if key not in names or key in bound:
+                raise self.unsupported(node, f"TypeError: unexpected argument {key}")
+            bound[key] = value
+        if defaults is None:
+            pairs = list(zip(positional[::-1], spec.defaults[::-1]))
+            pairs += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None]
+            for key, expression in pairs:
+                if key not in bound:
+                    bound[key] = self.evaluate(expression)
+        else:
+            for key, default in defaults.items():
+                if key not in bound:
+                    known = constant_value(default)
+                    if known is None:
+                        raise self.unsupported(node, f"the default value {default!r} of {key}")
+                    bound[key] = known
+        missing = [key for key in names if key not in bound]
+        if missing:
+            raise self.unsupported(node, f"TypeError: missing argument {missing[0]}")
+        return bound
+
+    # --- comprehensions and sequences -------------------------------------------------------------------------------
+
+    def _eval_listcomp(self, node: ast.ListComp) -> Value:
+        """[e for x in it]: a list of one type, kept as a buffer (or a compile-time list over a tuple)."""
+        generator = self._single_generator(node)
+        iterable = self.evaluate(generator.iter)
+        saved = dict(self.scope.values)
+        try:
+            if isinstance(iterable, Tuple):
+                items = []
+                for item in iterable.items:
+                    self.assign_target(generator.target, item, node)
+                    items.append(self.evaluate(node.elt))
+                return Tuple(tuple(items), is_list=True)
+            return self._list_buffer(node, generator, iterable)
+        finally:
+            self.scope.values = saved
+
+    def _single_generator(self, node: ast.ListComp | ast.GeneratorExp) -> ast.comprehension:
+        generator = node.generators[0]
+        if len(node.generators) != 1 or generator.ifs or generator.is_async:
+            raise self.unsupported(node, "a comprehension with several loops or a condition", "write it as a loop")
+        return generator
+
+    def _list_buffer(self, node: ast.ListComp, generator: ast.comprehension, iterable: Value) -> Value:
+        emitter = self.emitter
+        items = self.iteration(iterable, node)
+        trips = emitter.stable(items.trips)
+        dim = Dim(emitter.fresh("q"), ZERO, trips)
+        with emitter.capture() as block, emitter.inside(dim):
+            self.assign_target(generator.target, items.item(Var(dim.var)), node)
+            value = self.evaluate(node.elt)
+        if isinstance(value, Scalar) and value.type.weak:
+            buffer = emitter.allocate("list", value.type, (trips,))
+            store = Stmt((), buffer.name, (Var(dim.var),), value.expr, None, emitter.span)
+        elif isinstance(value, Array) and value.is_list and not arrays.depends_on(_product(value.shape), {dim.var}):
+            shape = self._outside_shape(value, block, node)
+            buffer = emitter.allocate("list", value.type, (trips, *shape))
+            inner, at = emitter.domain(shape)
+            store = Stmt(inner, buffer.name, (Var(dim.var), *at), value.element(at), None, emitter.span)
+        else:
+            raise self.unsupported(node, "a list of these", "use a NumPy array", item=value)
+        emitter.emit(Loop(dim, (*block, store), span=emitter.span))
+        return arrays.of_buffer(buffer, is_list=True)
+
+    def _outside_shape(self, value: Array, block: list[Any], node: ast.AST) -> tuple[Expr, ...]:
+        """The shape of an inner list, computed before the loop: its sizes must not come from inside."""
+        inside = {n.buffer for n in block if isinstance(n, (Stmt, Alloc))}
+        for extent in value.shape:
+            if walk.expr_buffers(extent) & inside:
+                raise self.unsupported(node, "a list of lists whose inner length is computed in the comprehension")
+        return value.shape
+
+    def _fold_generator(self, function: Any, node: ast.Call) -> Value:
+        """sum(e for x in it): the loop, without the list."""
+        generator_node = node.args[0]
+        assert isinstance(generator_node, ast.GeneratorExp)
+        if function is not sum or len(node.args) != 1 or node.keywords:
+            raise self.unsupported(node, f"{function.__name__}() of a generator", "write it as a loop")
+        generator = self._single_generator(generator_node)
+        iterable = self.evaluate(generator.iter)
+        saved = dict(self.scope.values)
+
+        def item(value: Value) -> Value:
+            self.assign_target(generator.target, value, node)
+            return self.evaluate(generator_node.elt)
+
+        try:
+            return self._accumulate(iterable, Scalar(ZERO), item, node)
+        finally:
+            self.scope.values = {k: v for k, v in self.scope.values.items() if k in saved} | saved
+
+    def accumulate(self, iterable: Value, start: Value) -> Value:
+        return self._accumulate(iterable, start, lambda value: value, None)
+
+    def _accumulate(self, iterable: Value, start: Value, item: Any, node: ast.AST | None) -> Value:
+        """start + item + item + ..., in order."""
+        emitter = self.emitter
+        items = self.iteration(iterable, node)  # type: ignore[arg-type]
+        if not isinstance(start, Scalar):
+            raise Unsupported(emitter.span, "sum() that starts from something that is not a number")
+        key = (hash((self.scope.path, emitter.span.line, emitter.span.column, "sum")), "sum")
+        of = emitter.decisions.slot_types.get(key, start.type)
+        total = emitter.declare("sum", of)
+        trips = emitter.stable(items.trips)
+        emitter.assign((), total.name, (), arith.cast(start.expr, of))
+        dim = Dim(emitter.fresh("q"), ZERO, trips)
+        held = Scalar(Read(total.name, (), of))
+        with emitter.capture() as block, emitter.inside(dim):
+            value = item(items.item(Var(dim.var)))
+            if not isinstance(value, Scalar):
+                raise Unsupported(emitter.span, "sum() of items that are not numbers", "use np.sum")
+            added = self.scalar_binary("add", held, value)
+            self._widen(key, of, added.type)
+            emitter.assign((), total.name, (), added.expr)
+        emitter.emit(Loop(dim, tuple(block), span=emitter.span))
+        if of != start.type and not emitter.assure(_minus_one(trips), "RuntimeError"):
+            self.note_mixed(held.expr)
+        return held
+
+    def _widen(self, key: tuple[int, str], of: ScalarType, new: ScalarType) -> None:
+        from weft.frontend.emit import Restart
+
+        joined = join(of, new)
+        if joined != of:
+            self.emitter.decisions.slot_types[key] = joined
+            raise Restart
+
+    def note_mixed(self, expr: Expr) -> None:
+        """Remember that `expr` may be of another Python type than its own (an int where a float is computed)."""
+        self.mixed_exprs.add(id(expr))
+        self._keep.append(expr)
+
+    _keep: list[Expr]
+
+    def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
+        """np.array of a literal (nested) sequence."""
+        emitter = self.emitter
+        leaves: list[tuple[tuple[int, ...], Scalar]] = []
+        rows: list[tuple[int, Array]] = []
+        shape = self._literal_shape(value, (), leaves, rows)
+        if rows:
+            parts = [arrays.remap(row, (_one(), *row.shape), lambda at: at[1:]) for _, row in rows]
+            from weft.frontend.knowledge.shaping import joined
+
+            return joined(parts, 0, emitter)
+        if not leaves:
+            raise Unsupported(emitter.span, "an empty literal array", "use np.empty(0)")
+        if of is None:
+            kind = leaves[0][1].type
+            for _, leaf in leaves[1:]:
+                kind = promote(kind, leaf.type)
+            of = kind.strong
+        buffer = emitter.allocate("array", of, tuple(_int(extent) for extent in shape))
+        for position, leaf in leaves:
+            emitter.assign((), buffer.name, tuple(_int(k) for k in position), arrays.storable(leaf.expr, of, emitter))
+        return arrays.of_buffer(buffer)
+
+    def _literal_shape(
+        self, value: Value, at: tuple[int, ...], leaves: list[tuple[tuple[int, ...], Scalar]], rows: list[tuple[int, Array]]
+    ) -> tuple[int, ...]:
+        if isinstance(value, Scalar):
+            leaves.append((at, value))
+            return ()
+        if isinstance(value, Array) and len(at) == 1:
+            rows.append((at[0], value))
+            return ()
+        if not isinstance(value, Tuple):
+            raise Unsupported(self.emitter.span, "an array of something that is not a number")
+        shapes = {self._literal_shape(item, (*at, k), leaves, rows) for k, item in enumerate(value.items)}
+        if len(shapes) > 1 or (rows and leaves):
+            raise Unsupported(self.emitter.span, "ValueError: an array of rows of different lengths")
+        return (len(value.items), *(shapes.pop() if shapes else ()))
+
+
+def _product(shape: tuple[Expr, ...]) -> Expr:
+    return arrays.count(shape)
+
+
+def _minus_one(expr: Expr) -> Expr:
+    from weft.ir import index as ix
+    from weft.ir.expr import ONE
+
+    return ix.sub(expr, ONE)
+
+
+def _one() -> Expr:
+    return _int(1)
+
+
+def _int(value: int) -> Expr:
+    from weft.ir.expr import integer
+
+    return integer(value)
+
+

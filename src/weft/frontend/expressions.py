@@ -1,0 +1,638 @@
+"""Expressions of the user's Python.  In: `ast` expressions; out: values.  Statements that an expression needs first (a
+reduction, a check) are emitted on the way.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.frontend import arith, arrays, indexing
+from weft.frontend.core import Core
+from weft.frontend.values import (
+    Array,
+    Closure,
+    Instance,
+    Iterable,
+    Mask,
+    Method,
+    Object,
+    PythonFunction,
+    Range,
+    Scalar,
+    Slice,
+    Tuple,
+    Value,
+)
+from weft.ir.expr import ZERO, Const, Expr, Op, Var, integer
+from weft.ir.program import If
+from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, type_of_value
+
+BINARY = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.BitAnd: "bitand",
+    ast.BitOr: "bitor",
+    ast.BitXor: "bitxor",
+    ast.LShift: "shl",
+    ast.RShift: "shr",
+}
+_COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+_UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
+
+
+def constant_value(value: Any) -> Value | None:
+    """A Python constant as a value: numbers as scalars, tuples by element, the rest as objects."""
+    of = type_of_value(value)
+    if of is not None:
+        if of == INT and not arith.fits(value, DType.I64):
+            return None
+        plain = value.item() if isinstance(value, np.generic) else value
+        return Scalar(Const(plain, of))
+    if isinstance(value, tuple):
+        items = [constant_value(item) for item in value]
+        return None if any(item is None for item in items) else Tuple(tuple(item for item in items if item is not None))
+    if value is None or value is Ellipsis or isinstance(value, (str, bytes, type, types.ModuleType, np.dtype, np.ufunc)):
+        return Object(value)
+    if isinstance(value, types.FunctionType):
+        return PythonFunction(value)
+    if callable(value):
+        return Object(value)
+    return None
+
+
+class Expressions(Core):
+    """`evaluate` and its cases."""
+
+    def evaluate(self, node: ast.expr) -> Value:
+        method = getattr(self, f"_eval_{type(node).__name__.lower()}", None)
+        if method is None:
+            raise self.unsupported(node, f"the expression {type(node).__name__}", "move it out of the compiled function")
+        self.at(node)
+        result: Value = method(node)
+        return result
+
+    def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
+        """Several operands, left to right; an operand that is still lazy must not see what a later one changes."""
+        values: list[Value] = []
+        before = self.emitter.mutations
+        for node in nodes:
+            value = self.evaluate(node)
+            if self.emitter.mutations != before and any(isinstance(v, (Array, Scalar)) and _lazy(v) for v in values):
+                raise self.unsupported(node, "an operand that changes arrays which another operand reads", "assign it to a name first")
+            before = self.emitter.mutations
+            values.append(value)
+        return values
+
+    def scalar(self, node: ast.expr, what: str = "a number") -> Scalar:
+        value = self.evaluate(node)
+        if isinstance(value, Array) and value.rank == 0:
+            return Scalar(value.element(()))
+        if not isinstance(value, Scalar):
+            raise self.unsupported(node, f"{what} is needed here", value=value)
+        return value
+
+    # --- atoms ------------------------------------------------------------------------------------------------------
+
+    def _eval_constant(self, node: ast.Constant) -> Value:
+        value = constant_value(node.value)
+        if value is None:
+            raise self.unsupported(node, f"the constant {node.value!r} does not fit into 64 bits")
+        return value
+
+    def _eval_name(self, node: ast.Name) -> Value:
+        name = node.id
+        scope = self.scope
+        if name in scope.unbound:
+            raise self.unsupported(node, f"{name} may be unset here", f"give {name} a value on every path")
+        while True:
+            if name in scope.values:
+                return scope.values[name]
+            if scope.parent is None:
+                break
+            scope = scope.parent
+        return self.free_name(name, node)
+
+    def free_name(self, name: str, node: ast.AST) -> Value:
+        """A global, a closure variable or a builtin."""
+        source = self.scope.source
+        if name in source.cells:
+            try:
+                contents = source.cells[name].cell_contents
+            except ValueError:
+                raise self.unsupported(node, f"{name} is unset in the enclosing function") from None
+            return self.outside(name, contents, source.cells[name], node)
+        if name in source.namespace:
+            return self.outside(name, source.namespace[name], source.namespace, node)
+        if hasattr(builtins, name):
+            return Object(getattr(builtins, name))
+        raise self.unsupported(node, f"the name {name} is not defined")
+
+    def outside(self, name: str, value: Any, home: Any, node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def _eval_tuple(self, node: ast.Tuple) -> Value:
+        return Tuple(tuple(self.evaluate_all(self._no_star(node.elts))))
+
+    def _eval_list(self, node: ast.List) -> Value:
+        return Tuple(tuple(self.evaluate_all(self._no_star(node.elts))), is_list=True)
+
+    def _no_star(self, nodes: Sequence[ast.expr]) -> Sequence[ast.expr]:
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                raise self.unsupported(node, "a starred item")
+        return nodes
+
+    def _eval_lambda(self, node: ast.Lambda) -> Value:
+        return Closure(node, self.scope.source.file)
+
+    def _eval_slice(self, node: ast.Slice) -> Value:
+        def part(item: ast.expr | None) -> Value | None:
+            if item is None:
+                return None
+            value = self.evaluate(item)
+            return None if isinstance(value, Object) and value.value is None else value
+
+        return Slice(part(node.lower), part(node.upper), part(node.step))
+
+    # --- operators --------------------------------------------------------------------------------------------------
+
+    def _eval_binop(self, node: ast.BinOp) -> Value:
+        left, right = self.evaluate_all([node.left, node.right])
+        span = self.at(node)
+        if isinstance(node.op, ast.MatMult):
+            return self.matmul(left, right, node)
+        op = BINARY[type(node.op)]
+        if isinstance(left, Tuple) or isinstance(right, Tuple):
+            return self._sequence_operator(op, left, right, node)
+        if (isinstance(left, Array) and left.is_list) or (isinstance(right, Array) and right.is_list):
+            return self._list_operator(op, left, right, node)
+        if isinstance(left, Scalar) and isinstance(right, Scalar):
+            return self.scalar_binary(op, left, right)
+        for value in (left, right):
+            if not isinstance(value, (Array, Scalar)):
+                raise self.unsupported(node, f"the operator on {type(value).__name__.lower()}", left=left, right=right)
+        for value, other in ((left, right), (right, left)):
+            if isinstance(value, Scalar) and isinstance(other, Array):
+                arrays.weak_int(value.expr, other.type, self.emitter)
+        self.emitter.span = span
+        return arrays.apply(op, [left, right], self.emitter)
+
+    def matmul(self, left: Value, right: Value, node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def _sequence_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
+        if op == "add" and isinstance(left, Tuple) and isinstance(right, Tuple):
+            return Tuple(left.items + right.items, left.is_list)
+        if op == "mul" and isinstance(left, Tuple) and isinstance(right, Scalar):
+            if left.is_list and len(left.items) == 1 and isinstance(left.items[0], Scalar):
+                return self.filled_list(left.items[0], right.expr)
+            if isinstance(right.expr, Const):
+                return Tuple(left.items * int(right.expr.value.real), left.is_list)
+        if op == "mul" and isinstance(right, Tuple):
+            return self._sequence_operator(op, right, left, node)
+        raise self.unsupported(node, "this operator on a tuple or list", left=left, right=right)
+
+    def filled_list(self, item: Scalar, length: Expr) -> Array:
+        """[item] * length: a list of one type, kept as a buffer."""
+        expr = self.emitter.snapshot(arith.cast(length, INT), "n")
+        if not self.emitter.assure(expr, "RuntimeError"):
+            expr = self.emitter.snapshot(Op("maximum", (expr, ZERO), INT), "n")
+        if not item.type.weak:
+            raise self.emitter_unsupported("a list of NumPy scalars")
+        value = item.expr
+        made = Array((expr,), item.type, lambda _: value, is_list=True)
+        return arrays.materialise(made, self.emitter, "list")
+
+    def emitter_unsupported(self, reason: str) -> Exception:
+        from weft.errors import Unsupported
+
+        return Unsupported(self.emitter.span, reason)
+
+    def _list_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
+        for value, other in ((left, right), (right, left)):
+            if isinstance(value, Array) and not value.is_list and isinstance(other, Array):
+                plain = Array(other.shape, other.type.strong, lambda at, o=other: o.element(at), cost=other.cost)  # type: ignore[misc]
+                pair = [plain if v is other else v for v in (left, right)]
+                return arrays.apply(op, pair, self.emitter)
+        raise self.unsupported(node, "an operator on whole lists", "make them NumPy arrays", left=left, right=right)
+
+    def scalar_binary(self, op: str, left: Scalar, right: Scalar) -> Scalar:
+        """left OP right with the checks that Python's own numbers need."""
+        emitter = self.emitter
+        a, b = left.expr, right.expr
+        weak = left.type.weak and right.type.weak
+        if weak and op in ("truediv", "floordiv", "mod") and not b.type.dtype.is_complex:
+            self._check_divisor(op, a, b)
+        elif weak and op == "truediv":
+            emitter.check(Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL), "ZeroDivisionError", "complex division by zero")
+        elif weak and op in ("shl", "shr") and not (isinstance(b, Const) and int(b.value.real) >= 0):
+            b = emitter.snapshot(arith.cast(b, INT), "shift")
+            if not emitter.assure(b, "ValueError", "negative shift count"):
+                emitter.check(Op("ge", (b, ZERO), BOOL), "ValueError", "negative shift count")
+        elif weak and op == "pow":
+            return self._python_power(a, b)
+        elif not weak:
+            for mine, other in ((a, b), (b, a)):
+                arrays.weak_int(mine, other.type, emitter)
+        if weak and isinstance(a, Const) and isinstance(b, Const):
+            folded = _fold_python(op, a.value, b.value)
+            if folded is not None:
+                return Scalar(folded)
+        return Scalar(arith.binary(op, a, b, emitter.span))
+
+    def _check_divisor(self, op: str, a: Expr, b: Expr) -> None:
+        integral = a.type.dtype.kind in "bi" and b.type.dtype.kind in "bi"
+        message = "division by zero" if op == "truediv" else "integer modulo by zero" if op == "mod" else (
+            "integer division or modulo by zero"
+        )
+        if not integral:
+            message = {"truediv": "float division by zero", "mod": "float modulo"}.get(op, "float floor division by zero")
+        if isinstance(b, Const) and b.value != 0:
+            return
+        if integral and (self.emitter.proved(_minus_one(b)) or self.emitter.assure(_minus_one(b), "ZeroDivisionError")):
+            return
+        self.emitter.check(Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL), "ZeroDivisionError", message)
+
+    def _python_power(self, a: Expr, b: Expr) -> Scalar:
+        """Python's own **: the kind of the result depends on the values, so the usual kind is checked for."""
+        emitter = self.emitter
+        if isinstance(a, Const) and isinstance(b, Const):
+            folded = _fold_python("pow", a.value, b.value)
+            if folded is not None:
+                return Scalar(folded)
+        if a.type.dtype.is_complex or b.type.dtype.is_complex:
+            return Scalar(arith.binary("pow", a, b, emitter.span))
+        a, b = emitter.snapshot(a, "base"), emitter.snapshot(b, "exponent")
+        if a.type.dtype.kind in "bi" and b.type.dtype.kind in "bi":
+            if not (isinstance(b, Const) and int(b.value.real) >= 0) and not isinstance(b, Const):
+                b = arith.cast(b, INT)
+                if not emitter.assure(b, "RuntimeError"):
+                    emitter.check(Op("ge", (b, ZERO), BOOL), "RuntimeError", "a negative integer power")
+            return Scalar(arith.binary("pow", arith.cast(a, INT), arith.cast(b, INT), emitter.span))
+        x, y = arith.cast(a, FLOAT), arith.cast(b, FLOAT)
+        zero = Const(0.0, FLOAT)
+        result = Op("pow", (x, y), FLOAT, emitter.span)
+        if not (isinstance(b, Const) and float(b.value.real).is_integer() and b.value.real >= 0):  # type: ignore[union-attr]
+            whole = Op("eq", (Op("floor", (y,), FLOAT), y), BOOL)
+            real = Op("or", (Op("gt", (x, zero), BOOL), Op("and", (whole, Op("ne", (x, zero), BOOL)), BOOL)), BOOL)
+            usual = Op("or", (real, Op("and", (Op("eq", (x, zero), BOOL), Op("ge", (y, zero), BOOL)), BOOL)), BOOL)
+            emitter.check(usual, "RuntimeError", "a power that Python computes as a complex number or refuses")
+        value = emitter.snapshot(result, "power")
+        finite = Op("isfinite", (value,), BOOL)
+        unusual = Op("and", (Op("isfinite", (x,), BOOL), Op("isfinite", (y,), BOOL)), BOOL)
+        emitter.check(Op("or", (finite, Op("not", (unusual,), BOOL)), BOOL), "OverflowError", "(34, 'Numerical result out of range')")
+        return Scalar(value)
+
+    def _eval_unaryop(self, node: ast.UnaryOp) -> Value:
+        value = self.evaluate(node.operand)
+        self.at(node)
+        if isinstance(node.op, ast.Not):
+            test = self.truth(value, node)
+            if isinstance(test, bool):
+                return Scalar(Const(not test, PYBOOL))
+            return Scalar(arith.cast(arith.negate(test.expr), PYBOOL))
+        op = _UNARY[type(node.op)]
+        span = self.emitter.span
+        if not isinstance(value, (Scalar, Array)) or (isinstance(value, Array) and value.is_list):
+            raise self.unsupported(node, "this operator", value=value)
+        return arrays.elementwise([value], lambda parts: arith.unary(op, parts[0], span), self.emitter)
+
+    def _eval_compare(self, node: ast.Compare) -> Value:
+        if len(node.ops) == 1:
+            left, right = self.evaluate_all([node.left, node.comparators[0]])
+            return self._comparison(node.ops[0], left, right, node)
+        # a < b < c: b once, and c only if a < b.
+        operands = self.evaluate_all([node.left, *node.comparators])
+        result: Value | None = None
+        for op, left, right in zip(node.ops, operands, operands[1:]):
+            part = self._comparison(op, left, right, node)
+            if result is None:
+                result = part
+                continue
+            if not isinstance(part, Scalar) or not isinstance(result, Scalar):
+                raise self.unsupported(node, "a chained comparison of arrays", "join two comparisons with &")
+            result = Scalar(Op("and", (arith.cast(result.expr, PYBOOL), arith.cast(part.expr, PYBOOL)), PYBOOL))
+        assert result is not None
+        return result
+
+    def _comparison(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
+        self.at(node)
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            same = self._identical(left, right, node)
+            return Scalar(Const(same == isinstance(op, ast.Is), PYBOOL))
+        if isinstance(op, (ast.In, ast.NotIn)):
+            return self._membership(isinstance(op, ast.In), left, right, node)
+        name = _COMPARE[type(op)]
+        if isinstance(left, Object) and isinstance(right, Object):
+            return Scalar(Const(bool({"eq": left.value == right.value, "ne": left.value != right.value}[name]), PYBOOL))
+        if isinstance(left, Tuple) and isinstance(right, Tuple) and name in ("eq", "ne"):
+            return self._tuple_equality(name, left, right, node)
+        for value in (left, right):
+            if not isinstance(value, (Scalar, Array)) or (isinstance(value, Array) and value.is_list):
+                raise self.unsupported(node, "this comparison", left=left, right=right)
+        span = self.emitter.span
+        return arrays.elementwise([left, right], lambda parts: arith.compare(name, parts[0], parts[1], span), self.emitter)
+
+    def _identical(self, left: Value, right: Value, node: ast.AST) -> bool:
+        for mine, other in ((left, right), (right, left)):
+            if isinstance(other, Object) and (other.value is None or isinstance(other.value, type)):
+                return isinstance(mine, Object) and mine.value is other.value
+        if isinstance(left, Object) and isinstance(right, Object):
+            return left.value is right.value
+        raise self.unsupported(node, "`is` between values of the run time", "compare with ==", left=left, right=right)
+
+    def _membership(self, positive: bool, left: Value, right: Value, node: ast.AST) -> Value:
+        if isinstance(right, Tuple) and isinstance(left, Scalar) and all(isinstance(item, Scalar) for item in right.items):
+            result: Expr = Const(False, PYBOOL)
+            for item in right.items:
+                assert isinstance(item, Scalar)
+                equal = arith.cast(arith.compare("eq", left.expr, item.expr, self.emitter.span), PYBOOL)
+                result = equal if isinstance(result, Const) else Op("or", (result, equal), PYBOOL)
+            return Scalar(result if positive else arith.negate(result))
+        if isinstance(right, Tuple) and isinstance(left, Object):
+            found = any(isinstance(item, Object) and item.value == left.value for item in right.items)
+            return Scalar(Const(found == positive, PYBOOL))
+        raise self.unsupported(node, "`in` for this container", left=left, right=right)
+
+    def _tuple_equality(self, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
+        if len(left.items) != len(right.items):
+            return Scalar(Const(name == "ne", PYBOOL))
+        result: Expr = Const(True, PYBOOL)
+        for a, b in zip(left.items, right.items):
+            if not isinstance(a, Scalar) or not isinstance(b, Scalar):
+                raise self.unsupported(node, "a comparison of tuples that are not of numbers")
+            equal = arith.cast(arith.compare("eq", a.expr, b.expr, self.emitter.span), PYBOOL)
+            result = equal if isinstance(result, Const) else Op("and", (result, equal), PYBOOL)
+        return Scalar(result if name == "eq" else arith.negate(result))
+
+    def _eval_boolop(self, node: ast.BoolOp) -> Value:
+        """`and`/`or`: later operands are evaluated only if they are needed."""
+        conjunction = isinstance(node.op, ast.And)
+        result = self.evaluate(node.values[0])
+        for operand in node.values[1:]:
+            test = self.truth(result, node)
+            if isinstance(test, bool):
+                if test != conjunction:
+                    return result
+                result = self.evaluate(operand)
+                continue
+            result = self._lazily(test, operand, result, conjunction, node)
+        return result
+
+    def _lazily(self, test: Scalar, operand: ast.expr, first: Value, conjunction: bool, node: ast.AST) -> Value:
+        if not isinstance(first, Scalar):
+            raise self.unsupported(node, "`and`/`or` of these values", first=first)
+        with self.emitter.capture() as block:
+            second = self.evaluate(operand)
+        if not isinstance(second, Scalar):
+            raise self.unsupported(node, "`and`/`or` of these values", first=first, second=second)
+        both_bool = first.type.dtype is DType.BOOL and second.type.dtype is DType.BOOL
+        of = PYBOOL if both_bool and first.type.weak and second.type.weak else BOOL if both_bool else first.type
+        if not both_bool and first.type != second.type:
+            second_test = self.truth(second, node)
+            # Only the truth of a mixed `and`/`or` has one type.
+            assert isinstance(second_test, Scalar)
+            first, second, of = Scalar(arith.cast(test.expr, PYBOOL)), Scalar(arith.cast(second_test.expr, PYBOOL)), PYBOOL
+            if not getattr(self, "_as_condition", False):
+                raise self.unsupported(node, "`and`/`or` of values of different types", "compare them explicitly")
+        if not block:
+            if both_bool or of == PYBOOL:
+                return Scalar(Op("and" if conjunction else "or", (arith.cast(first.expr, of), arith.cast(second.expr, of)), of))
+            pair = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
+            return Scalar(Op("select", (arith.condition(test.expr), *pair), of))
+        buffer = self.emitter.declare("both" if conjunction else "either", of)
+        self.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
+        wanted = arith.condition(test.expr)
+        from weft.ir.expr import Read
+        from weft.ir.program import Stmt
+
+        store = Stmt((), buffer.name, (), arith.cast(second.expr, of), None, self.emitter.span)
+        self.emitter.emit(If(wanted if conjunction else arith.negate(wanted), (*block, store), (), self.emitter.span))
+        return Scalar(Read(buffer.name, (), of))
+
+    def _eval_ifexp(self, node: ast.IfExp) -> Value:
+        test = self.truth(self.condition_value(node.test), node)
+        if isinstance(test, bool):
+            return self.evaluate(node.body if test else node.orelse)
+        with self.emitter.capture() as then_block:
+            then = self.evaluate(node.body)
+        with self.emitter.capture() as else_block:
+            orelse = self.evaluate(node.orelse)
+        if not isinstance(then, Scalar) or not isinstance(orelse, Scalar):
+            raise self.unsupported(node, "a conditional expression of arrays", "use an if statement", then=then, orelse=orelse)
+        if then.type != orelse.type and then.type.dtype is not orelse.type.dtype and then.type.weak and orelse.type.weak:
+            self.mixed(node)
+        from weft.ir.types import join
+
+        of = join(then.type, orelse.type)
+        if not then_block and not else_block:
+            return Scalar(Op("select", (arith.condition(test.expr), arith.cast(then.expr, of), arith.cast(orelse.expr, of)), of))
+        from weft.ir.expr import Read
+        from weft.ir.program import Stmt
+
+        buffer = self.emitter.declare("choice", of)
+        span = self.emitter.span
+        first = Stmt((), buffer.name, (), arith.cast(then.expr, of), None, span)
+        second = Stmt((), buffer.name, (), arith.cast(orelse.expr, of), None, span)
+        self.emitter.emit(If(arith.condition(test.expr), (*then_block, first), (*else_block, second), span))
+        return Scalar(Read(buffer.name, (), of))
+
+    def mixed(self, node: ast.AST) -> None:
+        """A value that is an int on one path and a float on the other is computed as a float: remember that it happened."""
+
+    def condition_value(self, node: ast.expr) -> Value:
+        """An expression of which only the truth matters."""
+        previous = getattr(self, "_as_condition", False)
+        self._as_condition = True
+        try:
+            return self.evaluate(node)
+        finally:
+            self._as_condition = previous
+
+    # --- subscripts and attributes ----------------------------------------------------------------------------------
+
+    def _eval_subscript(self, node: ast.Subscript) -> Value:
+        base, key = self.evaluate_all([node.value, node.slice])
+        self.at(node)
+        return self.subscript(base, key, node)
+
+    def subscript(self, base: Value, key: Value, node: ast.AST, store: bool = False) -> Value:
+        if isinstance(base, Array):
+            if base.is_list and not isinstance(key, (Scalar, Slice)):
+                raise self.unsupported(node, "a list indexed by this", key=key)
+            if base.is_list and isinstance(key, Slice) and not store:
+                part = indexing.subscript(base, key, self.emitter)
+                assert isinstance(part, Array)
+                return arrays.materialise(part, self.emitter, "list")
+            return indexing.subscript(base, key, self.emitter, store)
+        if isinstance(base, Tuple):
+            return self._tuple_item(base, key, node)
+        if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
+            raise self.unsupported(node, "an index into a range")
+        if isinstance(base, Mask):
+            raise self.unsupported(node, "an index into the elements chosen by a mask")
+        raise self.unsupported(node, "an index into this", base=base)
+
+    def _tuple_item(self, base: Tuple, key: Value, node: ast.AST) -> Value:
+        from weft.frontend.constants import constant_int
+
+        if isinstance(key, Slice):
+            parts = [None if p is None else constant_int(p, self.emitter) for p in (key.lo, key.hi, key.step)]
+            return Tuple(base.items[slice(*parts)], base.is_list)
+        index = constant_int(key, self.emitter)
+        if not -len(base.items) <= index < len(base.items):
+            raise self.unsupported(node, "IndexError: tuple index out of range")
+        return base.items[index]
+
+    def _eval_attribute(self, node: ast.Attribute) -> Value:
+        base = self.evaluate(node.value)
+        self.at(node)
+        return self.attribute(base, node.attr, node)
+
+    def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
+        if isinstance(base, Array):
+            return self._array_attribute(base, name, node)
+        if isinstance(base, Scalar):
+            return self._scalar_attribute(base, name, node)
+        if isinstance(base, Instance):
+            return self.instance_attribute(base, name, node)
+        if isinstance(base, Object):
+            if not hasattr(base.value, name):
+                raise self.unsupported(node, f"{base.value!r} has no attribute {name}")
+            value = constant_value(getattr(base.value, name))
+            if value is None:
+                raise self.unsupported(node, f"the attribute {name}", base=base)
+            return value
+        if isinstance(base, (Tuple, Mask, PythonFunction)):
+            return Method(base, name)
+        raise self.unsupported(node, f"the attribute {name}", base=base)
+
+    def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def _array_attribute(self, array: Array, name: str, node: ast.AST) -> Value:
+        if array.is_list:
+            return Method(array, name)
+        if name == "shape":
+            return Tuple(tuple(Scalar(extent) for extent in array.shape))
+        if name == "T":
+            return arrays.remap(array, array.shape[::-1], lambda at: at[::-1])
+        if name == "ndim":
+            return Scalar(integer(array.rank))
+        if name == "size":
+            return Scalar(arrays.count(array.shape))
+        if name == "dtype":
+            return Object(array.type.dtype.numpy)
+        if name in ("itemsize", "nbytes"):
+            size = integer(array.type.dtype.size)
+            return Scalar(size if name == "itemsize" else arith.binary("mul", arrays.count(array.shape), size, self.emitter.span))
+        if name in ("real", "imag"):
+            if name == "real" and not array.type.dtype.is_complex:
+                return array
+            return arrays.apply(name, [array], self.emitter)
+        return Method(array, name)
+
+    def _scalar_attribute(self, value: Scalar, name: str, node: ast.AST) -> Value:
+        if name in ("real", "imag"):
+            return Scalar(arith.function(name, (value.expr,), self.emitter.span))
+        if name == "dtype" and not value.type.weak:
+            return Object(value.type.dtype.numpy)
+        if name == "shape" and not value.type.weak:
+            return Tuple(())
+        return Method(value, name)
+
+    def _eval_namedexpr(self, node: ast.NamedExpr) -> Value:
+        value = self.evaluate(node.value)
+        self.bind(node.target.id, value)
+        return self.evaluate(ast.copy_location(ast.Name(id=node.target.id, ctx=ast.Load()), node))
+
+    # --- iteration --------------------------------------------------------------------------------------------------
+
+    def iteration(self, value: Value, node: ast.AST) -> Iterable:
+        """Anything a `for` runs over, as a number of trips and a function from the trip to the item."""
+        from weft.ir import index as ix
+
+        if isinstance(value, Iterable):
+            return value
+        if isinstance(value, Range):
+            lo, step = value.lo, value.step
+            return Iterable(self.trips(value), lambda q: Scalar(ix.add(lo, ix.mul(step, q))))
+        if isinstance(value, Array) and value.rank >= 1:
+            array = value if value.view is not None else arrays.materialise(value, self.emitter)
+            return Iterable(array.shape[0], lambda q: _row(array, q))
+        raise self.unsupported(node, "iteration over this", "iterate over a range or an array", value=value)
+
+    def trips(self, value: Range) -> Expr:
+        """How often a range is run through."""
+        from weft.ir import index as ix
+
+        if not isinstance(value.step, Const):
+            raise self.emitter_unsupported("a range whose step is not known")
+        step = int(value.step.value.real)
+        span = ix.sub(value.hi, value.lo) if step > 0 else ix.sub(value.lo, value.hi)
+        if not self.emitter.assure(span, "RuntimeError"):
+            span = self.emitter.snapshot(Op("maximum", (span, ZERO), INT), "trips")
+        if abs(step) == 1:
+            return span
+        return Op("floordiv", (ix.add(span, integer(abs(step) - 1)), integer(abs(step))), INT)
+
+
+def _row(array: Array, q: Expr) -> Value:
+    if array.rank == 1:
+        return Scalar(array.element((q,)))
+    return arrays.remap(array, array.shape[1:], lambda at: (q, *at))
+
+
+def _minus_one(expr: Expr) -> Expr:
+    from weft.ir import index as ix
+
+    return ix.sub(arith.cast(expr, INT), integer(1))
+
+
+def _lazy(value: Value) -> bool:
+    if isinstance(value, Array):
+        return value.view is None
+    return isinstance(value, Scalar) and not isinstance(value.expr, (Const, Var))
+
+
+_PYTHON_OPERATORS = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "truediv": lambda a, b: a / b,
+    "floordiv": lambda a, b: a // b,
+    "mod": lambda a, b: a % b,
+    "pow": lambda a, b: a**b,
+    "bitand": lambda a, b: a & b,
+    "bitor": lambda a, b: a | b,
+    "bitxor": lambda a, b: a ^ b,
+    "shl": lambda a, b: a << b,
+    "shr": lambda a, b: a >> b,
+}
+
+
+def _fold_python(op: str, a: Any, b: Any) -> Const | None:
+    """An operator on two Python literals, as Python computes it; None where it would raise or leave 64 bits."""
+    if op == "pow" and isinstance(b, int) and abs(b) > 1024:
+        return None
+    if op == "shl" and isinstance(b, int) and b > 1024:
+        return None
+    try:
+        value = _PYTHON_OPERATORS[op](a, b)
+    except (ArithmeticError, ValueError, TypeError):
+        return None
+    of: ScalarType | None = type_of_value(value)
+    if of is None or (of == INT and not arith.fits(value, DType.I64)):
+        return None
+    return Const(value, of)

@@ -1,0 +1,259 @@
+"""New arrays: filled, ranges, grids of points, copies, literals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.errors import Unsupported
+from weft.frontend import arith, arrays
+from weft.frontend.constants import constant, constant_bool
+from weft.frontend.emit import Emitter
+from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.ufuncs import as_plain
+from weft.frontend.values import Array, Scalar, Tuple, Value
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op
+from weft.ir.types import BOOL, F64, FLOAT, INT, DType, ScalarType, from_numpy, promote
+
+
+def shape_of(value: Value, emitter: Emitter) -> tuple[Expr, ...]:
+    """A shape argument: an integer or a sequence of integers, none negative."""
+    items = value.items if isinstance(value, Tuple) else (value,)
+    extents: list[Expr] = []
+    for item in items:
+        if not isinstance(item, Scalar) or not item.type.dtype.is_integer:
+            raise Unsupported(emitter.span, "a shape that is not made of integers")
+        extent = emitter.snapshot(arith.cast(item.expr, INT), "n")
+        if not emitter.assure(extent, "ValueError", "negative dimensions are not allowed"):
+            emitter.check(Op("ge", (extent, ZERO), BOOL), "ValueError", "negative dimensions are not allowed")
+        extents.append(extent)
+    return tuple(extents)
+
+
+def dtype_of(call: Bound, default: ScalarType, name: str = "dtype") -> ScalarType:
+    given = call.get(name)
+    if given is None:
+        return default
+    return dtype_named(constant(given, call.builder.emitter), call.builder.emitter)
+
+
+def dtype_named(thing: Any, emitter: Emitter) -> ScalarType:
+    try:
+        dtype = from_numpy(thing)
+    except TypeError:
+        dtype = None
+    if dtype is None:
+        raise Unsupported(emitter.span, f"the dtype {thing!r} has no native form", "use a float, integer, bool or complex dtype")
+    return ScalarType(dtype)
+
+
+def filled(call: Bound, shape: tuple[Expr, ...], of: ScalarType, value: Expr | None, name: str) -> Array:
+    """A new array, every element `value` (None: undefined)."""
+    emitter = call.builder.emitter
+    buffer = emitter.allocate(name, of, shape)
+    if value is not None:
+        dims, at = emitter.domain(buffer.shape)
+        emitter.assign(dims, buffer.name, at, value)
+    return arrays.of_buffer(buffer)
+
+
+def _order(call: Bound) -> None:
+    order = call.get("order")
+    if order is not None and constant(order, call.builder.emitter) not in ("C", "K", "A"):
+        raise Unsupported(call.builder.emitter.span, f"order= of {call.name}()")
+
+
+def _constant_fill(function: object, value: int | None) -> None:
+    @native(function, parameters="shape dtype order")
+    def build(call: Bound) -> Value:
+        _order(call)
+        of = dtype_of(call, F64)
+        fill = None if value is None else arith.cast(Const(value, INT), of)
+        return filled(call, shape_of(call.need("shape"), call.builder.emitter), of, fill, call.name)
+
+
+_constant_fill(np.zeros, 0)
+_constant_fill(np.ones, 1)
+_constant_fill(np.empty, None)
+
+
+def _like(call: Bound) -> tuple[tuple[Expr, ...], ScalarType]:
+    prototype = arrays.as_array(as_plain(call.need("a")), call.builder.emitter)
+    _order(call)
+    given = call.get("shape")
+    shape = prototype.shape if given is None else shape_of(given, call.builder.emitter)
+    return shape, dtype_of(call, prototype.type.strong)
+
+
+def _constant_like(function: object, value: int | None) -> None:
+    @native(function, parameters="a dtype order subok shape")
+    def build(call: Bound) -> Value:
+        shape, of = _like(call)
+        fill = None if value is None else arith.cast(Const(value, INT), of)
+        return filled(call, shape, of, fill, call.name)
+
+
+_constant_like(np.zeros_like, 0)
+_constant_like(np.ones_like, 1)
+_constant_like(np.empty_like, None)
+
+
+@native(np.full, parameters="shape fill_value dtype order")
+def _full(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    _order(call)
+    value = arrays.as_array(as_plain(call.need("fill_value")), emitter)
+    of = dtype_of(call, value.type.strong)
+    shape = shape_of(call.need("shape"), emitter)
+    buffer = emitter.allocate("full", of, shape)
+    arrays.store(arrays.of_buffer(buffer), value, emitter, fresh=True)
+    return arrays.of_buffer(buffer)
+
+
+@native(np.full_like, parameters="a fill_value dtype order subok shape")
+def _full_like(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    shape, of = _like(call)
+    buffer = emitter.allocate("full", of, shape)
+    arrays.store(arrays.of_buffer(buffer), as_plain(call.need("fill_value")), emitter, fresh=True)
+    return arrays.of_buffer(buffer)
+
+
+@native(np.eye, parameters="N M k dtype order")
+def _eye(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    _order(call)
+    rows = shape_of(call.need("N"), emitter)[0]
+    columns = rows if call.get("M") is None else shape_of(call.need("M"), emitter)[0]
+    offset = call.get("k")
+    shift = ZERO if offset is None else arith.cast(_scalar(call, offset), INT)
+    of = dtype_of(call, F64)
+    return diagonal_of_ones(call, rows, columns, shift, of)
+
+
+@native(np.identity, parameters="n dtype")
+def _identity(call: Bound) -> Value:
+    rows = shape_of(call.need("n"), call.builder.emitter)[0]
+    return diagonal_of_ones(call, rows, rows, ZERO, dtype_of(call, F64))
+
+
+def diagonal_of_ones(call: Bound, rows: Expr, columns: Expr, shift: Expr, of: ScalarType) -> Array:
+    one, zero = (arith.cast(Const(v, INT), of) for v in (1, 0))
+
+    def element(at: tuple[Expr, ...]) -> Expr:
+        return Op("select", (Op("eq", (at[1], ix.add(at[0], shift)), BOOL), one, zero), of)
+
+    return arrays.materialise(Array((rows, columns), of, element, cost=1), call.builder.emitter, "eye")
+
+
+def _scalar(call: Bound, value: Value) -> Expr:
+    if isinstance(value, Array) and value.rank == 0:
+        return value.element(())
+    if not isinstance(value, Scalar):
+        raise Unsupported(call.builder.emitter.span, f"an argument of {call.name}() that is not a number")
+    return value.expr
+
+
+@native(np.arange, parameters="start stop step dtype")
+def _arange(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    first = _scalar(call, call.need("start"))
+    if call.get("stop") is None:
+        start, stop = arith.cast(Const(0, INT), first.type if first.type.weak else INT), first
+    else:
+        start, stop = first, _scalar(call, call.need("stop"))
+    step = Const(1, INT) if call.get("step") is None else _scalar(call, call.need("step"))
+    kind = promote(promote(start.type, stop.type), step.type)
+    if kind.dtype is DType.BOOL or kind.dtype.is_complex:
+        raise Unsupported(emitter.span, f"np.arange of {kind}")
+    of = dtype_of(call, kind.strong)
+    if kind.dtype.is_integer:
+        return _integer_range(call, *(arith.cast(e, INT) for e in (start, stop, step)), of)
+    start, stop, step = (emitter.snapshot(arith.cast(e, FLOAT), "point") for e in (start, stop, step))
+    steps = Op("ceil", (Op("truediv", (Op("sub", (stop, start), FLOAT), step), FLOAT),), FLOAT)
+    length = emitter.snapshot(Op("maximum", (arith.cast(steps, INT), ZERO), INT), "n")
+    second = emitter.snapshot(arith.cast(Op("add", (start, step), FLOAT), of), "point")
+    first_value = emitter.snapshot(arith.cast(start, of), "point")
+    delta = emitter.snapshot(Op("sub", (second, first_value), of), "step")
+
+    def element(at: tuple[Expr, ...]) -> Expr:
+        return Op("add", (first_value, Op("mul", (arith.cast(at[0], of), delta), of)), of)
+
+    return arrays.materialise(Array((length,), of, element, cost=2), emitter, "arange")
+
+
+def _integer_range(call: Bound, start: Expr, stop: Expr, step: Expr, of: ScalarType) -> Value:
+    from weft.frontend.constants import constant_int
+    from weft.frontend.values import Range
+
+    width = constant_int(Scalar(step), call.builder.emitter)
+    if width == 0:
+        raise Unsupported(call.builder.emitter.span, "ZeroDivisionError: np.arange with step 0")
+    length = call.builder.emitter.stable(call.builder.trips(Range(start, stop, Const(width, INT))))
+
+    def element(at: tuple[Expr, ...]) -> Expr:
+        return arith.cast(ix.add(start, ix.mul(Const(width, INT), at[0])), of)
+
+    return arrays.materialise(Array((length,), of, element, cost=1), call.builder.emitter, "arange")
+
+
+@native(np.linspace, parameters="start stop num endpoint retstep dtype")
+def _linspace(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    endpoint = constant_bool(call.get("endpoint"), emitter, True)
+    if constant_bool(call.get("retstep"), emitter):
+        raise Unsupported(emitter.span, "np.linspace with retstep")
+    start, stop = (emitter.snapshot(arith.cast(_scalar(call, call.need(n)), F64), "point") for n in ("start", "stop"))
+    num = Scalar(Const(50, INT)) if call.get("num") is None else call.need("num")
+    length = shape_of(num, emitter)[0]
+    of = dtype_of(call, F64)
+    parts = arith.cast(ix.sub(length, ONE) if endpoint else length, F64)
+    width = Op("sub", (stop, start), F64)
+    step = emitter.snapshot(Op("truediv", (width, Op("maximum", (parts, Const(1.0, F64)), F64)), F64), "step")
+
+    def element(at: tuple[Expr, ...]) -> Expr:
+        value: Expr = Op("add", (Op("mul", (arith.cast(at[0], F64), step), F64), start), F64)
+        if endpoint:
+            last = Op("and", (Op("eq", (at[0], ix.sub(length, ONE)), BOOL), Op("gt", (length, ONE), BOOL)), BOOL)
+            value = Op("select", (last, stop, value), F64)
+        if of.dtype.is_integer:
+            value = Op("floor", (value,), F64)
+        return arith.cast(value, of)
+
+    return arrays.materialise(Array((length,), of, element, cost=3), emitter, "linspace")
+
+
+@native(np.copy, np.ascontiguousarray, parameters="a", method="copy", name="copy")
+def _copy(call: Bound) -> Value:
+    value = as_plain(call.need("a"))
+    if isinstance(value, Scalar):
+        return value
+    return arrays.materialise(arrays.as_array(value, call.builder.emitter), call.builder.emitter, "copy")
+
+
+@native(np.array, parameters="object dtype copy")
+def _array(call: Bound) -> Value:
+    return _as_array(call, call.need("object"), copy=True)
+
+
+@native(np.asarray, parameters="object dtype")
+def _asarray(call: Bound) -> Value:
+    return _as_array(call, call.need("object"), copy=False)
+
+
+def _as_array(call: Bound, value: Value, copy: bool) -> Value:
+    builder = call.builder
+    if isinstance(value, Tuple):
+        value = builder.array_of(value, None, dtype_of(call, F64) if call.get("dtype") is not None else None)
+        return value
+    if isinstance(value, Scalar):
+        raise Unsupported(builder.emitter.span, "an array of rank 0", "use the number itself")
+    array = arrays.as_array(as_plain(value), builder.emitter)
+    of = dtype_of(call, array.type.strong)
+    if not copy and of == array.type and array.view is not None:
+        return array
+    converted = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost + 1)
+    return arrays.materialise(converted, builder.emitter, "array")
+

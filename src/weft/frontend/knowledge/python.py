@@ -1,0 +1,521 @@
+"""Python's own functions: builtins, `math`, `cmath`, the NumPy scalar types as conversions."""
+
+from __future__ import annotations
+
+import builtins
+import math
+
+import numpy as np
+
+from weft.errors import Unsupported
+from weft.frontend import arith, arrays
+from weft.frontend.constants import constant_int
+from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.ufuncs import elements
+from weft.frontend.values import Array, Iterable, Object, Range, Scalar, Tuple, Value, describe
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Var
+from weft.ir.types import BOOL, COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy, join
+
+
+def _expr(call: Bound, name: str) -> Expr:
+    value = call.need(name)
+    if isinstance(value, Array) and value.rank == 0:
+        return value.element(())
+    if not isinstance(value, Scalar):
+        raise Unsupported(call.builder.emitter.span, f"{call.name}() of {describe(value)}", "pass a number")
+    return value.expr
+
+
+@native(len, parameters="obj")
+def _len(call: Bound) -> Value:
+    value = call.need("obj")
+    if isinstance(value, Array) and value.rank:
+        return Scalar(value.shape[0])
+    if isinstance(value, Tuple):
+        return Scalar(Const(len(value.items), INT))
+    if isinstance(value, Range):
+        return Scalar(call.builder.trips(value))
+    if isinstance(value, Object) and isinstance(value.value, (str, bytes)):
+        return Scalar(Const(len(value.value), INT))
+    raise Unsupported(call.builder.emitter.span, f"len() of {describe(value)}")
+
+
+@native(range, parameters="a b c")
+def _range(call: Bound) -> Value:
+    def whole(name: str) -> Expr:
+        expr = _expr(call, name)
+        if not expr.type.dtype.is_integer and expr.type.dtype is not DType.BOOL:
+            raise Unsupported(call.builder.emitter.span, f"TypeError: range() of {expr.type}")
+        return ix.canonical(_as_int(expr))
+
+    if "b" not in call.given:
+        return Range(ZERO, whole("a"), ONE)
+    step = whole("c") if "c" in call.given else ONE
+    if isinstance(step, Const) and step.value == 0:
+        raise Unsupported(call.builder.emitter.span, "ValueError: range() arg 3 must not be zero")
+    return Range(whole("a"), whole("b"), step)
+
+
+def _as_int(expr: Expr) -> Expr:
+    return arith.cast(expr, INT)
+
+
+@native(enumerate, parameters="iterable start")
+def _enumerate(call: Bound) -> Value:
+    builder = call.builder
+    items = builder.iteration(call.need("iterable"), None)
+    start = _expr(call, "start") if "start" in call.given else ZERO
+    return Iterable(items.trips, lambda q: Tuple((Scalar(ix.add(start, q)), items.item(q))))
+
+
+@native(zip, parameters="*iterables")
+def _zip(call: Bound) -> Value:
+    builder = call.builder
+    parts = [builder.iteration(value, None) for value in call.rest]
+    if not parts:
+        raise Unsupported(builder.emitter.span, "zip() of nothing")
+    trips = parts[0].trips
+    for part in parts[1:]:
+        if builder.emitter.resolve(part.trips) != builder.emitter.resolve(trips):
+            trips = builder.emitter.snapshot(Op("minimum", (trips, part.trips), INT), "trips")
+    return Iterable(trips, lambda q: Tuple(tuple(part.item(q) for part in parts)))
+
+
+@native(reversed, parameters="sequence")
+def _reversed(call: Bound) -> Value:
+    value = call.need("sequence")
+    if isinstance(value, Range) and isinstance(value.step, Const) and abs(int(value.step.value.real)) == 1:
+        step = int(value.step.value.real)
+        return Range(ix.sub(value.hi, Const(step, INT)), ix.sub(value.lo, Const(step, INT)), Const(-step, INT))
+    if isinstance(value, Tuple):
+        return Tuple(value.items[::-1])
+    items = call.builder.iteration(value, None)
+    return Iterable(items.trips, lambda q: items.item(ix.sub(ix.sub(items.trips, ONE), q)))
+
+
+@native(np.ndindex, parameters="*shape")
+def _ndindex(call: Bound) -> Value:
+    from weft.frontend.knowledge.creation import shape_of
+
+    emitter = call.builder.emitter
+    rest = call.rest
+    if len(rest) == 1 and isinstance(rest[0], Tuple):
+        rest = rest[0].items
+    shape = tuple(shape_of(item, emitter)[0] for item in rest)
+    trips = emitter.stable(arrays.count(shape))
+
+    def item(q: Expr) -> Value:
+        parts: list[Value] = []
+        left = q
+        for extent in reversed(shape[1:]):
+            parts.append(Scalar(Op("mod", (left, extent), INT)))
+            left = Op("floordiv", (left, extent), INT)
+        return Tuple((Scalar(left), *reversed(parts)))
+
+    return Iterable(trips, item)
+
+
+# --- numbers --------------------------------------------------------------------------------------------------------
+
+
+@native(abs, parameters="x")
+def _abs(call: Bound) -> Value:
+    value = call.need("x")
+    if isinstance(value, Array) and not value.is_list:
+        return arrays.apply("abs", [value], call.builder.emitter)
+    return Scalar(arith.unary("abs", _expr(call, "x"), call.builder.emitter.span))
+
+
+def _choose(kind: str) -> None:
+    @native(getattr(builtins, kind), parameters="*values")
+    def build(call: Bound) -> Value:
+        builder = call.builder
+        values = call.rest
+        if len(values) == 1 and isinstance(values[0], Tuple):
+            values = values[0].items
+        if len(values) == 1 and isinstance(values[0], Array) and values[0].rank == 1:
+            array = values[0]
+            if array.type.dtype.is_float:
+                return _scan(call, array, kind)
+            return arrays.reduce(array, "minimum" if kind == "min" else "maximum", (0,), False, builder.emitter, kind)
+        if len(values) < 2 or not all(isinstance(value, Scalar) for value in values):
+            raise Unsupported(builder.emitter.span, f"{kind}() of these arguments", f"use np.{kind} for arrays")
+        exprs = [value.expr for value in values if isinstance(value, Scalar)]
+        types = {expr.type for expr in exprs}
+        result = exprs[0]
+        for expr in exprs[1:]:
+            # Python keeps the first of equals: max(a, b) is b only if b > a.
+            better = arith.compare("gt" if kind == "max" else "lt", expr, result, builder.emitter.span)
+            of = join(expr.type, result.type)
+            result = Op("select", (arith.cast(better, BOOL), arith.cast(expr, of), arith.cast(result, of)), of)
+        if len(types) > 1:
+            builder.note_mixed(result)
+        return Scalar(result)
+
+
+def _scan(call: Bound, array: Array, kind: str) -> Value:
+    """min/max of a sequence by Python's comparisons, in order (a NaN behaves as there)."""
+    builder = call.builder
+    emitter = builder.emitter
+    message = f"{kind}() iterable argument is empty"
+    if not emitter.assure(ix.sub(array.shape[0], ONE), "ValueError", message):
+        emitter.check(Op("gt", (array.shape[0], ZERO), BOOL), "ValueError", message)
+    from weft.ir.expr import Dim, Read
+    from weft.ir.program import Loop, Stmt
+
+    best = emitter.declare(kind, array.type)
+    emitter.assign((), best.name, (), array.element((ZERO,)))
+    dim = Dim(emitter.fresh("q"), ONE, array.shape[0])
+    item, held = array.element((Var(dim.var),)), Read(best.name, (), array.type)
+    better = arith.cast(arith.compare("gt" if kind == "max" else "lt", item, held, emitter.span), BOOL)
+    chosen = Op("select", (better, item, held), array.type)
+    emitter.emit(Loop(dim, (Stmt((), best.name, (), chosen, None, emitter.span),), span=emitter.span))
+    return Scalar(held)
+
+
+_choose("min")
+_choose("max")
+
+
+@native(sum, parameters="iterable start")
+def _sum(call: Bound) -> Value:
+    builder = call.builder
+    value = call.need("iterable")
+    start: Value = call.given.get("start") or Scalar(ZERO)
+    if isinstance(value, Tuple):
+        for item in value.items:
+            if not isinstance(start, Scalar) or not isinstance(item, Scalar):
+                raise Unsupported(builder.emitter.span, "sum() of a sequence that is not of numbers")
+            start = builder.scalar_binary("add", start, item)
+        return start
+    return builder.accumulate(value, start)
+
+
+@native(round, parameters="number ndigits")
+def _round(call: Bound) -> Value:
+    expr = _expr(call, "number")
+    if call.get("ndigits") is not None:
+        raise Unsupported(call.builder.emitter.span, "round() to a number of digits", "use np.round")
+    if expr.type.dtype.kind in "biu":
+        return Scalar(_as_int(expr))
+    return Scalar(_checked_int(call, Op("rint", (expr,), expr.type), "round"))
+
+
+def _checked_int(call: Bound, expr: Expr, what: str) -> Expr:
+    """A float that is a whole number as a Python int; out of 64 bits Python takes over."""
+    emitter = call.builder.emitter
+    value = emitter.snapshot(expr, what)
+    limit = 2.0**62
+    low, high = (arith.cast(Const(v, FLOAT), value.type) for v in (-limit, limit))
+    inside = arith.conjunction(Op("ge", (value, low), BOOL), Op("le", (value, high), BOOL))
+    emitter.check(inside, "OverflowError", "a float too large for a 64-bit integer, or not finite")
+    return Cast(value, INT)
+
+
+@native(int, parameters="x")
+def _int(call: Bound) -> Value:
+    if "x" not in call.given:
+        return Scalar(ZERO)
+    expr = _expr(call, "x")
+    if expr.type.dtype.kind in "biu":
+        if expr.type.dtype is DType.U64:
+            raise Unsupported(call.builder.emitter.span, "int() of uint64")
+        return Scalar(_as_int(expr))
+    if expr.type.dtype.is_complex:
+        raise Unsupported(call.builder.emitter.span, "TypeError: int() of a complex number")
+    return Scalar(_checked_int(call, Op("trunc", (expr,), expr.type), "int"))
+
+
+@native(float, parameters="x")
+def _float(call: Bound) -> Value:
+    if "x" not in call.given:
+        return Scalar(Const(0.0, FLOAT))
+    value = call.need("x")
+    if isinstance(value, Object) and isinstance(value.value, str):
+        try:
+            return Scalar(Const(float(value.value), FLOAT))
+        except ValueError:
+            raise Unsupported(call.builder.emitter.span, f"ValueError: float({value.value!r})") from None
+    expr = _expr(call, "x")
+    if expr.type.dtype.is_complex:
+        raise Unsupported(call.builder.emitter.span, "TypeError: float() of a complex number")
+    return Scalar(arith.cast(expr, FLOAT))
+
+
+@native(complex, parameters="real imag")
+def _complex(call: Bound) -> Value:
+    real = _expr(call, "real") if "real" in call.given else Const(0.0, FLOAT)
+    if "imag" not in call.given:
+        return Scalar(arith.cast(real, COMPLEX))
+    imag = _expr(call, "imag")
+    if real.type.dtype.is_complex or imag.type.dtype.is_complex:
+        raise Unsupported(call.builder.emitter.span, "complex() of complex parts")
+    return Scalar(Op("complex", (arith.cast(real, FLOAT), arith.cast(imag, FLOAT)), COMPLEX))
+
+
+@native(bool, parameters="x")
+def _bool(call: Bound) -> Value:
+    test = call.builder.truth(call.need("x"), None)
+    return Scalar(Const(test, PYBOOL) if isinstance(test, bool) else arith.cast(test.expr, PYBOOL))
+
+
+@native(divmod, parameters="a b")
+def _divmod(call: Bound) -> Value:
+    left, right = Scalar(_expr(call, "a")), Scalar(_expr(call, "b"))
+    return Tuple(tuple(call.builder.scalar_binary(op, left, right) for op in ("floordiv", "mod")))
+
+
+@native(pow, parameters="base exp")
+def _pow(call: Bound) -> Value:
+    return call.builder.scalar_binary("pow", Scalar(_expr(call, "base")), Scalar(_expr(call, "exp")))
+
+
+@native(isinstance, parameters="value kinds")
+def _isinstance(call: Bound) -> Value:
+    value, kinds = call.need("value"), call.need("kinds")
+    wanted = tuple(k.value for k in kinds.items if isinstance(k, Object)) if isinstance(kinds, Tuple) else (
+        (kinds.value,) if isinstance(kinds, Object) else ()
+    )
+    python = _python_type(value)
+    if python is None or not wanted:
+        raise Unsupported(call.builder.emitter.span, f"isinstance() of {describe(value)}")
+    return Scalar(Const(issubclass(python, wanted), PYBOOL))
+
+
+def _python_type(value: Value) -> type | None:
+    if isinstance(value, Scalar):
+        if value.type.weak:
+            return {DType.BOOL: bool, DType.I64: int, DType.F64: float, DType.C128: complex}[value.type.dtype]
+        return value.type.dtype.numpy.type
+    if isinstance(value, Array):
+        return list if value.is_list else np.ndarray
+    if isinstance(value, Tuple):
+        return list if value.is_list else tuple
+    return type(value.value) if isinstance(value, Object) else None
+
+
+# --- math -----------------------------------------------------------------------------------------------------------
+
+# Functions of one float, with the domain in which Python does not raise: "all", "overflow" (an infinite result from a
+# finite argument raises), or a test.
+_MATH = {
+    "sqrt": ("sqrt", "nonnegative"),
+    "exp": ("exp", "overflow"),
+    "expm1": ("expm1", "overflow"),
+    "log": ("log", "positive"),
+    "log2": ("log2", "positive"),
+    "log10": ("log10", "positive"),
+    "log1p": ("log1p", "above -1"),
+    "sin": ("sin", "finite"),
+    "cos": ("cos", "finite"),
+    "tan": ("tan", "finite"),
+    "asin": ("arcsin", "unit"),
+    "acos": ("arccos", "unit"),
+    "atan": ("arctan", "all"),
+    "sinh": ("sinh", "overflow"),
+    "cosh": ("cosh", "overflow"),
+    "tanh": ("tanh", "all"),
+    "asinh": ("arcsinh", "all"),
+    "acosh": ("arccosh", "above 1"),
+    "atanh": ("arctanh", "inside 1"),
+    "fabs": ("abs", "all"),
+    "erf": ("erf", "all"),
+    "erfc": ("erfc", "all"),
+    "gamma": ("gamma", "overflow"),
+    "lgamma": ("lgamma", "overflow"),
+    "cbrt": ("cbrt", "all"),
+    "exp2": ("exp2", "overflow"),
+}
+
+
+def _compare(op: str, left: Expr, right: float) -> Expr:
+    return Op(op, (left, Const(right, FLOAT)), BOOL)
+
+
+def _domain(kind: str, x: Expr) -> Expr | None:
+    nan = Op("isnan", (x,), BOOL)
+    inside = {
+        "nonnegative": lambda: _compare("ge", x, 0.0),
+        "positive": lambda: _compare("gt", x, 0.0),
+        "above -1": lambda: _compare("gt", x, -1.0),
+        "above 1": lambda: _compare("ge", x, 1.0),
+        "unit": lambda: _compare("le", Op("abs", (x,), FLOAT), 1.0),
+        "inside 1": lambda: _compare("lt", Op("abs", (x,), FLOAT), 1.0),
+        "finite": lambda: Op("not", (Op("isinf", (x,), BOOL),), BOOL),
+    }.get(kind)
+    return None if inside is None else Op("or", (inside(), nan), BOOL)
+
+
+def _register_math(name: str, op: str, kind: str) -> None:
+    function = getattr(math, name, None)
+    if function is None:
+        return
+
+    @native(function, parameters="x" if name != "log" else "x base", name=f"math.{name}")
+    def build(call: Bound) -> Value:
+        emitter = call.builder.emitter
+        if name == "log" and "base" in call.given:
+            raise Unsupported(emitter.span, "math.log with a base", "divide by the logarithm of the base")
+        x = emitter.snapshot(arith.cast(_real(call, "x"), FLOAT), "x")
+        inside = _domain(kind, x)
+        if inside is not None:
+            emitter.check(inside, "ValueError", "math domain error")
+        result: Expr = Op(op, (x,), FLOAT, emitter.span)
+        if kind == "overflow":
+            result = emitter.snapshot(result, name)
+            fine = Op("or", (Op("isfinite", (result,), BOOL), Op("not", (Op("isfinite", (x,), BOOL),), BOOL)), BOOL)
+            emitter.check(fine, "OverflowError", "math range error")
+        return Scalar(result)
+
+
+def _real(call: Bound, name: str) -> Expr:
+    expr = _expr(call, name)
+    if expr.type.dtype.is_complex:
+        raise Unsupported(call.builder.emitter.span, f"TypeError: {call.name}() of a complex number")
+    return expr
+
+
+for _name, (_op, _kind) in _MATH.items():
+    _register_math(_name, _op, _kind)
+
+
+def _register_pair(name: str, op: str) -> None:
+    @native(getattr(math, name), parameters="x y", name=f"math.{name}")
+    def build(call: Bound) -> Value:
+        x, y = (arith.cast(_real(call, n), FLOAT) for n in ("x", "y"))
+        return Scalar(Op(op, (x, y), FLOAT, call.builder.emitter.span))
+
+
+for _name, _op in (("atan2", "arctan2"), ("hypot", "hypot"), ("copysign", "copysign")):
+    _register_pair(_name, _op)
+
+
+@native(math.pow, parameters="x y", name="math.pow")
+def _math_pow(call: Bound) -> Value:
+    return call.builder.scalar_binary("pow", *(Scalar(arith.cast(_real(call, n), FLOAT)) for n in ("x", "y")))
+
+
+@native(math.fmod, parameters="x y", name="math.fmod")
+def _math_fmod(call: Bound) -> Value:
+    x, y = (call.builder.emitter.snapshot(arith.cast(_real(call, n), FLOAT), n) for n in ("x", "y"))
+    fine = arith.conjunction(_compare("ne", y, 0.0), Op("not", (Op("isinf", (x,), BOOL),), BOOL))
+    call.builder.emitter.check(fine, "ValueError", "math domain error")
+    return Scalar(Op("fmod", (x, y), FLOAT))
+
+
+def _register_rounding(name: str, op: str) -> None:
+    @native(getattr(math, name), parameters="x", name=f"math.{name}")
+    def build(call: Bound) -> Value:
+        expr = _real(call, "x")
+        if expr.type.dtype.kind in "biu":
+            return Scalar(_as_int(expr))
+        return Scalar(_checked_int(call, Op(op, (expr,), expr.type), name))
+
+
+for _name in ("floor", "ceil", "trunc"):
+    _register_rounding(_name, _name)
+
+
+def _register_test(name: str) -> None:
+    @native(getattr(math, name), parameters="x", name=f"math.{name}")
+    def build(call: Bound) -> Value:
+        return Scalar(Op(name, (arith.cast(_real(call, "x"), FLOAT),), PYBOOL))
+
+
+for _name in ("isnan", "isinf", "isfinite"):
+    _register_test(_name)
+
+
+@native(math.gcd, parameters="a b", name="math.gcd")
+def _gcd(call: Bound) -> Value:
+    a, b = (_as_int(_expr(call, n)) for n in ("a", "b"))
+    return Scalar(Op("gcd", (a, b), INT))
+
+
+def _register_angle(name: str, factor: float) -> None:
+    @native(getattr(math, name), parameters="x", name=f"math.{name}")
+    def build(call: Bound) -> Value:
+        return Scalar(Op("mul", (arith.cast(_real(call, "x"), FLOAT), Const(factor, FLOAT)), FLOAT))
+
+
+_register_angle("radians", math.pi / 180.0)
+_register_angle("degrees", 180.0 / math.pi)
+
+
+# --- NumPy scalar types ---------------------------------------------------------------------------------------------
+
+
+def _register_type(kind: type) -> None:
+    dtype = from_numpy(kind)
+    if dtype is None:
+        return
+    of = ScalarType(dtype)
+
+    @native(kind, parameters="x", name=f"np.{kind.__name__}")
+    def build(call: Bound) -> Value:
+        if "x" not in call.given:
+            return Scalar(arith.cast(Const(0, INT), of))
+        value = call.need("x")
+        if isinstance(value, Array):
+            return Array(value.shape, of, lambda at: arith.cast(value.element(at), of), cost=value.cost + 1)
+        expr = _expr(call, "x")
+        if expr.type.dtype.is_complex and not of.dtype.is_complex:
+            raise Unsupported(call.builder.emitter.span, f"{call.name}() of a complex number")
+        arrays.weak_int(expr, of, call.builder.emitter)
+        return Scalar(arith.cast(expr, of))
+
+
+for _kind in (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float32,
+              np.float64, np.complex64, np.complex128, np.intp):  # fmt: skip
+    _register_type(_kind)
+
+
+@native(parameters="a", method="item")
+def _item(call: Bound) -> Value:
+    value = call.need("a")
+    if not isinstance(value, Scalar):
+        raise Unsupported(call.builder.emitter.span, "item() of an array")
+    kinds = {"b": PYBOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX}
+    return Scalar(arith.cast(value.expr, kinds[value.type.dtype.kind]))
+
+
+@native(parameters="a", method="conj")
+def _conj(call: Bound) -> Value:
+    return elements(call, [call.need("a")], "conj")
+
+
+@native(parameters="a", method="conjugate")
+def _conjugate(call: Bound) -> Value:
+    value = call.need("a")
+    if isinstance(value, Scalar):
+        return Scalar(arith.function("conj", (value.expr,), call.builder.emitter.span))
+    return elements(call, [value], "conj")
+
+
+@native(np.isscalar, parameters="x")
+def _isscalar(call: Bound) -> Value:
+    return Scalar(Const(isinstance(call.need("x"), Scalar), PYBOOL))
+
+
+@native(np.ndim, parameters="a")
+def _ndim(call: Bound) -> Value:
+    value = call.need("a")
+    return Scalar(Const(value.rank if isinstance(value, Array) else 0, INT))
+
+
+@native(np.shape, parameters="a")
+def _shape(call: Bound) -> Value:
+    value = call.need("a")
+    if not isinstance(value, Array):
+        return Tuple(())
+    return Tuple(tuple(Scalar(extent) for extent in value.shape))
+
+
+@native(np.size, parameters="a axis")
+def _size(call: Bound) -> Value:
+    value = arrays.as_array(call.need("a"), call.builder.emitter)
+    axis = call.get("axis")
+    if axis is not None:
+        return Scalar(value.shape[constant_int(axis, call.builder.emitter)])
+    return Scalar(arrays.count(value.shape))

@@ -1,0 +1,382 @@
+"""Arrays seen otherwise: transposes, reshapes of contiguous arrays, axes added and dropped, casts, diagonals, joins."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weft.errors import Unsupported
+from weft.frontend import arith, arrays
+from weft.frontend.constants import constant, constant_axis, constant_int
+from weft.frontend.emit import Emitter
+from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.creation import dtype_named, shape_of
+from weft.frontend.knowledge.ufuncs import as_plain
+from weft.frontend.values import Array, Index, Scalar, Tuple, Value
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op
+from weft.ir.program import Layout
+from weft.ir.types import BOOL, INT, promote
+
+
+def _operand(call: Bound, name: str = "a") -> Array:
+    return arrays.as_array(as_plain(call.need(name)), call.builder.emitter)
+
+
+def permuted(array: Array, order: tuple[int, ...]) -> Array:
+    """The array with axis k of the result taken from axis order[k]."""
+    inverse = [order.index(axis) for axis in range(array.rank)]
+    return arrays.remap(array, tuple(array.shape[axis] for axis in order), lambda at: tuple(at[k] for k in inverse))
+
+
+@native(np.transpose, parameters="a axes")
+def _transpose(call: Bound) -> Value:
+    array = _operand(call)
+    axes = call.get("axes")
+    order = tuple(reversed(range(array.rank))) if axes is None else _axes(constant(axes, call.builder.emitter), array.rank)
+    return permuted(array, order)
+
+
+@native(parameters="a *axes", method="transpose")
+def _transpose_method(call: Bound) -> Value:
+    array = _operand(call)
+    emitter = call.builder.emitter
+    given = [constant(value, emitter) for value in call.rest]
+    if len(given) == 1 and (isinstance(given[0], tuple) or given[0] is None):
+        given = list(given[0] or ())
+    order = _axes(tuple(given), array.rank) if given else tuple(reversed(range(array.rank)))
+    return permuted(array, order)
+
+
+def _axes(order: tuple[int, ...], rank: int) -> tuple[int, ...]:
+    return tuple(axis % rank for axis in order)
+
+
+@native(np.swapaxes, parameters="a axis1 axis2", method="swapaxes")
+def _swapaxes(call: Bound) -> Value:
+    array = _operand(call)
+    order = list(range(array.rank))
+    first, second = (constant_int(call.need(n), call.builder.emitter) for n in ("axis1", "axis2"))
+    order[first], order[second] = order[second], order[first]
+    return permuted(array, tuple(order))
+
+
+@native(np.moveaxis, parameters="a source destination")
+def _moveaxis(call: Bound) -> Value:
+    array = _operand(call)
+    source, target = (constant_int(call.need(n), call.builder.emitter) % array.rank for n in ("source", "destination"))
+    order = [axis for axis in range(array.rank) if axis != source]
+    order.insert(target, source)
+    return permuted(array, tuple(order))
+
+
+@native(np.expand_dims, parameters="a axis")
+def _expand_dims(call: Bound) -> Value:
+    array = _operand(call)
+    axis = constant_int(call.need("axis"), call.builder.emitter) % (array.rank + 1)
+    shape = (*array.shape[:axis], ONE, *array.shape[axis:])
+    return arrays.remap(array, shape, lambda at: at[:axis] + at[axis + 1 :])
+
+
+@native(np.squeeze, parameters="a axis", method="squeeze")
+def _squeeze(call: Bound) -> Value:
+    array = _operand(call)
+    axis = constant_axis(call.get("axis"), call.builder.emitter)
+    dropped = (
+        {k for k, extent in enumerate(array.shape) if arrays.is_one(extent)}
+        if axis is None
+        else set(arrays.normalise_axes(axis, array.rank, call.builder.emitter))
+    )
+    if any(not arrays.is_one(array.shape[k]) for k in dropped):
+        raise Unsupported(call.builder.emitter.span, "ValueError: cannot select an axis to squeeze out which has size not equal to one")
+    kept = [k for k in range(array.rank) if k not in dropped]
+
+    def index(at: Index) -> Index:
+        place = dict(zip(kept, at))
+        return tuple(place.get(k, ZERO) for k in range(array.rank))
+
+    return arrays.remap(array, tuple(array.shape[k] for k in kept), index)
+
+
+@native(np.flip, parameters="a axis")
+def _flip(call: Bound) -> Value:
+    array = _operand(call)
+    for axis in arrays.normalise_axes(constant_axis(call.get("axis"), call.builder.emitter), array.rank, call.builder.emitter):
+        array = arrays.flip(array, axis)
+    return array
+
+
+@native(np.broadcast_to, parameters="a shape")
+def _broadcast_to(call: Bound) -> Value:
+    array = _operand(call)
+    shape = arrays.broadcast_shapes([array.shape, shape_of(call.need("shape"), call.builder.emitter)], call.builder.emitter)
+    from dataclasses import replace
+
+    return replace(arrays.broadcast_to(array, shape), view=None)
+
+
+@native(parameters="a dtype order casting subok copy", method="astype")
+def _astype(call: Bound) -> Value:
+    value = call.need("a")
+    emitter = call.builder.emitter
+    of = dtype_named(constant(call.need("dtype"), emitter), emitter)
+    if isinstance(value, Scalar):
+        return Scalar(arith.cast(value.expr, of))
+    array = _operand(call)
+    if array.type.dtype.is_complex and not of.dtype.is_complex:
+        raise Unsupported(emitter.span, "a cast from complex to real", "take .real first")
+    return Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost + 1)
+
+
+@native(parameters="a value", method="fill")
+def _fill(call: Bound) -> Value:
+    from weft.frontend.values import Object
+
+    target = call.need("a")
+    if not isinstance(target, Array):
+        raise Unsupported(call.builder.emitter.span, "fill of something that is not an array")
+    arrays.store(target, call.need("value"), call.builder.emitter)
+    return Object(None)
+
+
+# --- reshape --------------------------------------------------------------------------------------------------------
+
+
+def _is_contiguous(array: Array, emitter: Emitter) -> bool:
+    """Whether the array is a whole buffer in C order, so that a reshape of it is a view."""
+    return array.view is not None and array.view.whole and emitter.buffers[array.view.buffer].layout is Layout.C
+
+
+def reshaped(array: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
+    """The same elements in C order under another shape."""
+    source = array if _is_contiguous(array, emitter) else arrays.materialise(array, emitter, "reshape")
+    return arrays.remap(source, shape, lambda at: _redistribute(at, shape, source.shape))
+
+
+def _redistribute(at: Index, new: tuple[Expr, ...], old: tuple[Expr, ...]) -> Index:
+    """The index into `old` of the element at `at` in `new`: common leading and trailing axes stay as they are."""
+    lead = 0
+    while lead < min(len(new), len(old)) and new[lead] == old[lead]:
+        lead += 1
+    tail = 0
+    while tail < min(len(new), len(old)) - lead and new[-1 - tail] == old[-1 - tail]:
+        tail += 1
+    middle_new, middle_old = new[lead : len(new) - tail], old[lead : len(old) - tail]
+    middle_at = at[lead : len(new) - tail]
+    flat: Expr = ZERO
+    for extent, variable in zip(middle_new, middle_at):
+        flat = ix.add(ix.mul(flat, extent), variable)
+    inner = _split(flat, middle_old)
+    return at[:lead] + inner + (at[len(new) - tail :] if tail else ())
+
+
+def _split(flat: Expr, shape: tuple[Expr, ...]) -> Index:
+    """A position in C order as an index into `shape`."""
+    if not shape:
+        return ()
+    result: list[Expr] = []
+    rest = flat
+    for extent in reversed(shape[1:]):
+        if arrays.is_one(extent):
+            result.append(ZERO)
+            continue
+        result.append(Op("mod", (rest, extent), INT))
+        rest = Op("floordiv", (rest, extent), INT)
+    return (rest, *reversed(result))
+
+
+def _wanted_shape(array: Array, value: Value, emitter: Emitter) -> tuple[Expr, ...]:
+    items = value.items if isinstance(value, Tuple) else (value,)
+    unknown = [k for k, item in enumerate(items) if isinstance(item, Scalar) and item.expr == Const(-1, INT)]
+    if len(unknown) > 1:
+        raise Unsupported(emitter.span, "ValueError: can only specify one unknown dimension")
+    known = [shape_of(item, emitter)[0] for k, item in enumerate(items) if k not in unknown]
+    total, product = arrays.count(array.shape), arrays.count(known)
+    if not unknown:
+        emitter.same_size(total, product, "ValueError", "cannot reshape array into this shape")
+        return tuple(known)
+    remaining = _quotient(array.shape, known)
+    if remaining is None:
+        emitter.check(Op("eq", (Op("mod", (total, product), INT), ZERO), BOOL), "ValueError", "cannot reshape array into this shape")
+        remaining = emitter.snapshot(Op("floordiv", (total, product), INT), "n")
+    known.insert(unknown[0], remaining)
+    return tuple(known)
+
+
+def _quotient(shape: tuple[Expr, ...], known: list[Expr]) -> Expr | None:
+    """The product of the extents that are left when `known` are taken away; None if they are not among them."""
+    left = list(shape)
+    for extent in known:
+        if extent in left:
+            left.remove(extent)
+        elif not arrays.is_one(extent):
+            return None
+    return arrays.count(left)
+
+
+@native(np.reshape, parameters="a shape")
+def _reshape(call: Bound) -> Value:
+    array = _operand(call)
+    return reshaped(array, _wanted_shape(array, call.need("shape"), call.builder.emitter), call.builder.emitter)
+
+
+@native(parameters="a *shape", method="reshape")
+def _reshape_method(call: Bound) -> Value:
+    array = _operand(call)
+    shape = call.rest[0] if len(call.rest) == 1 else Tuple(call.rest)
+    return reshaped(array, _wanted_shape(array, shape, call.builder.emitter), call.builder.emitter)
+
+
+@native(np.ravel, parameters="a", method="ravel")
+def _ravel(call: Bound) -> Value:
+    array = _operand(call)
+    if array.rank == 1:
+        return array
+    return reshaped(array, (arrays.count(array.shape),), call.builder.emitter)
+
+
+@native(parameters="a", method="flatten")
+def _flatten(call: Bound) -> Value:
+    array = arrays.materialise(_operand(call), call.builder.emitter, "flat")
+    return array if array.rank == 1 else reshaped(array, (arrays.count(array.shape),), call.builder.emitter)
+
+
+# --- parts and joins ------------------------------------------------------------------------------------------------
+
+
+def diagonal(array: Array, emitter: Emitter) -> Array:
+    extent = array.shape[0]
+    if ix.difference(array.shape[0], array.shape[1]) != 0:
+        extent = emitter.snapshot(Op("minimum", (array.shape[0], array.shape[1]), INT), "n")
+    return arrays.remap(array, (extent,), lambda at: (at[0], at[0]))
+
+
+@native(np.diag, parameters="a")
+def _diag(call: Bound) -> Value:
+    array = _operand(call)
+    if array.rank == 2:
+        from dataclasses import replace
+
+        return replace(diagonal(array, call.builder.emitter), view=None)
+    zero = arith.cast(Const(0, INT), array.type)
+
+    def element(at: Index) -> Expr:
+        return Op("select", (Op("eq", (at[0], at[1]), BOOL), array.element((at[0],)), zero), array.type)
+
+    return Array((array.shape[0], array.shape[0]), array.type, element, cost=array.cost + 1)
+
+
+def _triangle(function: object, op: str) -> None:
+    @native(function, parameters="a k")
+    def build(call: Bound) -> Value:
+        array = _operand(call)
+        if array.rank != 2:
+            raise Unsupported(call.builder.emitter.span, f"{call.name}() of an array that is not a matrix")
+        offset = call.get("k")
+        shift = ZERO if offset is None else Const(constant_int(offset, call.builder.emitter), INT)
+        zero = arith.cast(Const(0, INT), array.type)
+
+        def element(at: Index) -> Expr:
+            inside = Op(op, (at[1], ix.add(at[0], shift)), BOOL)
+            return Op("select", (inside, array.element(at), zero), array.type)
+
+        return Array(array.shape, array.type.strong, element, cost=array.cost + 1)
+
+
+_triangle(np.triu, "ge")
+_triangle(np.tril, "le")
+
+
+@native(np.concatenate, parameters="arrays axis")
+def _concatenate(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    given = call.need("arrays")
+    if not isinstance(given, Tuple):
+        raise Unsupported(emitter.span, "np.concatenate of something that is not a tuple or list of arrays")
+    parts = [arrays.as_array(as_plain(item), emitter) for item in given.items]
+    axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter)
+    return joined(parts, axis % parts[0].rank, emitter)
+
+
+def joined(parts: list[Array], axis: int, emitter: Emitter) -> Array:
+    """The arrays one after the other along `axis`."""
+    of = parts[0].type.strong
+    shape = list(parts[0].shape)
+    for part in parts[1:]:
+        of = promote(of, part.type.strong)
+        for k in range(len(shape)):
+            if k != axis:
+                message = "all the input array dimensions except for the concatenation axis must match exactly"
+                shape[k] = emitter.same_size(shape[k], part.shape[k], "ValueError", message)
+        shape[axis] = ix.add(shape[axis], part.shape[axis])
+    buffer = emitter.allocate("joined", of, tuple(shape))
+    start: Expr = ZERO
+    whole = arrays.of_buffer(buffer)
+    for part in parts:
+        offset = start
+
+        def shifted(at: Index, offset: Expr = offset) -> Index:
+            return (*at[:axis], ix.add(at[axis], offset), *at[axis + 1 :])
+
+        arrays.store(arrays.remap(whole, part.shape, shifted), part, emitter, fresh=True)
+        start = ix.add(start, part.shape[axis])
+    return whole
+
+
+def _stack(function: object) -> None:
+    @native(function, parameters="arrays axis")
+    def build(call: Bound) -> Value:
+        emitter = call.builder.emitter
+        given = call.need("arrays")
+        if not isinstance(given, Tuple):
+            raise Unsupported(emitter.span, f"{call.name}() of something that is not a tuple or list of arrays")
+        parts = [arrays.as_array(as_plain(item), emitter) for item in given.items]
+        if function is np.stack:
+            axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter) % (parts[0].rank + 1)
+            lifted = [_lift(part, axis) for part in parts]
+            return joined(lifted, axis, emitter)
+        if function is np.hstack:
+            return joined(parts, 0 if parts[0].rank == 1 else 1, emitter)
+        return joined([_lift(part, 0) if part.rank == 1 else part for part in parts], 0, emitter)
+
+
+def _lift(part: Array, axis: int) -> Array:
+    shape = (*part.shape[:axis], ONE, *part.shape[axis:])
+    return arrays.remap(part, shape, lambda at: at[:axis] + at[axis + 1 :])
+
+
+for _function in (np.stack, np.hstack, np.vstack):
+    _stack(_function)
+
+
+@native(np.roll, parameters="a shift axis")
+def _roll(call: Bound) -> Value:
+    array = _operand(call)
+    emitter = call.builder.emitter
+    axis = constant_axis(call.get("axis"), emitter)
+    if axis is None and array.rank == 1:
+        axis = 0
+    if not isinstance(axis, int):
+        raise Unsupported(emitter.span, "np.roll along several axes", "roll one axis after the other")
+    axis %= array.rank
+    shift = call.need("shift")
+    if not isinstance(shift, Scalar):
+        raise Unsupported(emitter.span, "np.roll by several shifts")
+    source = arrays.evaluated(array, emitter)
+    extent = source.shape[axis]
+    buffer = emitter.allocate("rolled", source.type.strong, source.shape)
+    whole = arrays.of_buffer(buffer)
+    amount = emitter.snapshot(Op("mod", (arith.cast(shift.expr, INT), Op("maximum", (extent, ONE), INT)), INT), "shift")
+    # Two copies: the part that moves up, and the part that wraps around.
+    for count, read_from, write_to in (
+        (ix.sub(extent, amount), ZERO, amount),
+        (amount, ix.sub(extent, amount), ZERO),
+    ):
+        shape = (*source.shape[:axis], count, *source.shape[axis + 1 :])
+
+        def moved(at: Index, offset: Expr) -> Index:
+            return (*at[:axis], ix.add(at[axis], offset), *at[axis + 1 :])
+
+        target = arrays.remap(whole, shape, lambda at, o=write_to: moved(at, o))  # type: ignore[misc]
+        part = arrays.remap(source, shape, lambda at, o=read_from: moved(at, o))  # type: ignore[misc]
+        arrays.store(target, part, emitter, fresh=True)
+    return whole

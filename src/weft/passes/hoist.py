@@ -1,0 +1,281 @@
+"""Hoist: what does not change is computed once.  In: statements and loops; out: temporaries of lower rank.
+
+    b[i, j] = exp(x[i]) * a[i, j]   for i, j    -->    t[i] = exp(x[i])  for i;   b[i, j] = t[i] * a[i, j]  for i, j
+    for k: t = sum[i] x[i]; y[k] = t * k        -->    t = sum[i] x[i];  for k: y[k] = t * k
+
+A sub-expression is worth a temporary when it is dear (an elementary function, a reduction) and does not depend on all
+dimensions around it.  It moves only where its reads are in bounds anyway, and never out of a branch of a selection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from weft.analysis.dependence import blocks_parallel
+from weft.analysis.effects import Liveness, flops
+from weft.analysis.facts import Facts, entry_facts, extreme
+from weft.ir.expr import AnyDim, Const, Dim, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.index import affine
+from weft.ir.index import sub as minus
+from weft.ir.program import Alloc, Block, Buffer, Check, Loop, Node, Program, Role, Stmt
+from weft.ir.types import INT
+from weft.ir.walk import (
+    buffers_read,
+    buffers_written,
+    children,
+    expr_buffers,
+    free_vars,
+    fresh,
+    has_exit,
+    map_children,
+    map_domain,
+    map_sub_blocks,
+    names_of,
+    subexpressions,
+)
+from weft.passes import PassContext
+from weft.passes.rename import renamed
+
+_NAME = "hoist"
+_DEAR = 15
+_LARGEST_RANK = 2
+
+
+def run(program: Program, context: PassContext) -> Program:
+    """Sub-expressions into temporaries, then whole statements and allocations out of loops, inner loops first."""
+    hoister = _Hoister(program, context, names_of(program))
+    body = hoister.block(program.body, entry_facts(program), frozenset(), frozenset())
+    if body is program.body:
+        return program
+    return replace(program, body=body, buffers=program.buffers + tuple(hoister.made))
+
+
+def is_movable(expr: Expr) -> bool:
+    """Whether every read in it is at an affine place, so that the checks at entry cover it wherever it stands."""
+    return all(affine(part) is not None for e in subexpressions(expr) if isinstance(e, Read) for part in e.index)
+
+
+def candidates(
+    expr: Expr, around: tuple[AnyDim, ...], is_worth: Callable[[Expr, tuple[AnyDim, ...]], bool]
+) -> Iterator[Expr]:
+    """The largest sub-expressions worth a temporary; the branches of a selection are not entered."""
+    if is_worth(expr, around):
+        yield expr
+    elif isinstance(expr, Reduce):
+        yield from candidates(expr.value, around + expr.dims, is_worth)
+    elif isinstance(expr, Op) and expr.op == "select":
+        yield from candidates(expr.args[0], around, is_worth)
+    elif not isinstance(expr, Read):
+        for child in children(expr):
+            yield from candidates(child, around, is_worth)
+
+
+def used_dims(expr: Expr, around: tuple[AnyDim, ...]) -> tuple[AnyDim, ...]:
+    """The dimensions an expression needs, with those that their bounds need in turn."""
+    names = free_vars(expr)
+    kept: list[AnyDim] = []
+    for dim in reversed(around):
+        if names & set(dim_vars((dim,))):
+            kept.append(dim)
+            bounds = (dim.lo, dim.hi) if isinstance(dim, Dim) else (dim.parent,)
+            for bound in bounds:
+                names |= free_vars(bound)
+    return tuple(reversed(kept))
+
+
+def blocks_hoisting(
+    stmt: Stmt, position: int, loop: Loop, live_after: frozenset[str], runs: bool, local: bool
+) -> str | None:
+    """Why a statement of a loop's body cannot be executed once before the loop instead; None if it can."""
+    if not local or stmt.reduce is not None:
+        return "the caller sees every write"
+    names = set(dim_vars((loop.dim,)))
+    if any(names & free_vars(part) for part in (*stmt.index, stmt.value)) or any(
+        names & free_vars(bound) for dim in stmt.domain if isinstance(dim, Dim) for bound in (dim.lo, dim.hi)
+    ):
+        return "it depends on the loop's variable"
+    others = [node for place, node in enumerate(loop.body) if place != position]
+    written = {name for node in others for name in buffers_written(node) if not isinstance(node, Alloc)}
+    if stmt.buffer in written or buffers_read(stmt) & (written | {stmt.buffer}):
+        return "the loop changes what it reads or writes"
+    if any(isinstance(node, Alloc) and node.buffer in buffers_read(stmt) for node in others):
+        return "it reads memory of one iteration"
+    if any(stmt.buffer in buffers_read(node) for node in loop.body[:position]):
+        return "its target is read before it is written"
+    if not runs and (stmt.buffer in live_after or not is_movable(stmt.value)):
+        return "the loop may not run at all"
+    if not is_movable(stmt.value) and any(isinstance(node, Check) for node in loop.body[:position]):
+        return "a check before it guards its reads"
+    if has_exit(loop.body[:position]):
+        return "the loop may be left before it is reached"
+    return None
+
+
+@dataclass
+class _Hoister:
+    program: Program
+    context: PassContext
+    taken: set[str]
+    made: list[Buffer] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.live = Liveness(self.program)
+        self.locals = {b.name for b in self.program.buffers if b.role is Role.LOCAL}
+
+    def block(self, block: Block, facts: Facts, loops: frozenset[str], changing: frozenset[str]) -> Block:
+        """`loops` are the variables of enclosing loops, `changing` the buffers that they write."""
+        out: list[Node] = []
+        for node in block:
+            if isinstance(node, Stmt):
+                out += self.statement(node, facts, loops, changing)
+            elif isinstance(node, Loop):
+                inner = frozenset(dim_vars((node.dim,)))
+                written = frozenset(buffers_written(node))
+                body = self.block(node.body, facts.with_dim(node.dim), inner, written)
+                out += self.loop(node, node if body is node.body else replace(node, body=body), facts)
+            else:
+                out.append(map_sub_blocks(node, lambda b: self.block(b, facts, frozenset(), frozenset())))
+        unchanged = len(out) == len(block) and all(a is b for a, b in zip(out, block))
+        return block if unchanged else tuple(out)
+
+    # --- sub-expressions ---
+
+    def statement(self, stmt: Stmt, facts: Facts, loops: frozenset[str], changing: frozenset[str]) -> Block:
+        """The statement behind the temporaries it now reads."""
+
+        def is_worth(expr: Expr, around: tuple[AnyDim, ...]) -> bool:
+            if isinstance(expr, (Const, Var, Read)) or flops(expr) < _DEAR or not is_movable(expr):
+                return False
+            used = used_dims(expr, around)
+            if len(used) > _LARGEST_RANK or not all(isinstance(dim, Dim) and dim.step == 1 for dim in used):
+                return False
+            invariant = bool(loops) and not (free_vars(expr) & loops) and not (expr_buffers(expr) & changing)
+            invariant = invariant and not any(
+                free_vars(b) & loops for d in used if isinstance(d, Dim) for b in (d.lo, d.hi)
+            )
+            return len(used) < len(around) or invariant
+
+        found = list(dict.fromkeys(candidates(stmt.value, stmt.domain, is_worth)))
+        if not found:
+            return (stmt,)
+        out: list[Node] = []
+        value = stmt.value
+        for expr in found:
+            if expr is stmt.value and (not loops or not any(free_vars(part) & loops for part in stmt.index)):
+                return (stmt,)  # the statement is that temporary already
+            alloc, write, read = self.temporary(expr, stmt, facts)
+            # The temporary's own value may hold something of still lower rank.
+            out += [*alloc, *self.statement(write, facts, loops, changing)]
+            value = _replaced(value, expr, read)
+        self.context.done(_NAME, "a value that does not change in all dimensions is computed beforehand", stmt.span)
+        return (*out, replace(stmt, value=value))
+
+    def temporary(self, expr: Expr, stmt: Stmt, facts: Facts) -> tuple[Block, Stmt, Read]:
+        around = stmt.domain + tuple(dim for e in subexpressions(stmt.value) if isinstance(e, Reduce) for dim in e.dims)
+        bound_inside = {name for e in subexpressions(expr) if isinstance(e, Reduce) for name in dim_vars(e.dims)}
+        dims = tuple(d for d in used_dims(expr, around) if isinstance(d, Dim) and d.var not in bound_inside)
+        shape: list[Expr] = []
+        inside = facts
+        for dim in dims:
+            widest = self._widest(dim, dims, inside)
+            shape.append(widest)
+            inside = inside.with_dim(dim)
+        name = fresh(f"{stmt.buffer}_part", self.taken)
+        self.made.append(Buffer(name, expr.type, tuple(shape), span=stmt.span))
+        self.locals.add(name)
+        index = tuple(minus(Var(dim.var), _lowest(dim, dims, facts)) for dim in dims)
+        write = Stmt(dims, name, index, expr, span=stmt.span)
+        alloc: Block = (Alloc(name, span=stmt.span),) if dims else ()
+        copied = renamed((write,), self.taken)[0]
+        assert isinstance(copied, Stmt)
+        return alloc, copied, Read(name, index, expr.type, stmt.span)
+
+    def _widest(self, dim: Dim, dims: tuple[Dim, ...], facts: Facts) -> Expr:
+        hi = _bound(dim.hi, dims, facts, largest=True)
+        extent = minus(hi, _lowest(dim, dims, facts))
+        form = facts.linear(extent)
+        if form is not None and facts.prove(form):
+            return extent
+        return Op("maximum", (extent, Const(0, INT)), INT)
+
+    # --- statements ---
+
+    def loop(self, original: Loop, loop: Loop, facts: Facts) -> Block:
+        """Invariant statements before the loop, in their order."""
+        live_after = self.live.live_after(original)
+        runs = _runs(loop, facts)
+        before: list[Node] = []
+        position = 0
+        while position < len(loop.body):
+            node = loop.body[position]
+            if isinstance(node, Stmt):
+                why_not = blocks_hoisting(node, position, loop, live_after, runs, node.buffer in self.locals)
+                if why_not is None:
+                    rest = loop.body[:position] + loop.body[position + 1 :]
+                    own = tuple(n for n in rest if isinstance(n, Alloc) and n.buffer == node.buffer)
+                    before += [*own, node]
+                    loop = replace(loop, body=tuple(n for n in rest if n not in own))
+                    self.context.done(_NAME, f"computed once before the loop over {loop.dim.var}", node.span)
+                    position = 0
+                    continue
+            position += 1
+        if not loop.body:
+            return tuple(before)
+        return (*before, *self.allocations(loop, facts))
+
+    def allocations(self, loop: Loop, facts: Facts) -> Block:
+        """Allocations of one size before a loop that stays sequential; one that may run in parallel keeps its own."""
+        names = set(dim_vars((loop.dim,)))
+        moved: list[Node] = []
+        sizes = {b.name: b.shape for b in (*self.program.buffers, *self.made)}
+        for node in loop.body:
+            if isinstance(node, Alloc) and not node.zero and node.buffer in self.locals:
+                shape = sizes[node.buffer]
+                reads = any(expr_buffers(size) for size in shape)
+                if not reads and not any(names & free_vars(size) for size in shape):
+                    moved.append(node)
+        if not moved or blocks_parallel(loop, facts, self._rank_zero()) is None:
+            return (loop,)
+        body = tuple(node for node in loop.body if node not in moved)
+        return (*moved, replace(loop, body=body))
+
+    def _rank_zero(self) -> frozenset[str]:
+        scalars = [b.name for b in (*self.program.buffers, *self.made) if b.role is Role.LOCAL and b.rank == 0]
+        return frozenset(scalars)
+
+
+def _runs(loop: Loop, facts: Facts) -> bool:
+    """Whether the loop certainly has an iteration."""
+    if not isinstance(loop.dim, Dim):
+        return False
+    low, high = (loop.dim.lo, loop.dim.hi) if loop.dim.step > 0 else (loop.dim.hi, loop.dim.lo)
+    return facts.decide(Op("lt", (low, high), Const(True, INT).type)) is True
+
+
+def _lowest(dim: Dim, dims: tuple[Dim, ...], facts: Facts) -> Expr:
+    return _bound(dim.lo, dims, facts, largest=False)
+
+
+def _bound(expr: Expr, dims: tuple[Dim, ...], facts: Facts, largest: bool) -> Expr:
+    """The extreme of a bound over the outer dimensions it uses."""
+
+    form = facts.linear(expr)
+    for dim in reversed(dims):
+        if form is None:
+            return expr
+        form = extreme(form, dim, facts, largest)
+    return expr if form is None else facts.atoms.expression(form)
+
+
+def _replaced(expr: Expr, old: Expr, new: Expr) -> Expr:
+    if expr == old:
+        return new
+    if isinstance(expr, Reduce):
+        dims = map_domain(expr.dims, lambda e: _replaced(e, old, new))
+        value = _replaced(expr.value, old, new)
+        return expr if dims is expr.dims and value is expr.value else replace(expr, dims=dims, value=value)
+    return map_children(expr, lambda e: _replaced(e, old, new))
+
+
+__all__ = ["blocks_hoisting", "candidates", "run", "used_dims"]

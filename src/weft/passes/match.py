@@ -1,0 +1,354 @@
+"""Library calls.  In: statements over domains; out: those that are matrix products, by their meaning and not by their spelling,
+as calls of a library routine where the run-time size makes it worth while.
+
+    c[i, j] = beta * c[i, j] + alpha * sum[k] a[i, k] * b[k, j]
+      -->  if m * n * k > threshold: gemm(a, b, alpha, beta)  else: the statement as it was
+    y[i] = f(sum[k] a[i, k] * x[k])   -->   if ...: gemv into t; y[i] = f(t[i])  else: the statement as it was
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from weft.analysis import cost
+from weft.analysis.intervals import box
+from weft.errors import Span
+from weft.ir import index as affine_index
+from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, real
+from weft.ir.index import affine
+from weft.ir.program import Alloc, Block, Buffer, Call, If, Loop, Node, Program, Stmt
+from weft.ir.types import PYBOOL, DType, ScalarType
+from weft.ir.walk import (
+    dim_children,
+    expr_buffers,
+    free_vars,
+    map_children,
+    map_sub_blocks,
+    reads,
+    subexpressions,
+    substitute,
+)
+from weft.passes import PassContext
+from weft.passes.lower import Workspace
+from weft.passes.rewrite_dims import renamed_domain
+
+PASS = "match"
+_DTYPES = (DType.F32, DType.F64, DType.C64, DType.C128)
+# Multiplications above which a call beats our own loops (a call costs some hundred nanoseconds).
+THRESHOLDS = {"gemm": 8000.0, "gemv": 2000.0, "dot": 256.0}
+# Above this the library would split a dot product by its own number of threads: the sum would depend on it.
+DOT_LIMIT = 10000.0
+_NAMES = {"gemm": "matrix product", "gemv": "matrix-vector product", "dot": "inner product"}
+
+
+def run(program: Program, context: PassContext) -> Program:
+    """Calls for all products in the program.  Strict floating point keeps the order of the terms, and so the loops."""
+    if context.options.fp == "strict":
+        return program
+    matcher = _Matcher(Workspace.of(program), context)
+    body = matcher.block(program.body)
+    if body is program.body:
+        return program
+    return replace(program, body=body, buffers=(*program.buffers, *matcher.workspace.added))
+
+
+@dataclass(frozen=True)
+class Product:
+    """scale * sum[k] left * right [+ keep * target]: which routine, its operands, the dimensions m, n, k that it runs over.
+
+    `batch` are outer dimensions that both operands and the target share.
+    """
+
+    routine: str
+    operands: tuple[Read, Read]
+    scale: Expr | None
+    keep: Expr | None
+    batch: tuple[Dim, ...]
+    free: tuple[Dim, ...]
+    summed: Dim
+
+
+# --- legality --------------------------------------------------------------------------------------------------------
+
+
+def product_of(stmt: Stmt, table: dict[str, Buffer]) -> Product | str:
+    """The product that a statement is, or why it is none."""
+    if stmt.reduce is not None or not all(isinstance(dim, Dim) for dim in stmt.domain):
+        return "it scatters"
+    target = table[stmt.buffer]
+    if target.type.dtype not in _DTYPES or stmt.value.type.dtype is not target.type.dtype:
+        return f"no routine for {target.type}"
+    names = {dim.var for dim in stmt.domain}
+    sums = _with_kept(stmt, names)
+    if sums is None:
+        return "not a sum of products"
+    reduce, scale, keep = sums
+    if reduce.op != "add" or len(reduce.dims) != 1 or not isinstance(reduce.dims[0], Dim):
+        return "not a sum over one dimension"
+    summed = reduce.dims[0]
+    factors = list(_factors(reduce.value))
+    varying = [f for f in factors if not _fixed(f, names | {summed.var})]
+    if len(varying) != 2 or not all(isinstance(f, Read) for f in varying):
+        return "not a product of two arrays"
+    for factor in factors:
+        if factor not in varying:
+            scale = factor if scale is None else Op("mul", (scale, factor), factor.type)
+    if _zero(scale) or _zero(keep):
+        return "a factor is zero: the library would not read what it multiplies"
+    left, right = (f for f in varying if isinstance(f, Read))
+    if stmt.buffer in {left.buffer, right.buffer} or any(r.buffer == stmt.buffer for r in reads(reduce)):
+        return "an operand is the target"
+    if any(table[f.buffer].type.dtype is not target.type.dtype for f in (left, right)):
+        return "the operands have another type"
+    return _shaped(stmt, left, right, summed, scale, keep)
+
+
+def _with_kept(stmt: Stmt, names: set[str]) -> tuple[Reduce, Expr | None, Expr | None] | None:
+    """keep * target + scale * Reduce, taken apart."""
+    value = stmt.value
+    single = _scaled(value, names)
+    if single is not None:
+        return (*single, None)
+    if not isinstance(value, Op) or value.op not in ("add", "sub"):
+        return None
+    pairs = [(value.args[0], value.args[1])]
+    if value.op == "add":
+        pairs.append((value.args[1], value.args[0]))
+    for old, new in pairs:
+        scaled = _scaled(new, names)
+        keep = _kept(old, stmt, names)
+        if scaled is None or keep is None:
+            continue
+        reduce, scale = scaled
+        if value.op == "sub":
+            minus = Const(-1.0 if not value.type.dtype.is_complex else complex(-1.0), value.type)
+            scale = minus if scale is None else Op("neg", (scale,), scale.type)
+        return reduce, scale, keep
+    return None
+
+
+def _scaled(expr: Expr, names: set[str]) -> tuple[Reduce, Expr | None] | None:
+    if isinstance(expr, Reduce):
+        return expr, None
+    if isinstance(expr, Op) and expr.op == "mul":
+        for factor, rest in (expr.args, expr.args[::-1]):
+            inner = _scaled(rest, names) if _fixed(factor, names) else None
+            if inner is not None:
+                reduce, scale = inner
+                return reduce, factor if scale is None else Op("mul", (factor, scale), factor.type)
+    return None
+
+
+def _kept(expr: Expr, stmt: Stmt, names: set[str]) -> Expr | None:
+    """The factor of the old contents in `factor * target`."""
+    if isinstance(expr, Read) and expr.buffer == stmt.buffer and expr.index == stmt.index:
+        return Const(complex(1.0) if expr.type.dtype.is_complex else 1.0, expr.type)
+    if isinstance(expr, Op) and expr.op == "mul":
+        for factor, rest in (expr.args, expr.args[::-1]):
+            if isinstance(rest, Read) and rest.buffer == stmt.buffer and rest.index == stmt.index and _fixed(factor, names):
+                return factor
+    return None
+
+
+def _fixed(expr: Expr, names: set[str]) -> bool:
+    """Whether a factor is the same at every point."""
+    return not free_vars(expr) & names and not any(isinstance(e, Reduce) for e in subexpressions(expr))
+
+
+def _factors(expr: Expr) -> Iterator[Expr]:
+    if isinstance(expr, Op) and expr.op == "mul":
+        for arg in expr.args:
+            yield from _factors(arg)
+    else:
+        yield expr
+
+
+def _axes(index: tuple[Expr, ...], names: set[str]) -> dict[str, int] | None:
+    """The axis along which each dimension runs, one dimension an axis and with step 1; None if it is otherwise."""
+    axes: dict[str, int] = {}
+    for axis, position in enumerate(index):
+        form = affine(position)
+        if form is None:
+            if free_vars(position) & names:
+                return None
+            continue
+        own = sorted(form.names & names)
+        if len(own) > 1 or (own and (form.coefficient(own[0]) != 1 or own[0] in axes)):
+            return None
+        if own:
+            axes[own[0]] = axis
+    return axes
+
+
+def _shaped(
+    stmt: Stmt, left: Read, right: Read, summed: Dim, scale: Expr | None, keep: Expr | None
+) -> Product | str:
+    domain = [dim for dim in stmt.domain if isinstance(dim, Dim)]
+    names = {dim.var for dim in domain} | {summed.var}
+    for dim in (*domain, summed):
+        if dim.step != 1 or any(free_vars(bound) & names or expr_buffers(bound) for bound in dim_children(dim)):
+            return "the domain is not a rectangle of known size"
+    a, b, c = (_axes(index, names) for index in (left.index, right.index, stmt.index))
+    if a is None or b is None or c is None or set(c) != names - {summed.var}:
+        return "an index is not a plain dimension"
+    if summed.var not in a or summed.var not in b:
+        return "an operand does not vary with the sum"
+    batch = tuple(dim for dim in domain if dim.var in a and dim.var in b)
+    free = sorted((dim for dim in domain if dim not in batch), key=lambda dim: c[dim.var])
+    if len(a) + len(b) != 2 * (len(batch) + 1) + len(free):
+        return "an operand has further dimensions"
+    sides = [[dim for dim in free if dim.var in axes] for axes in (a, b)]
+    if sides[0] and sides[1]:
+        # Further dimensions of an operand are looped over: the last ones make the matrices.
+        rows, columns = sides[0][-1], sides[1][-1]
+        loops = (*batch, *sides[0][:-1], *sides[1][:-1])
+        if c[rows.var] < c[columns.var]:
+            return Product("gemm", (left, right), scale, keep, loops, (rows, columns), summed)
+        return Product("gemm", (right, left), scale, keep, loops, (columns, rows), summed)
+    if batch or len(free) > 1:
+        return "a product of another shape"
+    if free:
+        operands = (left, right) if sides[0] else (right, left)
+        return Product("gemv", operands, scale, keep, (), tuple(free), summed)
+    return Product("dot", (left, right), scale, keep, (), (), summed) if keep is None else "an inner product added to"
+
+
+def _zero(factor: Expr | None) -> bool:
+    return isinstance(factor, Const) and factor.value == 0
+
+
+def _both(left: Expr, right: Expr) -> Expr:
+    return Op("and", (left, right), ScalarType(DType.BOOL, left.type.weak and right.type.weak))
+
+
+# --- the rewrite -----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Matcher:
+    workspace: Workspace
+    context: PassContext
+
+    def block(self, block: Block) -> Block:
+        changed = False
+        nodes: list[Node] = []
+        for node in block:
+            if isinstance(node, Stmt):
+                new = self.statement(node)
+                changed = changed or new is not None
+                nodes.extend((node,) if new is None else new)
+            else:
+                inner = map_sub_blocks(node, self.block)
+                changed = changed or inner is not node
+                nodes.append(inner)
+        return tuple(nodes) if changed else block
+
+    def statement(self, stmt: Stmt) -> Block | None:
+        """The statement with its alternatives; None if no product is in it."""
+        if not any(isinstance(e, Reduce) for e in subexpressions(stmt.value)):
+            return None
+        product = product_of(stmt, self.workspace.table)
+        if isinstance(product, Product):
+            test = self.worthwhile(product)
+            return (If(test, self.call(stmt, product), (stmt,), span=stmt.span),)
+        return self.extracted(stmt)
+
+    def extracted(self, stmt: Stmt) -> Block | None:
+        """y[i] = f(sum[k] a[i, k] * x[k])  -->  t[i] = sum[k] ... as a call;  y[i] = f(t[i])."""
+        if stmt.reduce is not None:
+            return None
+        before: list[Node] = []
+        tests: list[Expr] = []
+
+        def visit(expr: Expr) -> Expr:
+            if isinstance(expr, Op) and expr.op == "select":
+                return expr  # a branch not taken may read out of bounds
+            if isinstance(expr, Reduce):
+                return self._own_statement(expr, stmt, before, tests) or expr
+            return map_children(expr, visit)
+
+        value = visit(stmt.value)
+        if not before:
+            return None
+        test = tests[0]
+        for other in tests[1:]:
+            test = _both(test, other)
+        then = self._renamed(replace(stmt, value=value))
+        return (If(test, (*before, then), (stmt,), span=stmt.span),)
+
+    def _own_statement(self, reduce: Reduce, stmt: Stmt, before: list[Node], tests: list[Expr]) -> Expr | None:
+        used = free_vars(reduce)
+        dims = tuple(dim for dim in stmt.domain if dim.var in used)
+        boxes = box(dims)
+        if boxes is None or not dims or reduce.type.dtype not in _DTYPES:
+            return None
+        shape = tuple(b.size for b in boxes.values())
+        index = tuple(affine_index.sub(Var(name), b.lo) for name, b in boxes.items())
+        trial = Buffer("", reduce.type.strong, shape)
+        inner = Stmt(dims, "", index, reduce, None, stmt.span)
+        product = product_of(inner, {**self.workspace.table, "": trial})
+        if not isinstance(product, Product):
+            return None
+        temporary = self.workspace.new_buffer(f"{product.routine}_of", reduce.type.strong, shape).name
+        tests.append(self.worthwhile(product))
+        before += [Alloc(temporary, span=stmt.span), *self.call(replace(inner, buffer=temporary), product)]
+        return Read(temporary, index, reduce.type)
+
+    def worthwhile(self, product: Product) -> Expr:
+        """Whether the library pays at this size, decided at run time."""
+        size = cost.points((*product.free, product.summed))
+        test: Expr = Op("gt", (size, real(THRESHOLDS[product.routine])), PYBOOL)
+        if product.routine == "dot":
+            test = _both(test, Op("lt", (size, real(DOT_LIMIT)), PYBOOL))
+        for factor in (product.scale, product.keep):
+            # The library does not touch what it multiplies by zero: a NaN in it would be lost.
+            if factor is not None and not isinstance(factor, Const):
+                zero = Const(complex(0.0) if factor.type.dtype.is_complex else 0.0, factor.type)
+                test = _both(test, Op("ne", (factor, zero), ScalarType(DType.BOOL, factor.type.weak)))
+        return test
+
+    def call(self, stmt: Stmt, product: Product) -> Block:
+        """The call, in loops over the batch; its names are its own, since the statement stays beside it."""
+        self._remark(product, stmt.span)
+        inner: Domain = product.free
+        names: dict[str, Expr] = {}
+        batch, own = renamed_domain(product.batch, self.workspace.new_var)
+        names |= own
+        moved, own = renamed_domain(inner, self.workspace.new_var)
+        names |= own
+        fresh = self._substituted(replace(stmt, domain=()), names)
+        operands = tuple(replace(r, index=tuple(substitute(e, names) for e in r.index)) for r in product.operands)
+        # The reads keep the statement's own name of the summed dimension, renamed with the statement.
+        reduce = next(e for e in subexpressions(fresh.value) if isinstance(e, Reduce))
+        summed = {product.summed.var: Var(reduce.dims[0].var)}
+        operands = tuple(replace(r, index=tuple(substitute(e, summed) for e in r.index)) for r in operands)
+        scale = None if product.scale is None else substitute(product.scale, names)
+        keep = None if product.keep is None else substitute(product.keep, names)
+        body: Block = (
+            Call(product.routine, replace(fresh, domain=moved), operands, scale, keep, span=stmt.span),
+        )
+        for dim in reversed(batch):
+            body = (Loop(dim, body, span=stmt.span),)
+        return body
+
+    def _renamed(self, stmt: Stmt) -> Stmt:
+        domain, names = renamed_domain(stmt.domain, self.workspace.new_var)
+        return replace(self._substituted(stmt, names), domain=domain)
+
+    def _substituted(self, stmt: Stmt, names: dict[str, Expr]) -> Stmt:
+        """The statement with variables replaced and the dimensions of its Reduces renamed."""
+
+        def visit(expr: Expr) -> Expr:
+            if isinstance(expr, Reduce):
+                dims, own = renamed_domain(expr.dims, self.workspace.new_var)
+                expr = replace(expr, dims=dims, value=substitute(expr.value, own))
+            return map_children(expr, visit)
+
+        index = tuple(substitute(e, names) for e in stmt.index)
+        return replace(stmt, index=index, value=visit(substitute(stmt.value, names)))
+
+    def _remark(self, product: Product, span: Span) -> None:
+        limit = int(THRESHOLDS[product.routine])
+        name = _NAMES[product.routine]
+        self.context.done(PASS, f"{name}: library routine {product.routine} above {limit} multiplications", span)

@@ -1,0 +1,116 @@
+"""Privatise: a variable that every iteration sets before it uses it gets one element an iteration.
+
+    for i: t = a[i] + 1; b[i] = t * t    -->    for i: t_2[i] = a[i] + 1; b[i] = t_2[i] * t_2[i]
+
+In: the items of a loop body; out: the names that are private to an iteration, and the items with these expanded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from weft.analysis.facts import Facts, extreme
+from weft.ir.expr import Dim, Expr, Op, Read
+from weft.ir.index import Affine
+from weft.ir.index import sub as minus
+from weft.ir.program import Alloc, Buffer, Role, Stmt
+from weft.ir.types import INT
+from weft.ir.walk import buffers_read, buffers_written, free_vars, map_node_exprs, rewrite
+from weft.passes.predicate import Item, NewBuffer
+
+ShapeOf = Callable[[str], Buffer]
+
+
+def private_names(items: Iterable[Item], buffers: ShapeOf, live_after: frozenset[str]) -> set[str]:
+    """Locals that every iteration first sets whole: by assignment, or by allocation if they are dead after the loop."""
+    private: set[str] = set()
+    shared: set[str] = set()
+    for item in items:
+        node = item.node
+        reads, writes = buffers_read(node), buffers_written(node)
+        shared |= reads - private
+        for name in writes - private - shared:
+            if buffers(name).role is not Role.LOCAL:
+                continue
+            sets_scalar = isinstance(node, Stmt) and not node.index and not node.domain and node.reduce is None
+            makes_array = isinstance(node, Alloc) and name not in live_after
+            if (sets_scalar or makes_array) and not item.within:
+                private.add(name)
+            else:
+                shared.add(name)
+    return private
+
+
+@dataclass(frozen=True)
+class Expansion:
+    """The private variables of a loop as arrays over its iterations."""
+
+    buffers: dict[str, Buffer]  # old name -> new buffer
+    zeroed: frozenset[str]
+    dim: Dim
+
+    def allocations(self) -> tuple[Alloc, ...]:
+        return tuple(Alloc(new.name, old in self.zeroed) for old, new in self.buffers.items())
+
+    def element(self, name: str, iteration: Expr, index: tuple[Expr, ...] = ()) -> Read:
+        new = self.buffers[name]
+        return Read(new.name, (minus(iteration, self.dim.lo), *index), new.type)
+
+    def apply(self, items: list[Item], variable: Expr) -> list[Item]:
+        """Items that use the expanded variables; their allocations are gone (see `allocations`)."""
+
+        def visit(expr: Expr) -> Expr:
+            if isinstance(expr, Read) and expr.buffer in self.buffers:
+                element = self.element(expr.buffer, variable, expr.index)
+                return replace(element, of=expr.of, span=expr.span)
+            return expr
+
+        out: list[Item] = []
+        for item in items:
+            if isinstance(item.node, Alloc) and item.node.buffer in self.buffers:
+                continue
+            node = map_node_exprs(item.node, lambda e: rewrite(e, visit))
+            if isinstance(node, Stmt) and node.buffer in self.buffers:
+                element = self.element(node.buffer, variable, node.index)
+                node = replace(node, buffer=element.buffer, index=element.index)
+            out.append(replace(item, node=node))
+        return out
+
+
+def expansion(
+    items: list[Item],
+    shapes: dict[str, tuple[Expr, ...]],
+    dim: Dim,
+    facts: Facts,
+    buffers: ShapeOf,
+    new_buffer: NewBuffer,
+) -> Expansion | str:
+    """The expansion of private variables, given their shapes inside the loop, over `dim`; or why there is none."""
+    lo, hi = facts.linear(dim.lo), facts.linear(dim.hi)
+    extent: Expr = minus(dim.hi, dim.lo)
+    if lo is None or hi is None or not facts.prove(hi - lo):
+        extent = Op("maximum", (extent, minus(dim.lo, dim.lo)), INT)
+    made: dict[str, Buffer] = {}
+    zeroed = frozenset(i.node.buffer for i in items if isinstance(i.node, Alloc) and i.node.zero)
+    for name in sorted(shapes):
+        shape: list[Expr] = []
+        for size in shapes[name]:
+            widest = _widest(size, dim, facts)
+            if widest is None:
+                return f"the size of `{name}` changes from iteration to iteration"
+            shape.append(widest)
+        made[name] = new_buffer(name, buffers(name).type, (extent, *shape))
+    return Expansion(made, zeroed, dim)
+
+
+def _widest(size: Expr, dim: Dim, facts: Facts) -> Expr | None:
+    """The largest value of a size over the iterations."""
+    form = facts.linear(size)
+    if form is None:
+        return None
+    largest: Affine | None = extreme(form, dim, facts, largest=True)
+    if largest is None:
+        return None
+    spelt = facts.atoms.expression(largest)
+    return None if dim.var in free_vars(spelt) else spelt

@@ -1,0 +1,464 @@
+"""Raise: loops become domains.  In: sequential loops; out: statements with one more dimension where dependences allow.
+
+    for i: for j: c[i, j] = 0.0; for k: c[i, j] = c[i, j] + a[i, k] * b[k, j]
+        -->  c[i, j] = sum[k] a[i, k] * b[k, j]   for i, j
+
+Innermost loops go first.  The items of a body are forwarded into each other, branches become selections or bounds,
+private variables are expanded, and what depends on each other in a circle stays a loop.  A test of data that the loop
+does not change is made beforehand, for all iterations; if it fails, the original loop runs and raises when it must.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from weft.analysis.dependence import LoopContext, directions, domain_varies, varies
+from weft.analysis.effects import Access, Liveness, domain_reads, node_reads, node_write, reads_of
+from weft.analysis.facts import Facts, entry_facts
+from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
+from weft.ir.index import Affine, canonical
+from weft.ir.index import add as plus
+from weft.ir.index import sub as minus
+from weft.ir.program import Block, Buffer, Check, If, Loop, Node, Program, Role, Stmt, While
+from weft.ir.types import INT, PYBOOL, ScalarType
+from weft.ir.walk import (
+    buffers_read,
+    buffers_written,
+    domain_buffers,
+    fresh,
+    has_exit,
+    map_children,
+    map_dim,
+    map_node_exprs,
+    map_sub_blocks,
+    names_of,
+    substitute,
+    walk,
+)
+from weft.passes import PassContext, deadcode
+from weft.passes.algebra import Algebra
+from weft.passes.distribute import groups
+from weft.passes.forward import Forwarder, with_disjoint
+from weft.passes.predicate import Flattening, Item
+from weft.passes.privatise import Expansion, expansion, private_names
+from weft.passes.reductions import accumulation, reorders
+from weft.passes.rename import renamed
+from weft.passes.simplify import simplify_check, simplify_stmt
+
+_NAME = "raise"
+
+
+def run(program: Program, context: PassContext) -> Program:
+    """Every loop of the program, innermost first."""
+    if not any(isinstance(node, Loop) for node in walk(program.body)):
+        return program
+    raiser = _Raiser(program, context)
+    body = raiser.block(program.body, entry_facts(program))
+    if body is program.body:
+        return program
+    raised = replace(program, body=body, buffers=program.buffers + tuple(raiser.made.values()))
+    return deadcode.remove(with_disjoint(raised, raiser.forwarder.disjoint))
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of a loop: nodes that stand for it if all `tests` hold beforehand."""
+
+    nodes: Block
+    tests: tuple[Check, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Normal:
+    """A loop with its variable counting up by one."""
+
+    dim: Dim
+    body: Block
+    original: Dim
+    values: dict[str, Expr] = field(default_factory=dict)  # the source's variable by the new one
+
+    def flipped(self) -> tuple[Dim, dict[str, Expr]] | None:
+        """For a loop that counted down by one: the same points counted up, under the source's own variable."""
+        if self.original.step != -1:
+            return None
+        old = self.original
+        up = Dim(old.var, plus(old.hi, Const(1, INT)), plus(old.lo, Const(1, INT)))
+        return up, {self.dim.var: minus(old.lo, Var(old.var))}
+
+
+@dataclass
+class _Raiser:
+    program: Program
+    context: PassContext
+    made: dict[str, Buffer] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.live = Liveness(self.program)
+        self.forwarder = Forwarder(self.program, self.live)
+        self.strict = self.context.options.fp == "strict"
+        self.algebra = Algebra(self.strict)
+        self.taken = names_of(self.program)
+        self.arrays = {b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank > 0}
+
+    def buffer(self, name: str) -> Buffer:
+        return self.made[name] if name in self.made else self.program.table[name]
+
+    def new_buffer(self, name: str, of: ScalarType, shape: tuple[Expr, ...]) -> Buffer:
+        buffer = Buffer(fresh(name, self.taken), of, shape)
+        self.made[buffer.name] = buffer
+        self.forwarder.add_local(buffer)
+        return buffer
+
+    # --- the tree ---
+
+    def block(self, block: Block, facts: Facts) -> Block:
+        out: list[Node] = []
+        for node in block:
+            if isinstance(node, Loop):
+                out += self.exact(node, self.loop(node, facts))
+            else:
+                out.append(self._inside(node, facts))
+        unchanged = len(out) == len(block) and all(a is b for a, b in zip(out, block))
+        return block if unchanged else tuple(out)
+
+    def _inside(self, node: Node, facts: Facts) -> Node:
+        if isinstance(node, If):
+            then = self.block(node.then, facts.with_condition(node.condition))
+            orelse = self.block(node.orelse, facts.with_condition(node.condition, holds=False))
+            return node if then is node.then and orelse is node.orelse else replace(node, then=then, orelse=orelse)
+        return map_sub_blocks(node, lambda b: self.block(b, facts))
+
+    def exact(self, loop: Loop, outcome: _Outcome) -> Block:
+        """tests; nodes  -->  if tests: nodes; else: the loop as it was, to raise where Python would."""
+        if not outcome.tests:
+            return outcome.nodes
+        condition: Expr | None = None
+        for test in outcome.tests:
+            holds = _everywhere(test)
+            condition = holds if condition is None else Op("select", (condition, holds, _false(holds)), holds.type)
+        assert condition is not None
+        return (If(condition, outcome.nodes, renamed((loop,), self.taken), span=loop.span),)
+
+    def loop(self, loop: Loop, facts: Facts) -> _Outcome:
+        inside = facts.with_dim(loop.dim)
+        hopeful: list[Node] = []
+        exact: list[Node] = []
+        for node in loop.body:
+            if isinstance(node, Loop):
+                inner = self.loop(node, inside)
+                hopeful += inner.tests + inner.nodes
+                exact += self.exact(node, inner)
+            else:
+                new = self._inside(node, inside)
+                hopeful.append(new)
+                exact.append(new)
+        reason = ""
+        for body in [tuple(hopeful)] if len(hopeful) == len(exact) else [tuple(hopeful), tuple(exact)]:
+            found = self.attempt(loop, body, facts)
+            if isinstance(found, _Outcome):
+                return found
+            reason = reason or found
+        self.context.missed(_NAME, f"the loop over {loop.dim.var} stays sequential: {reason}", loop.span)
+        unchanged = len(exact) == len(loop.body) and all(a is b for a, b in zip(exact, loop.body))
+        return _Outcome((loop if unchanged else replace(loop, body=tuple(exact)),))
+
+    # --- one loop ---
+
+    def attempt(self, loop: Loop, body: Block, facts: Facts) -> _Outcome | str:
+        """The loop over `body` as statements, or why not."""
+        why_not = blocks_raising(loop, body)
+        if why_not is not None:
+            return why_not
+        normal = self.normal(loop, body)
+        inside = facts.with_dim(normal.dim)
+        flattening = Flattening(self.buffer, self.live, normal.dim.var, inside, self.new_buffer)
+        found = flattening.items(normal.body)
+        if isinstance(found, str):
+            return found
+        live_end = self.live.live_after(loop.body[-1])
+        items = self.forwarded(found, live_end, inside)
+        work = [item for item in items if not isinstance(item.node, Check)]
+        tests = [item.node for item in items if isinstance(item.node, Check)]
+        written = {name for item in work for name in buffers_written(item.node)}
+        if any(buffers_read(test) & written for test in tests):
+            return "a test in it depends on what the loop computes"
+        live_after = self.live.live_after(loop)
+        private = private_names(items, self.buffer, live_after)
+        whole = self.whole(normal, work, private, live_after, facts)
+        if isinstance(whole, str):
+            branches = any(isinstance(node, If) for node in body)
+            if private or tests or branches or normal.dim is not loop.dim:
+                return whole
+            return self.parts(loop, work, facts) or whole
+        self._assume_disjoint(work)
+        count = sum(isinstance(node, Stmt) for node in whole)
+        self.context.done(_NAME, f"the loop over {loop.dim.var} became {_count(count, 'statement')}", loop.span)
+        return _Outcome(whole, self.hoisted(normal, tests))
+
+    def normal(self, loop: Loop, body: Block) -> _Normal:
+        """for i in lo .. hi step s  -->  for k in 0 .. ceil((hi - lo) / s), i = lo + s * k."""
+        dim = loop.dim
+        assert isinstance(dim, Dim)
+        if dim.step == 1:
+            return _Normal(dim, body, dim)
+        counter = fresh(dim.var, self.taken)
+        size = abs(dim.step)
+        span = minus(dim.hi, dim.lo) if dim.step > 0 else minus(dim.lo, dim.hi)
+        count = span
+        if size > 1:
+            count = Op("floordiv", (plus(span, Const(size - 1, INT)), Const(size, INT)), INT)
+        value = plus(dim.lo, canonical(Op("mul", (Const(dim.step, INT), Var(counter)), INT)))
+        new = tuple(map_node_exprs(node, lambda e: substitute(e, {dim.var: value})) for node in body)
+        counted = Dim(counter, Const(0, INT), self.algebra.simplify(count, Facts()))
+        return _Normal(counted, new, dim, {dim.var: value})
+
+    def forwarded(self, items: list[Item], live_end: frozenset[str], facts: Facts) -> list[Item]:
+        """Stores forwarded to loads of the same iteration, then simplified; conditions travel as branches meanwhile."""
+        conditions: dict[Expr, tuple[Affine, ...]] = {}
+        nodes: list[Node] = []
+        for item in items:
+            if not item.within:
+                nodes.append(item.node)
+                continue
+            condition: Expr = Const(True, PYBOOL)
+            for form in item.within:
+                bound = Op("ge", (facts.atoms.expression(form), Const(0, INT)), PYBOOL)
+                condition = Op("and", (condition, bound), PYBOOL)
+            conditions[condition] = item.within
+            nodes.append(If(condition, (item.node,)))
+        out: list[Item] = []
+        for node in self.forwarder.block(tuple(nodes), live_end, facts):
+            within: tuple[Affine, ...] = ()
+            if isinstance(node, If):
+                within, node = conditions[node.condition], node.then[0]
+            known = facts.with_forms(within)
+            simple: Node | None = node
+            if isinstance(node, Stmt):
+                simple = simplify_stmt(node, known, self.algebra)
+            elif isinstance(node, Check):
+                simple = simplify_check(node, known, self.algebra)
+            if simple is not None:
+                out.append(Item(simple, within))
+        return out
+
+    def whole(
+        self, normal: _Normal, work: list[Item], private: set[str], live_after: frozenset[str], facts: Facts
+    ) -> Block | str:
+        """All items raised, private variables expanded; or the first reason against it."""
+        if not all(isinstance(item.node, Stmt) or _allocates(item, private) for item in work):
+            return "an inner loop of it stays sequential"
+        expanded: Expansion | None = None
+        if private:
+            shapes = {
+                name: tuple(substitute(size, normal.values) for size in self.buffer(name).shape) for name in private
+            }
+            made = expansion(work, shapes, normal.dim, facts, self.buffer, self.new_buffer)
+            if isinstance(made, str):
+                return made
+            expanded = made
+            work = made.apply(work, Var(normal.dim.var))
+        context = LoopContext(normal.dim, facts)
+        order: list[Stmt] = []
+        for group in groups(work, context):
+            if len(group) > 1:
+                return _circle([work[position].node for position in group])
+            new = self.raised(work[group[0]], context)
+            if isinstance(new, str):
+                return new
+            order.append(new)
+        nodes = self.leaving(order, normal, facts)
+        if expanded is None:
+            return tuple(nodes)
+        return expanded.allocations() + tuple(nodes) + self.last_values(expanded, normal, private & live_after, facts)
+
+    def leaving(self, stmts: list[Stmt], normal: _Normal, facts: Facts) -> list[Node]:
+        """Raised statements counting up, simplified, the loop's variable under another name in all but the first."""
+        out: list[Node] = []
+        flipped = normal.flipped()
+        for stmt in stmts:
+            if flipped is not None:
+                stmt = _recounted(stmt, normal.dim, *flipped)
+            simple: Node | None = simplify_stmt(stmt, facts, self.algebra)
+            if simple is None:
+                continue
+            if out:
+                simple = renamed((simple,), self.taken)[0]
+            out.append(simple)
+        return out
+
+    def last_values(self, expanded: Expansion, normal: _Normal, names: set[str], facts: Facts) -> Block:
+        """s = s_2[last], if the loop ran at all, for every private scalar that is read afterwards."""
+        last = minus(normal.dim.hi, Const(1, INT))
+        nodes: list[Node] = [Stmt((), name, (), expanded.element(name, last)) for name in sorted(names)]
+        if not nodes:
+            return ()
+        ran = self.algebra.simplify(Op("lt", (normal.dim.lo, normal.dim.hi), PYBOOL), facts)
+        return tuple(nodes) if isinstance(ran, Const) and ran.value else (If(ran, tuple(nodes)),)
+
+    def parts(self, loop: Loop, work: list[Item], facts: Facts) -> _Outcome | None:
+        """for i: A; B  -->  A for i; for i: B: what can be raised is, the rest stays in loops; None if nothing can."""
+        context = LoopContext(loop.dim, facts)
+        pieces: list[list[int] | Stmt] = []
+        for group in groups(work, context):
+            new = self.raised(work[group[0]], context) if len(group) == 1 else ""
+            if isinstance(new, Stmt):
+                pieces.append(new)
+            elif pieces and isinstance(pieces[-1], list):
+                pieces[-1] = sorted(pieces[-1] + group)
+            else:
+                pieces.append(group)
+        if not any(isinstance(piece, Stmt) for piece in pieces):
+            return None
+        nodes: list[Node] = []
+        for piece in pieces:
+            new_node: Node | None
+            if isinstance(piece, Stmt):
+                new_node = simplify_stmt(piece, facts, self.algebra)
+            else:
+                new_node = replace(loop, body=tuple(work[position].node for position in piece))
+            if new_node is not None:
+                nodes.append(new_node if not nodes else renamed((new_node,), self.taken)[0])
+        self._assume_disjoint(work)
+        self.context.done(_NAME, f"the loop over {loop.dim.var} was split: part of it became statements", loop.span)
+        return _Outcome(tuple(nodes))
+
+    # --- one statement ---
+
+    def raised(self, item: Item, loop: LoopContext) -> Stmt | str:
+        """The item over all iterations, simultaneously; or why its iterations depend on each other."""
+        stmt = item.node
+        if not isinstance(stmt, Stmt):
+            return "an inner loop of it stays sequential"
+        dim = self.narrowed(loop.dim, item.within, loop.facts)
+        write = node_write(stmt)
+        reads = [access for access in node_reads(stmt) if access.buffer == stmt.buffer]
+        inexact = stmt.value.type.dtype.is_inexact
+        if stmt.reduce is not None:
+            if self.strict and inexact:
+                return "strict floating point keeps the order of a sum"
+            if not all(directions(write, read, loop).never for read in reads):
+                return f"`{stmt.buffer}` is read while it is being accumulated"
+            return replace(stmt, domain=(dim, *stmt.domain))
+        flow = any(directions(write, read, loop).earlier for read in reads)
+        again = directions(write, write, loop).earlier
+        if not flow and not again:
+            return replace(stmt, domain=(dim, *stmt.domain))
+        found = accumulation(stmt)
+        if found is None:
+            if flow:
+                return f"an iteration reads what an earlier one wrote to `{stmt.buffer}`"
+            return f"several iterations may write the same element of `{stmt.buffer}`"
+        if self.strict and reorders(found, stmt.value.type):
+            return "strict floating point keeps the order of a sum"
+        others: list[Access] = [a for a in reads_of(found.term, stmt.domain) if a.buffer == stmt.buffer]
+        others += [a for part in stmt.index for a in reads_of(part, stmt.domain) if a.buffer == stmt.buffer]
+        others += [a for a in domain_reads(stmt.domain) if a.buffer == stmt.buffer]
+        if not all(directions(write, other, loop).never for other in others):
+            return f"`{stmt.buffer}` is read while it is being accumulated"
+        if varies(stmt.index, dim.var) or domain_varies(stmt.domain, dim.var):
+            of = found.term.type
+            term = Op("neg", (found.term,), of) if found.subtracted else found.term
+            return replace(stmt, domain=(dim, *stmt.domain), value=term, reduce=found.op)
+        total = Reduce(found.op, (dim,), found.term, stmt.span)
+        op = "sub" if found.subtracted else found.op
+        target = Read(stmt.buffer, stmt.index, self.buffer(stmt.buffer).type)
+        value = Op(op, (target, total), stmt.value.type, stmt.span)
+        facts = loop.facts.with_domain(stmt.domain)
+        return replace(stmt, value=self.algebra.simplify(value, facts))
+
+    def narrowed(self, dim: AnyDim, within: tuple[Affine, ...], facts: Facts) -> Dim:
+        """The loop's dimension inside affine conditions on its variable."""
+        assert isinstance(dim, Dim)
+        lo, hi = dim.lo, dim.hi
+        for form in within:
+            rest = form.without(dim.var)
+            if form.coefficient(dim.var) > 0:
+                lo = Op("maximum", (lo, facts.atoms.expression(rest.scaled(-1))), INT)
+            else:
+                hi = Op("minimum", (hi, facts.atoms.expression(rest + Affine((), 1))), INT)
+        if not within:
+            return dim
+        return replace(dim, lo=self.algebra.simplify(lo, facts), hi=self.algebra.simplify(hi, facts))
+
+    # --- tests ---
+
+    def hoisted(self, normal: _Normal, tests: list[Check]) -> tuple[Check, ...]:
+        """The tests of all iterations as one; within an iteration a test guards the reads of those behind it."""
+        if not tests:
+            return ()
+        condition: Expr | None = None
+        for test in tests:
+            holds = _everywhere(test) if len(tests) > 1 else test.condition
+            condition = holds if condition is None else Op("select", (condition, holds, _false(holds)), holds.type)
+        assert condition is not None
+        first = tests[0]
+        domain = (normal.dim, *first.domain) if len(tests) == 1 else (normal.dim,)
+        # The same dimension is already that of the raised statements.
+        copied = renamed((Check(domain, condition, first.exception, span=first.span),), self.taken)[0]
+        assert isinstance(copied, Check)
+        return (copied,)
+
+    def _assume_disjoint(self, work: list[Item]) -> None:
+        touched: set[str] = set()
+        written: set[str] = set()
+        for item in work:
+            touched |= (buffers_read(item.node) | buffers_written(item.node)) & self.arrays
+            written |= buffers_written(item.node) & self.arrays
+        self.forwarder.disjoint |= {(w, other) for w in written for other in touched if other != w}
+
+
+def blocks_raising(loop: Loop, body: Block) -> str | None:
+    """Why a loop cannot become statements whatever its dependences are, None if nothing is in the way."""
+    if not isinstance(loop.dim, Dim):
+        return "it runs over a compressed level"
+    if not body:
+        return "it does nothing"
+    if has_exit(body):
+        return "it can be left early"
+    if any(isinstance(node, While) for node in walk(body)):
+        return "it holds a while loop"
+    if any(type(node).__name__ in ("Call", "Opaque", "Rebind") for node in walk(body)):
+        return "it calls what weft cannot look into"
+    written = {name for node in body for name in buffers_written(node)}
+    if domain_buffers((loop.dim,)) & written:
+        return "its bounds change while it runs"
+    return None
+
+
+def _allocates(item: Item, private: set[str]) -> bool:
+    return type(item.node).__name__ == "Alloc" and bool(buffers_written(item.node) & private)
+
+
+def _circle(nodes: list[Node]) -> str:
+    names = sorted({name for node in nodes for name in buffers_written(node)})
+    return "its statements need each other's results from earlier iterations: " + ", ".join(f"`{n}`" for n in names)
+
+
+def _everywhere(test: Check) -> Expr:
+    return Reduce("and", test.domain, test.condition) if test.domain else test.condition
+
+
+def _false(like: Expr) -> Expr:
+    return Const(False, like.type)
+
+
+def _recounted(stmt: Stmt, old: Dim, new: Dim, values: dict[str, Expr]) -> Stmt:
+    """A statement (and the sums in it) over `new` instead of `old`; `values` gives the old variable."""
+
+    def over(domain: Domain) -> Domain:
+        return tuple(new if dim == old else map_dim(dim, visit) for dim in domain)
+
+    def visit(expr: Expr) -> Expr:
+        if isinstance(expr, Reduce):
+            return replace(expr, dims=over(expr.dims), value=visit(expr.value))
+        return values.get(expr.name, expr) if isinstance(expr, Var) else map_children(expr, visit)
+
+    index = tuple(visit(part) for part in stmt.index)
+    return replace(stmt, domain=over(stmt.domain), index=index, value=visit(stmt.value))
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+__all__ = ["blocks_raising", "run"]

@@ -1,0 +1,321 @@
+"""The schedule.  In: a Program of sequential control flow and statements over domains; out: the lowered form: every statement a
+single point, loops with kinds, reductions as accumulators.
+
+    stretches of statements --> atoms (lower) --> loop order (order) --> shared loops (fuse) --> smaller temporaries (store)
+    --> outermost loops parallel, innermost loops vectorised, large reductions in blocks of fixed size (kinds)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from weft.errors import NOWHERE, Span
+from weft.ir.expr import CompressedDim, Expr, Op, Read, Reduce
+from weft.ir.program import (
+    Accumulator,
+    Alloc,
+    Block,
+    Call,
+    Check,
+    If,
+    Loop,
+    LoopKind,
+    Node,
+    Program,
+    Role,
+    Stmt,
+    While,
+)
+from weft.ir.types import BOOL
+from weft.ir.walk import buffers_read, buffers_written, map_block, map_dim, map_node_exprs, reads, substitute, walk
+from weft.passes import PassContext
+from weft.passes.fuse import Facts, Group, partition
+from weft.passes.kinds import Kinds
+from weft.passes.lower import Atom, Workspace, has_reduce, is_private, to_atoms
+from weft.passes.order import order
+from weft.passes.plain import plain, plain_check
+from weft.passes.rewrite_dims import dense_domain
+from weft.passes.store import contract
+from weft.passes.tile import Chain, find_chain, tile_sizes, tiled
+from weft.passes.unique import unique_loops
+
+PASS = "schedule"
+
+
+def run(program: Program, context: PassContext) -> Program:
+    """Lower the whole program; pairs of parameters that reordering takes to be disjoint are recorded."""
+    workspace = Workspace.of(program, strict=context.options.fp == "strict")
+    scheduler = _Scheduler(program, context, workspace)
+    body = scheduler.block(program.body)
+    body = unique_loops(body, workspace.new_var)
+    used = {name for node in walk(body) for name in buffers_read(node) | buffers_written(node)}
+    known = {buffer.name for buffer in program.buffers}
+    buffers = tuple(workspace.table[buffer.name] for buffer in program.buffers)
+    buffers += tuple(workspace.table[b.name] for b in workspace.added if b.name not in known and b.name in used)
+    disjoint = tuple(dict.fromkeys((*program.disjoint, *scheduler.disjoint_pairs())))
+    return replace(program, body=body, buffers=buffers, disjoint=disjoint)
+
+
+@dataclass
+class _Stretch:
+    """Straight-line code under way: allocations and atoms, in program order; `counted`: nodes that name a buffer."""
+
+    allocs: list[Alloc] = field(default_factory=list)
+    atoms: list[Atom] = field(default_factory=list)
+    touched: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    counted: dict[str, int] = field(default_factory=dict)
+
+    def add(self, step: Alloc | Atom) -> None:
+        self.touched.add(step.buffer)
+        if isinstance(step, Alloc):
+            self.allocs.append(step)
+            return
+        self.atoms.append(step)
+        self.written.add(step.buffer)
+        exprs = (step.value, *step.index, *(bound for dim in step.dims for bound in (dim.lo, dim.hi)))
+        self.touched |= {read.buffer for expr in exprs for read in reads(expr)}
+
+
+@dataclass
+class _Scheduler:
+    program: Program
+    context: PassContext
+    workspace: Workspace
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.kinds = Kinds(self.workspace, self.context)
+        self.uses = self._count_uses()
+
+    def _count_uses(self) -> dict[str, int]:
+        """In how many places of the program a buffer appears, to know when a stretch holds them all."""
+        counts: dict[str, int] = {}
+        for node in walk(self.program.body):
+            for name in _touched(node):
+                counts[name] = counts.get(name, 0) + 1
+        return counts
+
+    def block(self, block: Block) -> Block:
+        """A block lowered: stretches of statements together, control flow by itself."""
+        line = _Line(self)
+        for node in block:
+            if isinstance(node, (Stmt, Alloc)):
+                line.take(node)
+            elif isinstance(node, (If, While, Loop)):
+                node = line.without_reduce(node)
+                line.flush()
+                line.out.extend(self.control(node))
+            elif isinstance(node, Check):
+                line.check(node)
+            else:
+                line.flush()
+                if isinstance(node, Call):
+                    self.note_pairs(buffers_read(node.stmt), buffers_written(node.stmt))
+                line.out.append(node)
+        line.flush()
+        return tuple(line.out)
+
+    def control(self, node: If | While | Loop) -> Block:
+        if isinstance(node, If):
+            return (replace(node, then=self.block(node.then), orelse=self.block(node.orelse)),)
+        if isinstance(node, While):
+            return (replace(node, prelude=self.block(node.prelude), body=self.block(node.body)),)
+        if isinstance(node.dim, CompressedDim):
+            (dim,), values = dense_domain((node.dim,), self.workspace.table, {})
+            body = map_block(node.body, lambda n: map_node_exprs(n, lambda e: substitute(e, values)))
+            node = replace(node, dim=dim, body=body)
+        return (replace(node, body=self.block(node.body)),)
+
+    # --- straight-line code ---------------------------------------------------------------------------------------
+
+    def lower(self, stretch: _Stretch) -> Block:
+        if not stretch.atoms:
+            return tuple(stretch.allocs)
+        table, strict = self.workspace.table, self.workspace.strict
+        atoms = [replace(atom, dims=order(atom, table, strict)) for atom in stretch.atoms]
+        if any(atom.dims for atom in atoms):
+            looping = [atom for atom in stretch.atoms if atom.dims]
+            touched = {r.buffer for a in looping for r in reads(a.value)} | {a.buffer for a in looping}
+            self.note_pairs(touched, {a.buffer for a in looping})
+        dead: set[str] = set()
+        kept: list[Node] = []
+        for alloc in stretch.allocs:
+            buffer = table[alloc.buffer]
+            here = self.workspace.owns(buffer.name) or stretch.counted.get(buffer.name) == self.uses.get(buffer.name)
+            if is_private(buffer) and here and not alloc.zero:
+                dead.add(buffer.name)
+            else:
+                kept.append(alloc)
+        return (*kept, *self.straight(atoms, dead))
+
+    def straight(self, atoms: list[Atom], dead: set[str]) -> Block:
+        """Atoms as finished nests: a chain of stencils in tiles, what is before and after it by itself."""
+        facts = Facts()
+        chain = find_chain(atoms, dead, facts)
+        sizes = None if chain is None else tile_sizes(chain, chain.sink.dims, self.workspace.table)
+        if chain is None or sizes is None:
+            return self.kinds.finish(contract(self.nest(atoms, True, facts), dead, self.workspace.table))
+        inside = {id(atom) for atom in chain.atoms}
+        end = next(at for at, atom in enumerate(atoms) if atom is chain.sink)
+        before = [atom for atom in atoms[:end] if id(atom) not in inside]
+        after = atoms[end + 1 :]
+        # What lives across the chain keeps its whole memory; the chain's own temporaries are gone.
+        across = _named(before) & (_named(after) | _named(chain.atoms)) | _named(chain.atoms) & _named(after)
+        alive = [name for name in sorted(across & dead) if name not in chain.regions]
+        parts = [self.straight(part, (dead & _named(part)) - across) if part else () for part in (before, after)]
+        allocs = tuple(Alloc(name) for name in alive)
+        return (*allocs, *parts[0], *self.tiles(chain, sizes), *parts[1])
+
+    def tiles(self, chain: Chain, sizes: dict[str, int]) -> Block:
+        tiling = tiled(chain, chain.sink.dims, sizes, self.workspace)
+        nest = self.nest(tiling.atoms, False, Facts())
+        nest = contract(nest, tiling.scratch, self.workspace.table, private=True)
+        nodes = self.kinds.finish(nest, False)
+        allocs = tuple(node for node in nodes if isinstance(node, Alloc))
+        nodes = tuple(node for node in nodes if not isinstance(node, Alloc))
+        for dim in reversed(tiling.loops):
+            outermost = dim is tiling.loops[0]
+            nodes = (*allocs, *nodes) if outermost else nodes
+            kind, work = (self.kinds.concurrent, tiling.work) if outermost else (LoopKind.SEQUENTIAL, None)
+            nodes = (Loop(dim, nodes, kind, work=work, span=chain.sink.span),)
+        lines = sorted({atom.span.line for atom in chain.atoms if atom.span.line > 0})
+        shape = " x ".join(str(sizes[dim.var]) for dim in chain.sink.dims)
+        names = ", ".join(str(line) for line in lines)
+        self.context.done(PASS, f"lines {names}: one pass over tiles of {shape}", chain.sink.span)
+        return nodes
+
+    def nest(self, atoms: list[Atom], outermost: bool, facts: Facts) -> Block:
+        """The loops of atoms: shared where they may be, each level in turn."""
+        nodes: list[Node] = []
+        for group in partition(atoms, outermost, facts):
+            if group.dim is None:
+                nodes.append(group.atoms[0].leaf())
+                continue
+            carried = group.carried
+            inner = [replace(atom, dims=atom.dims[1:]) for atom in group.atoms]
+            body = self.nest(inner, False, facts)
+            free = group.parallel and not carried
+            accumulators = tuple(dict.fromkeys(Accumulator(a.buffer, a.reduce) for a in carried if a.reduce))
+            if not group.parallel:
+                accumulators = ()
+            kind = LoopKind.PARALLEL if free else LoopKind.SEQUENTIAL
+            nodes.append(Loop(group.dim, body, kind, accumulators, span=_first_span(group)))
+            if outermost and len(group.atoms) > 1:
+                self._remark_fusion(group)
+        return tuple(nodes)
+
+    def _remark_fusion(self, group: Group) -> None:
+        lines = sorted({atom.span.line for atom in group.atoms if atom.span.line > 0})
+        if len(lines) > 1:
+            listed = ", ".join(str(line) for line in lines[1:])
+            self.context.done(PASS, f"fused with line {listed}", _first_span(group))
+
+    # --- aliasing -------------------------------------------------------------------------------------------------
+
+    def note_pairs(self, touched: set[str], written: set[str]) -> None:
+        """Loops run in another order than NumPy's: a written parameter array must not overlap the others."""
+        arrays = [b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank and b.name in touched | written]
+        for target in arrays:
+            if target in written:
+                self.pairs += [(target, other) for other in arrays if other != target]
+
+    def disjoint_pairs(self) -> list[tuple[str, str]]:
+        known = {frozenset(pair) for pair in self.program.disjoint}
+        new: list[tuple[str, str]] = []
+        for pair in self.pairs:
+            if frozenset(pair) not in known:
+                known.add(frozenset(pair))
+                new.append(pair)
+        return new
+
+
+@dataclass
+class _Line:
+    """A block under way: what is lowered already, and the stretch of statements that is not."""
+
+    scheduler: _Scheduler
+    out: list[Node] = field(default_factory=list)
+    stretch: _Stretch = field(default_factory=_Stretch)
+
+    def flush(self) -> None:
+        self.out.extend(self.scheduler.lower(self.stretch))
+        self.stretch = _Stretch()
+
+    def take(self, node: Stmt | Alloc) -> None:
+        """Add a statement or allocation to the stretch, or lower it alone if it must stand alone."""
+        workspace = self.scheduler.workspace
+        if isinstance(node, Alloc):
+            shape = workspace.table[node.buffer].shape
+            if any(True for size in shape for _ in reads(size)) or node.buffer in self.stretch.touched:
+                self.flush()
+                self.out.append(node)
+                return
+            steps: list[Alloc | Atom] | None = [node]
+        else:
+            steps = to_atoms(node, workspace)
+        if steps is None:
+            assert isinstance(node, Stmt)
+            self.flush()
+            self.scheduler.note_pairs(buffers_read(node), buffers_written(node))
+            self.out.extend(self.scheduler.kinds.finish(plain(node, workspace)))
+            return
+        # Shapes are evaluated where the stretch begins: nothing in it may change what they are made of.
+        shapes = [size for s in steps if isinstance(s, Alloc) for size in workspace.table[s.buffer].shape]
+        if {read.buffer for size in shapes for read in reads(size)} & self.stretch.written:
+            self.flush()
+        for step in steps:
+            self.stretch.add(step)
+        for name in _touched(node):
+            self.stretch.counted[name] = self.stretch.counted.get(name, 0) + 1
+
+    def hold(self, expr: Expr, span: Span) -> Expr:
+        """if sum[k] e > 0: ...   -->   c = sum[k] e > 0;  if c: ..."""
+        if not has_reduce(expr):
+            return expr
+        stmt, read = self._scalar(expr, span)
+        self.take(stmt)
+        return read
+
+    def _scalar(self, expr: Expr, span: Span) -> tuple[Stmt, Read]:
+        holder = self.scheduler.workspace.new_buffer("held", expr.type)
+        return Stmt((), holder.name, (), expr, None, span), Read(holder.name, (), expr.type)
+
+    def without_reduce(self, node: If | While | Loop) -> If | While | Loop:
+        if isinstance(node, If):
+            return replace(node, condition=self.hold(node.condition, node.span))
+        if isinstance(node, Loop):
+            return replace(node, dim=map_dim(node.dim, lambda e: self.hold(e, node.span)))
+        if not has_reduce(node.condition):
+            return node
+        stmt, read = self._scalar(node.condition, node.span)
+        return replace(node, prelude=(*node.prelude, stmt), condition=read)
+
+    def check(self, check: Check) -> None:
+        """All points at once first, in vectors; only if some fails, one after the other to find the first."""
+        workspace = self.scheduler.workspace
+        if not check.domain:
+            condition = self.hold(check.condition, check.span)
+            values = tuple(self.hold(e, check.span) for e in check.values)
+            self.flush()
+            self.out.append(replace(check, condition=condition, values=values))
+            return
+        holds = self.hold(Reduce("and", check.domain, check.condition), check.span)
+        self.flush()
+        self.out.append(If(Op("not", (holds,), BOOL), plain_check(check, workspace), span=check.span))
+
+
+def _named(atoms: list[Atom]) -> set[str]:
+    return {read.buffer for atom in atoms for read in reads(atom.value)} | {atom.buffer for atom in atoms}
+
+
+def _first_span(group: Group) -> Span:
+    return next((atom.span for atom in group.atoms if atom.span.line > 0), NOWHERE)
+
+
+def _touched(node: Node) -> set[str]:
+    """Buffers that a node names itself, nested blocks not counted."""
+    if isinstance(node, (Loop, While, If)):
+        bare = replace(node, **{name: () for name in ("body", "prelude", "then", "orelse") if hasattr(node, name)})
+        return buffers_read(bare)
+    return buffers_read(node) | buffers_written(node)

@@ -1,0 +1,239 @@
+"""The pipeline on one page: a Python function and arguments come in, a compiled version goes out.
+
+    source --build--> Program --PASSES--> Program' --schedule--> lowered Program --codegen--> C --toolchain--> kernel
+Every step is timed and, with WEFT_VERIFY=1 (on in the tests), its output verified.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import types
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from weft.codegen import binding, c
+from weft.codegen.c_ops import CFeatures
+from weft.errors import Span, Unsupported
+from weft.frontend import builder, specs
+from weft.frontend.source import Source, load
+from weft.frontend.values import Object
+from weft.ir import verify
+from weft.ir.program import Program
+from weft.options import Options
+from weft.passes import PassContext, Remark, checks, forward, hoist, match, raise_loops, schedule, simplify
+from weft.runtime import cache, dispatch, toolchain
+from weft.runtime import descriptor as D
+
+Pass = Callable[[Program, PassContext], Program]
+
+#: The passes before the schedule, in order.
+PASSES: tuple[tuple[str, Pass], ...] = (
+    ("simplify", simplify.run),
+    ("checks", checks.run),
+    ("raise", raise_loops.run),
+    ("simplify again", simplify.run),
+    ("forward", forward.run),
+    ("hoist", hoist.run),
+    ("tidy", simplify.run),
+)
+#: The passes that decide and lower the loops.
+LOWERING: tuple[tuple[str, Pass], ...] = (("match", match.run), ("schedule", schedule.run))
+
+
+@dataclass
+class Compiled:
+    """One version of a function and everything that can be said of it."""
+
+    signature: str
+    source: Source
+    built: builder.Built
+    program_built: Program
+    program_optimised: Program
+    program_lowered: Program
+    c_source: str | None = None
+    remarks: list[Remark] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    fallbacks: list[tuple[Span, str, str]] = field(default_factory=list)
+    version: D.Version | None = None
+    flags: tuple[str, ...] = ()
+
+
+class _Clock:
+    """Times and verifies the steps of one compilation."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.checking = os.environ.get("WEFT_VERIFY", "0") not in ("", "0")
+
+    def step(self, name: str, action: Callable[[], Any]) -> Any:
+        start = perf_counter()
+        result = action()
+        self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
+        return result
+
+    def program(self, name: str, action: Callable[[], Program], stage: verify.Stage) -> Program:
+        program: Program = self.step(name, action)
+        if self.checking:
+            verify.verify(program, stage)
+        return program
+
+
+def signature_of(kinds: Sequence[specs.Spec]) -> str:
+    """The types a version was compiled for, as the user would write them."""
+    return "(" + ", ".join(str(kind) for kind in kinds) + ")"
+
+
+def specs_for(source: Source, arguments: Sequence[Any]) -> list[specs.Spec]:
+    """The specs of actual arguments; Unsupported names the first that has none."""
+    found: list[specs.Spec] = []
+    names = [a.arg for a in [*source.tree.args.posonlyargs, *source.tree.args.args, *source.tree.args.kwonlyargs]]
+    for name, value, kind in zip(names, arguments, specs.specs_of(tuple(arguments))):
+        if kind is None:
+            raise Unsupported(
+                source.span(source.tree),
+                f"the argument {name} is of a type that has no native form here",
+                "pass NumPy arrays, numbers or lists of one type",
+                {name: type(value).__name__},
+            )
+        found.append(kind)
+    return found
+
+
+def _optimise(built: builder.Built, options: Options, clock: _Clock, log: list[Remark]) -> list[tuple[str, Program]]:
+    """Every stage of the program, by name."""
+    context = PassContext(options, log)
+    program = built.program
+    if clock.checking:
+        verify.verify(program, verify.Stage.BUILT)
+    found = [("built", program)]
+    for name, run in (*PASSES, *LOWERING):
+        stage = verify.Stage.LOWERED if name == LOWERING[-1][0] else verify.Stage.OPTIMISED
+        current = program
+
+        def action(run: Pass = run, current: Program = current) -> Program:
+            return run(current, context)
+
+        program = clock.program(name, action, stage)
+        found.append((name, program))
+    return found
+
+
+def stages(
+    function: Callable[..., Any], arguments: Sequence[Any], options: Options = Options()
+) -> list[tuple[str, Program]]:
+    """The program after each pass, for tests and for the curious."""
+    source = load(function)
+    built = builder.build(source, specs_for(source, arguments), arguments)
+    return _optimise(built, options, _Clock(), [])
+
+
+def front(
+    source: Source, kinds: Sequence[specs.Spec], arguments: Sequence[Any] | None, options: Options = Options()
+) -> Compiled:
+    """Everything up to the lowered program: no compiler is needed."""
+    clock = _Clock()
+    log: list[Remark] = []
+    built = clock.step("build", lambda: builder.build(source, kinds, arguments))
+    found = _optimise(built, options, clock, log)
+    optimised = dict(found)[PASSES[-1][0]]
+    return Compiled(
+        signature=signature_of(built.specs),
+        source=source,
+        built=built,
+        program_built=built.program,
+        program_optimised=optimised,
+        program_lowered=found[-1][1],
+        remarks=log,
+        seconds=clock.seconds,
+    )
+
+
+def compile(function: Callable[..., Any], arguments: Sequence[Any], options: Options = Options()) -> Compiled:
+    """A version of `function` for these arguments, compiled to C (and by the C compiler, if there is one)."""
+    source = load(function)
+    return compile_for(source, specs_for(source, arguments), arguments, options)
+
+
+def compile_for(
+    source: Source, kinds: Sequence[specs.Spec], arguments: Sequence[Any] | None, options: Options = Options()
+) -> Compiled:
+    """A version for arguments of these specs."""
+    compiled = front(source, kinds, arguments, options)
+    chain = None if options.backend == "python" or dispatch.load_core() is None else toolchain.find()
+    if chain is None:
+        _python_version(compiled)
+    else:
+        _c_version(compiled, options, chain)
+    return compiled
+
+
+def _c_version(compiled: Compiled, options: Options, chain: toolchain.Toolchain) -> None:
+    start = perf_counter()
+    features = CFeatures(libmvec=chain.supports_libmvec, glibc=_glibc())
+    unit = c.generate(compiled.program_lowered, options, features)
+    compiled.c_source = unit.text
+    compiled.flags = c.flags(options)
+    compiled.seconds["codegen"] = perf_counter() - start
+    start = perf_counter()
+    store = None if options.cache else cache.process_cache()
+    path = chain.build_shared(unit.text, flags=compiled.flags, name=compiled.source.name, cache=store)
+    kernel = dispatch.load_kernel(path)
+    compiled.seconds["compiler"] = perf_counter() - start
+    compiled.version = _version(compiled, unit.layout, unit.exceptions, kernel.address, kernel)
+
+
+def _python_version(compiled: Compiled) -> None:
+    """Without a C compiler: the optimised program as Python."""
+    from weft.codegen.python import compile_python
+
+    function = compile_python(compiled.program_optimised)
+    places = binding.layout(compiled.program_optimised)
+    compiled.version = _version(compiled, places, (), function, None)
+
+
+def _glibc() -> tuple[int, int]:
+    name, version = platform.libc_ver()
+    parts = version.split(".")
+    if name != "glibc" or len(parts) < 2 or not (parts[0].isdigit() and parts[1].isdigit()):
+        return (0, 0)
+    return int(parts[0]), int(parts[1])
+
+
+# --- binding --------------------------------------------------------------------------------------------------------
+
+
+def _version(compiled: Compiled, places: Any, exceptions: Any, function: Any, keepalive: object) -> D.Version:
+    built = compiled.built
+    program = compiled.program_lowered
+    call = [_bind(kind, name) for kind, name in zip(built.specs, built.names)]
+    hidden = [_bind_hidden(entry) for entry in built.hidden]
+    location = D.SourceLocation(compiled.source.file, compiled.source.name)
+    return binding.version(
+        program, places, exceptions, call, hidden, function=function, location=location, keepalive=keepalive
+    )
+
+
+def _bind(kind: specs.Spec, name: str | None) -> binding.Binding:
+    if isinstance(kind, specs.ConstSpec):
+        return D.ConstParam(kind.value)
+    if isinstance(kind, specs.SameSpec):
+        return D.SameAsParam(kind.index)
+    if isinstance(kind, specs.ObjectSpec):
+        return D.ObjectParam(kind.kind)
+    assert name is not None
+    return binding.Fills(name, isinstance(kind, specs.ListSpec))
+
+
+def _bind_hidden(entry: builder.Hidden) -> binding.HiddenBinding:
+    """A global, closure variable or attribute: fetched at each call, and a constant compared."""
+    inner = D.ConstParam(entry.spec.value) if isinstance(entry.spec, Object) else _bind(entry.spec, entry.param)
+    if isinstance(entry.home, dict):
+        return inner, lambda param: D.GlobalParam(entry.home, entry.name, param)
+    if isinstance(entry.home, types.CellType):
+        return inner, lambda param: D.CellParam(entry.home, param)
+    return inner, lambda param: D.AttrParam(entry.home, ".".join(entry.path), param)
+
+

@@ -1,0 +1,449 @@
+"""What became of each source line.  In: the compiled versions of a function (programs of each stage, remarks of the
+passes, statements left to Python) and its source; out: an `Explanation`, which prints as text and as JSON.
+
+A line's state is read off the lowered program, not off what passes claim: which loops stand around the statements that
+carry the line, of which kind, and which library calls.  Remarks add the reasons.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from weft.errors import Span
+from weft.ir.expr import Reduce
+from weft.ir.program import Block, Call, Loop, LoopKind, Node, Opaque, Program, Stmt
+from weft.ir.text import show_expr
+from weft.ir.walk import node_exprs, sub_blocks, subexpressions, walk
+
+State = Literal["native", "python", "mixed", "none"]
+
+
+class RemarkLike(Protocol):
+    """What a pass says: see weft.passes.Remark."""
+
+    @property
+    def span(self) -> Span: ...
+    @property
+    def pass_name(self) -> str: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def kind(self) -> Any: ...
+    @property
+    def remedy(self) -> str: ...
+
+
+class CompiledLike(Protocol):
+    """What the pipeline keeps of one version."""
+
+    @property
+    def signature(self) -> str: ...
+    @property
+    def program_built(self) -> Program | None: ...
+    @property
+    def program_optimised(self) -> Program | None: ...
+    @property
+    def program_lowered(self) -> Program | None: ...
+    @property
+    def c_source(self) -> str | None: ...
+    @property
+    def remarks(self) -> Sequence[RemarkLike]: ...
+    @property
+    def seconds(self) -> Mapping[str, float]: ...
+    @property
+    def fallbacks(self) -> Sequence[tuple[Span, str, str]]: ...
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """The text of a function and where it stands."""
+
+    name: str
+    file: str
+    first_line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Note:
+    """One remark on a line; `remedy` is one thing to do about it."""
+
+    kind: Literal["done", "missed", "python"]
+    message: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class LineReport:
+    """One source line.  `traits`: parallel, vectorised, a library call, ...; `c`: what it became in each version."""
+
+    number: int
+    text: str
+    state: State = "none"
+    traits: tuple[str, ...] = ()
+    fused_with: tuple[int, ...] = ()
+    notes: tuple[Note, ...] = ()
+    c: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class VersionReport:
+    """One specialisation: for which arguments, behind which guards, at what cost, made by which back end."""
+
+    signature: str
+    guards: tuple[str, ...]
+    seconds: dict[str, float]
+    backend: str
+    left_to_python: int = 0
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What weft made of one function; `str()` is for people, `to_json()` for tools."""
+
+    function: str
+    file: str
+    lines: tuple[LineReport, ...]
+    versions: tuple[VersionReport, ...]
+    notes: tuple[Note, ...] = field(default=())
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dictionaries, lists, strings and numbers."""
+        return {
+            "function": self.function,
+            "file": self.file,
+            "versions": [
+                {
+                    "signature": version.signature,
+                    "backend": version.backend,
+                    "guards": list(version.guards),
+                    "seconds": dict(version.seconds),
+                    "left_to_python": version.left_to_python,
+                }
+                for version in self.versions
+            ],
+            "lines": [_line_json(line) for line in self.lines],
+            "notes": [_note_json(note) for note in self.notes],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(_text(self))
+
+
+def _note_json(note: Note) -> dict[str, str]:
+    return {"kind": note.kind, "message": note.message, "remedy": note.remedy}
+
+
+def _line_json(line: LineReport) -> dict[str, Any]:
+    return {
+        "line": line.number,
+        "text": line.text,
+        "state": line.state,
+        "traits": list(line.traits),
+        "fused_with": list(line.fused_with),
+        "notes": [_note_json(note) for note in line.notes],
+    }
+
+
+# --- gathering ------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Facts:
+    """What is found out about one line, over all versions."""
+
+    kinds: set[str] = field(default_factory=set)
+    native: bool = False
+    python: bool = False
+    fused: set[int] = field(default_factory=set)
+    libraries: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    merged: bool = False
+    c: list[str] = field(default_factory=list)
+
+
+def explain(compiled: Sequence[CompiledLike], source: FunctionSource) -> Explanation:
+    """What became of each line of `source` in the given versions."""
+    text = textwrap.dedent(source.text).splitlines()
+    facts: dict[int, _Facts] = {source.first_line + at: _Facts() for at in range(len(text))}
+    general: list[Note] = []
+    for version in compiled:
+        _gather(version, source, facts, general)
+    _spread_to_headers(source, facts)
+    lines = tuple(
+        _line_report(number, content, facts[number])
+        for number, content in zip(range(source.first_line, source.first_line + len(text)), text)
+    )
+    versions = tuple(_version_report(version) for version in compiled)
+    return Explanation(source.name, source.file, lines, versions, tuple(dict.fromkeys(general)))
+
+
+def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Facts], general: list[Note]) -> None:
+    lowered = version.program_lowered or version.program_optimised
+    if lowered is not None:
+        user_loops = _loop_variables(version.program_optimised or lowered)
+        _walk_lowered(lowered.body, (), user_loops, source.file, facts)
+        _find_merged(version.program_built, lowered, source.file, facts)
+    for remark in version.remarks:
+        kind: Literal["done", "missed"] = "missed" if remark.kind == "missed" else "done"
+        note = Note(kind, f"{remark.pass_name}: {remark.message}", remark.remedy)
+        at = facts.get(remark.span.line) if remark.span.file == source.file else None
+        target = general if at is None else at.notes
+        if note not in target:
+            target.append(note)
+    for span, reason, remedy in version.fallbacks:
+        note = Note("python", reason, remedy)
+        inside = [n for n in range(span.line, max(span.line, span.end_line) + 1) if n in facts]
+        if not inside and note not in general:
+            general.append(note)
+        for number in inside:
+            facts[number].python = True
+        if inside and note not in facts[inside[0]].notes:
+            facts[inside[0]].notes.append(note)
+    for number, code in c_by_line(version.c_source or "", source.file).items():
+        if number in facts:
+            facts[number].c.append(code)
+
+
+def _loop_variables(program: Program) -> set[str]:
+    return {node.dim.var for node in walk(program.body) if isinstance(node, Loop)}
+
+
+def _lines_of(span: Span, file: str) -> Iterator[int]:
+    if span.line > 0 and span.file == file:
+        yield span.line
+
+
+def _walk_lowered(
+    block: Block, loops: tuple[Loop, ...], user_loops: set[str], file: str, facts: dict[int, _Facts]
+) -> None:
+    """Note for each statement which loops stand around it; lines that share a loop the compiler made are fused."""
+    for node in block:
+        inner = (*loops, node) if isinstance(node, Loop) else loops
+        if isinstance(node, Loop) and node.dim.var not in user_loops and not _made(loops, user_loops):
+            _note_fusion(node, file, facts)
+        for number in _lines_of(node.span, file):
+            if number in facts:
+                _note_node(node, inner, user_loops, facts[number])
+        for body in sub_blocks(node):
+            _walk_lowered(body, inner, user_loops, file, facts)
+
+
+def _made(loops: Iterable[Loop], user_loops: set[str]) -> bool:
+    return any(loop.dim.var not in user_loops for loop in loops)
+
+
+def _note_node(node: Node, loops: tuple[Loop, ...], user_loops: set[str], fact: _Facts) -> None:
+    if isinstance(node, Opaque):
+        fact.python = True
+        return
+    fact.native = True
+    if isinstance(node, Call):
+        if node.routine not in fact.libraries:
+            fact.libraries.append(node.routine)
+        return
+    if isinstance(node, (Stmt, Loop)):
+        for loop in loops:
+            if loop.kind is LoopKind.PARALLEL:
+                fact.kinds.add("parallel")
+            elif loop.kind is LoopKind.VECTOR:
+                fact.kinds.add("vectorised")
+        if isinstance(node, Stmt) and loops and all(loop.kind is LoopKind.SEQUENTIAL for loop in loops):
+            fact.kinds.add("sequential")
+
+
+def _note_fusion(loop: Loop, file: str, facts: dict[int, _Facts]) -> None:
+    inside = {
+        number
+        for node in walk(loop.body)
+        if isinstance(node, (Stmt, Call))
+        for number in _lines_of(node.span, file)
+        if number in facts
+    }
+    for number in inside:
+        facts[number].fused |= inside - {number}
+
+
+def _find_merged(built: Program | None, lowered: Program, file: str, facts: dict[int, _Facts]) -> None:
+    """Lines that had statements at first and have none any more: their values are computed where they are used."""
+    if built is None:
+        return
+    before = {number for node in walk(built.body) for number in _lines_of(node.span, file)}
+    after = {number for node in walk(lowered.body) for number in _lines_of(node.span, file)}
+    for node in walk(lowered.body):
+        for expr in node_exprs(node):
+            for part in subexpressions(expr):
+                after |= set(_lines_of(getattr(part, "span", node.span), file)) if isinstance(part, Reduce) else set()
+    for number in before - after:
+        if number in facts:
+            facts[number].merged = True
+            facts[number].native = True
+
+
+def _spread_to_headers(source: FunctionSource, facts: dict[int, _Facts]) -> None:
+    """The line of a `for`, `while`, `if` or a multi-line statement takes its state from what it holds."""
+    try:
+        tree = ast.parse(textwrap.dedent(source.text))
+    except SyntaxError:
+        return
+    shift = source.first_line - 1
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.stmt) or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        first, last = node.lineno + shift, (node.end_lineno or node.lineno) + shift
+        if isinstance(node, (ast.For, ast.While, ast.If)):
+            _spread_up(facts, first, range(node.body[0].lineno + shift, last + 1))
+        elif last > first:
+            _spread_down(facts, first, range(first + 1, last + 1))
+
+
+def _spread_up(facts: dict[int, _Facts], header: int, body: range) -> None:
+    fact = facts.get(header)
+    inside = [facts[number] for number in body if number in facts]
+    if fact is None:
+        return
+    if not fact.native and not fact.python:
+        fact.native = any(item.native for item in inside)
+        fact.python = any(item.python for item in inside)
+        for item in inside:
+            fact.kinds |= item.kinds - {"sequential"}
+
+
+def _spread_down(facts: dict[int, _Facts], first: int, rest: range) -> None:
+    group = [facts[number] for number in (first, *rest) if number in facts]
+    native, python = any(item.native for item in group), any(item.python for item in group)
+    for item in group:
+        item.native, item.python = native, python
+
+
+def _line_report(number: int, text: str, fact: _Facts) -> LineReport:
+    state: State = "none"
+    if fact.native or fact.python:
+        state = "mixed" if fact.native and fact.python else "native" if fact.native else "python"
+    kinds = set(fact.kinds)
+    if kinds & {"parallel", "vectorised"}:
+        kinds.discard("sequential")
+    traits: list[str] = [kind for kind in ("parallel", "vectorised", "sequential") if kind in kinds]
+    traits += fact.libraries
+    if fact.merged:
+        traits.append("merged into its uses")
+    return LineReport(number, text, state, tuple(traits), tuple(sorted(fact.fused)), tuple(fact.notes), tuple(fact.c))
+
+
+def _version_report(version: CompiledLike) -> VersionReport:
+    program = version.program_lowered or version.program_optimised
+    guards: list[str] = []
+    if program is not None:
+        guards += [_guard_text(check.condition) for check in program.guards]
+        guards += [f"{first} and {second} share no memory" for first, second in program.disjoint]
+    if version.c_source is not None:
+        backend = "c"
+    else:
+        backend = "python" if program is not None else "none"
+    return VersionReport(version.signature, tuple(guards), dict(version.seconds), backend, len(version.fallbacks))
+
+
+def _guard_text(condition: Any) -> str:
+    return show_expr(condition)
+
+
+_PLACE = re.compile(r"/\*\s*(?P<file>[^*:]+):(?P<line>\d+)\s*\*/")
+
+
+def c_by_line(c_source: str, file: str) -> dict[int, str]:
+    """The C of each source line: what stands between the comment that names it and the next such comment."""
+    base = re.split(r"[\\/]", file)[-1]
+    found: dict[int, list[str]] = {}
+    current: int | None = None
+    for row in c_source.splitlines():
+        place = _PLACE.search(row)
+        if place is not None:
+            current = int(place["line"]) if place["file"].strip() == base else None
+            row = _PLACE.sub("", row).rstrip()
+        elif row.startswith("}"):
+            current = None
+        if current is not None and row.strip():
+            found.setdefault(current, []).append(row)
+    return {number: textwrap.dedent("\n".join(rows)) for number, rows in found.items()}
+
+
+# --- text -----------------------------------------------------------------------------------------------------------
+
+_WIDTH = 22
+
+
+def _text(explanation: Explanation) -> Iterator[str]:
+    yield f"{explanation.function}  ({explanation.file})"
+    if not explanation.versions:
+        yield "  not compiled yet: call it once, or give its parameters type hints"
+    for number, version in enumerate(explanation.versions, 1):
+        yield f"  version {number}: {version.signature or 'no arguments'}"
+        yield f"    {_cost_text(version)}"
+        for guard in version.guards[:8]:
+            yield f"    if {guard}"
+        if len(version.guards) > 8:
+            yield f"    and {len(version.guards) - 8} more conditions"
+        if version.guards:
+            yield "    else plain Python"
+    yield ""
+    digits = max((len(str(line.number)) for line in explanation.lines), default=1)
+    for line in explanation.lines:
+        yield f"{line.number:>{digits}}  {label(line):<{_WIDTH}} | {line.text}".rstrip()
+        for said in line_notes(line):
+            yield f"{'':>{digits}}  {'':<{_WIDTH}} :   {said}"
+    for note in explanation.notes:
+        yield _note_text(note)
+
+
+def _cost_text(version: VersionReport) -> str:
+    stages = ", ".join(f"{name} {seconds * 1e3:.0f}" for name, seconds in version.seconds.items() if seconds >= 5e-4)
+    total = sum(version.seconds.values())
+    made = {"c": "native code", "python": "Python back end", "none": "plain Python"}[version.backend]
+    return f"{made}, compiled in {total * 1e3:.0f} ms" + (f" ({stages})" if stages else "")
+
+
+def label(line: LineReport) -> str:
+    """The one or two words in front of a line."""
+    if line.state == "none":
+        return ""
+    if line.state == "python":
+        return "left to Python"
+    words = [trait for trait in line.traits if trait != "merged into its uses"]
+    if line.state == "mixed":
+        words.append("part Python")
+    return " ".join(words) or ("merged" if line.traits else "native")
+
+
+def line_notes(line: LineReport) -> Iterator[str]:
+    """What is said below a line."""
+    if "merged into its uses" in line.traits:
+        yield "computed where it is used: no temporary"
+    if line.fused_with:
+        numbers = ", ".join(str(number) for number in line.fused_with)
+        yield f"one loop with line{'s' if len(line.fused_with) > 1 else ''} {numbers}"
+    for note in line.notes:
+        yield _note_text(note)
+
+
+def _note_text(note: Note) -> str:
+    start = {"done": "", "missed": "not done: ", "python": "left to Python: "}[note.kind]
+    return start + note.message + (f"; try: {note.remedy}" if note.remedy else "")
+
+
+__all__ = [
+    "CompiledLike",
+    "Explanation",
+    "FunctionSource",
+    "LineReport",
+    "Note",
+    "VersionReport",
+    "c_by_line",
+    "explain",
+    "label",
+    "line_notes",
+]

@@ -1,0 +1,260 @@
+"""The thesis of weft: operators, loops and lists that say the same mathematics become the same optimised program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from weft.pipeline import stages
+
+from weft.ir.canonical import canonical
+
+
+def matmul_operator(a, b):
+    return a @ b
+
+
+def matmul_loops(a, b):
+    c = np.zeros((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            for k in range(a.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+    return c
+
+
+def matmul_scalar(a, b):
+    c = np.empty((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            total = 0.0
+            for k in range(a.shape[1]):
+                total += a[i, k] * b[k, j]
+            c[i, j] = total
+    return c
+
+
+def matmul_broadcast(a, b):
+    return (a[:, :, None] * b[None, :, :]).sum(axis=1)
+
+
+def matmul_dot(a, b):
+    return np.dot(a, b)
+
+
+def matmul_rows(a, b):
+    c = np.zeros((a.shape[0], b.shape[1]))
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            c[i] += a[i, k] * b[k]
+    return c
+
+
+def matvec_operator(a, x):
+    return a @ x
+
+
+def matvec_loops(a, x):
+    y = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            y[i] += a[i, j] * x[j]
+    return y
+
+
+def matvec_sum(a, x):
+    return np.sum(a * x, axis=1)
+
+
+def axpy_operator(alpha, x, y):
+    y += alpha * x
+
+
+def axpy_slice(alpha, x, y):
+    y[:] = y + alpha * x
+
+
+def axpy_loops(alpha, x, y):
+    for i in range(len(x)):
+        y[i] += alpha * x[i]
+
+
+def axpy_enumerate(alpha, x, y):
+    for i, value in enumerate(x):
+        y[i] = y[i] + alpha * value
+
+
+def stencil_operator(a, b):
+    b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1])
+
+
+def stencil_loops(a, b):
+    for i in range(1, a.shape[0] - 1):
+        for j in range(1, a.shape[1] - 1):
+            b[i, j] = 0.2 * (a[i, j] + a[i, j - 1] + a[i, j + 1] + a[i + 1, j] + a[i - 1, j])
+
+
+def stencil_rows(a, b):
+    for i in range(1, a.shape[0] - 1):
+        b[i, 1:-1] = 0.2 * (a[i, 1:-1] + a[i, :-2] + a[i, 2:] + a[i + 1, 1:-1] + a[i - 1, 1:-1])
+
+
+def row_sums_operator(a):
+    return a.sum(axis=1)
+
+
+def row_sums_loops(a):
+    out = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[i] += a[i, j]
+    return out
+
+
+def row_sums_function(a):
+    return np.sum(a, axis=-1)
+
+
+def row_sums_mixed(a):
+    out = np.empty(a.shape[0])
+    for i in range(a.shape[0]):
+        out[i] = a[i].sum()
+    return out
+
+
+def outer_operator(u, v):
+    return u[:, None] * v[None, :]
+
+
+def outer_loops(u, v):
+    out = np.empty((len(u), len(v)))
+    for i in range(len(u)):
+        for j in range(len(v)):
+            out[i, j] = u[i] * v[j]
+    return out
+
+
+def outer_function(u, v):
+    return np.outer(u, v)
+
+
+def transpose_operator(a):
+    return a.T.copy()
+
+
+def transpose_loops(a):
+    out = np.empty((a.shape[1], a.shape[0]))
+    for i in range(a.shape[1]):
+        for j in range(a.shape[0]):
+            out[i, j] = a[j, i]
+    return out
+
+
+def transpose_interchanged(a):
+    out = np.empty((a.shape[1], a.shape[0]))
+    for j in range(a.shape[0]):
+        for i in range(a.shape[1]):
+            out[i, j] = a[j, i]
+    return out
+
+
+# --- the same over nested lists --------------------------------------------------------------------------------------
+
+
+def matmul_lists(a, b, c):
+    for i in range(len(a)):
+        for j in range(len(b[0])):
+            c[i][j] = 0.0
+            for k in range(len(b)):
+                c[i][j] += a[i][k] * b[k][j]
+
+
+def matmul_in_place(a, b, c):
+    c[:] = a @ b
+
+
+def axpy_lists(alpha, x, y):
+    for i in range(len(x)):
+        y[i] += alpha * x[i]
+
+
+def stencil_lists(a, b):
+    for i in range(1, len(a) - 1):
+        for j in range(1, len(a[0]) - 1):
+            b[i][j] = 0.2 * (a[i][j] + a[i][j - 1] + a[i][j + 1] + a[i + 1][j] + a[i - 1][j])
+
+
+def row_sums_lists(a, out):
+    for i in range(len(a)):
+        out[i] = 0.0
+        for j in range(len(a[0])):
+            out[i] += a[i][j]
+
+
+def row_sums_in_place(a, out):
+    out[:] = a.sum(axis=1)
+
+
+A, B, X = np.ones((6, 7)), np.ones((7, 8)), np.ones(7)
+GRID = np.ones((9, 9))
+CASES: dict[str, tuple[tuple[Callable[..., Any], ...], tuple[Any, ...]]] = {
+    "matmul": ((matmul_operator, matmul_dot, matmul_loops, matmul_scalar, matmul_broadcast, matmul_rows), (A, B)),
+    "matvec": ((matvec_operator, matvec_loops, matvec_sum), (A, X)),
+    "axpy": ((axpy_operator, axpy_slice, axpy_loops, axpy_enumerate), (2.0, X, X.copy())),
+    "stencil": ((stencil_operator, stencil_loops, stencil_rows), (GRID, GRID.copy())),
+    "row_sums": ((row_sums_operator, row_sums_function, row_sums_loops, row_sums_mixed), (A,)),
+    "outer": ((outer_operator, outer_function, outer_loops), (np.ones(5), np.ones(6))),
+    "transpose": ((transpose_operator, transpose_loops, transpose_interchanged), (A,)),
+}
+LISTS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]] = {
+    "matmul": (matmul_in_place, matmul_lists, (A, B, np.ones((6, 8)))),
+    "axpy": (axpy_operator, axpy_lists, (2.0, X, X.copy())),
+    "stencil": (stencil_operator, stencil_lists, (GRID, GRID.copy())),
+    "row_sums": (row_sums_in_place, row_sums_lists, (A, np.ones(6))),
+}
+
+
+def optimised(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """The canonical form of the last program whose statements still have their domains."""
+    before_schedule = [program for name, program in stages(function, arguments) if name != "schedule"]
+    return canonical(before_schedule[-1])
+
+
+PAIRS = [
+    (name, functions[0], function, arguments)
+    for name, (functions, arguments) in CASES.items()
+    for function in functions[1:]
+]
+
+
+@pytest.mark.parametrize(("name", "one", "other", "arguments"), PAIRS, ids=[pair[2].__name__ for pair in PAIRS])
+def test_spellings_become_one_program(name: str, one: Any, other: Any, arguments: tuple[Any, ...]) -> None:
+    from weft.ir.text import show
+
+    first, second = optimised(one, arguments), optimised(other, arguments)
+    assert show(first) == show(second)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_list_form_becomes_the_same_program(name: str) -> None:
+    from weft.ir.text import show
+
+    array_form, list_form, arguments = LISTS[name]
+    nested = tuple(value.tolist() if isinstance(value, np.ndarray) else value for value in arguments)
+    assert show(optimised(array_form, arguments)) == show(optimised(list_form, nested))
+
+
+def test_different_mathematics_stays_different() -> None:
+    """The comparison can tell programs apart."""
+    from weft.ir.text import show
+
+    assert show(optimised(stencil_operator, (GRID, GRID.copy()))) != show(optimised(transpose_operator, (A,)))
+
+    def other_coefficient(a, b):
+        b[1:-1, 1:-1] = 0.25 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1])
+
+    assert show(optimised(stencil_operator, (GRID, GRID.copy()))) != show(
+        optimised(other_coefficient, (GRID, GRID.copy()))
+    )

@@ -1,0 +1,166 @@
+"""Bad surroundings, each in its own process: no compiler, a broken or unwritable cache, Ctrl-C in a long kernel."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROGRAM = """
+import numpy as np
+import weft
+
+@weft.jit(fallback={fallback!r})
+def f(a, b):
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return a + b, total
+
+r, t = f(np.arange(5.0), np.ones(5))
+assert r.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0] and t == 10.0, (r, t)
+print("right")
+"""
+
+
+def _run(
+    tmp_path: Path, environment: dict[str, str], source: str = PROGRAM, fallback: str = "warn"
+) -> subprocess.CompletedProcess[str]:
+    script = tmp_path / "script.py"
+    script.write_text(source.replace("{fallback!r}", repr(fallback)))
+    return subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=100)
+
+
+def test_no_compiler_at_all(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:
+    environment = {**subprocess_environment, "PATH": "", "WEFT_CACHE_DIR": str(tmp_path / "cache")}
+    environment.pop("CC", None)
+    done = _run(tmp_path, environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "right"
+
+
+def test_compiler_that_is_killed(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:
+    killer = tmp_path / "gcc"
+    killer.write_text("#!/bin/sh\nkill -9 $$\n")
+    killer.chmod(0o755)
+    environment = {**subprocess_environment, "CC": str(killer), "WEFT_CACHE_DIR": str(tmp_path / "cache")}
+    done = _run(tmp_path, environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "right"
+
+
+def test_corrupted_cache(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:
+    cache = tmp_path / "cache"
+    environment = {**subprocess_environment, "WEFT_CACHE_DIR": str(cache)}
+    assert _run(tmp_path, environment).stdout.strip() == "right"
+    files = [path for path in cache.rglob("*") if path.is_file()]
+    assert files, "the first run left nothing in the cache"
+    for path in files:
+        path.chmod(0o644)
+        path.write_bytes(b"garbage" * 10)
+    done = _run(tmp_path, environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "right"
+
+
+def test_truncated_cache(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:
+    cache = tmp_path / "cache"
+    environment = {**subprocess_environment, "WEFT_CACHE_DIR": str(cache)}
+    assert _run(tmp_path, environment).stdout.strip() == "right"
+    for path in [path for path in cache.rglob("*") if path.is_file()]:
+        path.chmod(0o644)
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    done = _run(tmp_path, environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "right"
+
+
+def test_cache_directory_that_cannot_be_made(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:
+    blocker = tmp_path / "file"
+    blocker.write_text("not a directory")
+    environment = {**subprocess_environment, "WEFT_CACHE_DIR": str(blocker / "cache")}
+    done = _run(tmp_path, environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "right"
+    assert done.stderr.count("CacheWarning") <= 2  # one warning: its class may be printed with the source line
+
+
+def test_disabled_by_the_environment(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:
+    environment = {**subprocess_environment, "WEFT_DISABLE": "1", "WEFT_CACHE_DIR": str(tmp_path / "cache")}
+    done = _run(tmp_path, environment)
+    assert done.stdout.strip() == "right", done.stderr
+    assert not (tmp_path / "cache").exists()
+
+
+LONG = """
+import numpy as np, sys
+import weft
+
+@weft.jit(fallback="error")
+def spin(n, m):
+    x = 1
+    for i in range(n):
+        for j in range(m):
+            x = (x * 1103515245 + 12345) % 2147483648
+    return x
+
+@weft.jit(fallback="error")
+def sweep(a, n):
+    for _ in range(n):
+        a[1:-1] = 0.5 * (a[:-2] + a[2:])
+
+@weft.jit(fallback="error")
+def wait(a):
+    count = 0
+    while a[0] < 1.0:
+        count = (count + 1) % 1000
+    return count
+
+spin(3, 4)
+sweep(np.ones(100), 3)
+wait(np.ones(2))
+calls = {
+    "spin": lambda: spin(2**35, 2**30),
+    "sweep": lambda: sweep(np.ones(100_000), 2**38),
+    "wait": lambda: wait(np.zeros(2)),
+}
+print("ready", flush=True)
+try:
+    calls[sys.argv[1]]()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("which", ["spin", "sweep", "wait"])
+def test_control_c_is_answered_within_a_second(
+    which: str, tmp_path: Path, subprocess_environment: dict[str, str]
+) -> None:
+    script = tmp_path / "long.py"
+    script.write_text(LONG)
+    child = subprocess.Popen(
+        [sys.executable, str(script), which],
+        env={**subprocess_environment, "WEFT_CACHE_DIR": os.environ["WEFT_CACHE_DIR"]},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline().strip() == "ready"
+        time.sleep(0.5)
+        assert child.poll() is None, "the kernel ended by itself: the test tests nothing"
+        start = time.perf_counter()
+        child.send_signal(signal.SIGINT)
+        said = child.stdout.readline().strip()
+        taken = time.perf_counter() - start
+        assert said == "interrupted"
+        assert taken < 1.0
+    finally:
+        child.kill()
+        child.wait()
