@@ -54,6 +54,11 @@ def function_from_source(source: str, name: str = "f", namespace: dict[str, Any]
     return function
 
 
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else text[:200] + "..."
+
+
 def _close(actual: np.ndarray, expected: np.ndarray, tolerance: float, zero_signs: bool) -> bool:
     if actual.dtype.kind not in "fc":
         return bool(np.array_equal(actual, expected))
@@ -84,7 +89,7 @@ def difference(
 ) -> str | None:
     """Why two values are not the same to a caller; None if they are."""
     if type(actual) is not type(expected):
-        return f"{where}: type {type(actual).__name__}, expected {type(expected).__name__} ({actual!r} / {expected!r})"
+        return f"{where}: type {type(actual).__name__}, expected {type(expected).__name__} ({_short(actual)} / {_short(expected)})"
     if isinstance(expected, np.ndarray):
         if actual.dtype != expected.dtype:
             return f"{where}: dtype {actual.dtype}, expected {expected.dtype}"
@@ -131,7 +136,8 @@ def compare(
 ) -> str | None:
     """Why two outcomes differ to a caller; None if they agree."""
     if (actual.error is None) != (expected.error is None):
-        return f"raised {actual.error!r}, expected {expected.error!r} (value {actual.value!r} / {expected.value!r})"
+        values = f"(value {_short(actual.value)} / {_short(expected.value)})"
+        return f"raised {actual.error!r}, expected {expected.error!r} {values}"
     if expected.error is not None:
         if type(actual.error) is not type(expected.error) or str(actual.error) != str(expected.error):
             return f"raised {actual.error!r}, expected {expected.error!r}"
@@ -180,7 +186,10 @@ def same_as_plain(
     """Assert that calls of an already compiled function agree with the plain one."""
     expected = outcome(function, make(), keywords)
     for call in range(calls):
-        why = compare(outcome(compiled, make(), keywords), expected, tolerance, zero_signs=zero_signs, memory=memory)
+        actual = outcome(compiled, make(), keywords)
+        if actual.error is not None and expected.error is None:
+            raise actual.error  # with its own traceback
+        why = compare(actual, expected, tolerance, zero_signs=zero_signs, memory=memory)
         assert why is None, f"call {call + 1}: {why}"
 
 

@@ -189,7 +189,14 @@ def _python_version(compiled: Compiled) -> None:
     """Without a C compiler: the optimised program as Python."""
     from weft.codegen.python import compile_python
 
-    function = compile_python(compiled.program_optimised)
+    code = compile_python(compiled.program_optimised)
+    names = (*compiled.built.names, *(entry.param for entry in compiled.built.hidden))
+    filling = [position for position, name in enumerate(names) if name is not None]
+
+    def function(*values: object) -> object:
+        """The dispatcher passes every value, also those that are only compared."""
+        return code(*(values[position] for position in filling))
+
     places = binding.layout(compiled.program_optimised)
     compiled.version = _version(compiled, places, (), function, None)
 

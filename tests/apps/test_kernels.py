@@ -19,11 +19,8 @@ def test_kernel_equals_plain_python(name: str, form: str) -> None:
     function = kernel.forms[form]
     compiled = weft.jit(fallback="error")(function)
     for size in (kernel.medium, *kernel.small):
-        make = lambda size=size: kernel.arguments(form, size)
-        expected = outcome(function, make())
-        for call in ("first", "second"):
-            why = compare(outcome(compiled, make()), expected, kernel.tolerance)
-            assert why is None, f"size {size}, {call} call: {why}"
+        same_as_plain(compiled, function, lambda size=size: kernel.arguments(form, size), kernel.tolerance)
+    assert compiled.stats["python_calls"] == 0
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -24,14 +24,16 @@ HEADERS = {
 }
 
 
-def program(arrays: Mapping[str, tuple[str, int]], body: str, buffers: str = "", output: str = "None") -> Program:
+def program(
+    arrays: Mapping[str, tuple[str, int]], body: str, buffers: str = "", output: str = "None", layout: str = "C"
+) -> Program:
     """A program over parameter arrays (name: dtype and rank), with further buffer lines and a body."""
     lines = f"program test({', '.join(arrays)}):\n"
     for name, (_, rank) in arrays.items():
         lines += HEADERS[rank].format(name)
     for name, (dtype, rank) in arrays.items():
         shape = ", ".join(f"{name}_{axis}" for axis in range(rank))
-        lines += f"  param {name}: {dtype}[{shape}] C\n"
+        lines += f"  param {name}: {dtype}[{shape}] {layout}\n" if rank else f"  param {name}: {dtype}\n"
     for line in buffers.strip().splitlines():
         lines += f"  {line.strip()}\n"
     lines += f"  output #0 = {output}\n\n"
@@ -49,7 +51,9 @@ def lowered(before: Program, **options: object) -> Program:
     return after
 
 
-def assert_same(before: Program, arguments: Mapping[str, object], after: Program | None = None, **options: object) -> Program:
+def assert_same(
+    before: Program, arguments: Mapping[str, object], after: Program | None = None, **options: object
+) -> Program:
     """The lowered program gives what the original gives, in every order of parallel iterations."""
     after = lowered(before, **options) if after is None else after
     expected = copy.deepcopy(dict(arguments))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 import pytest
@@ -16,7 +17,8 @@ from weft.runtime.descriptor import Signature
 
 TOOLCHAIN = toolchain.find()
 native = pytest.mark.skipif(dispatch.load_core() is None, reason="the native core cannot be built here")
-FEATURES = c.CFeatures(libmvec=TOOLCHAIN is not None and TOOLCHAIN.supports_libmvec)
+_GLIBC = tuple(int(part) for part in (platform.libc_ver()[1] or "0.0").split(".")[:2])
+FEATURES = c.CFeatures(TOOLCHAIN is not None and TOOLCHAIN.supports_libmvec, (_GLIBC[0], _GLIBC[1]))
 
 
 class Missed(Exception):

@@ -1,4 +1,5 @@
-"""Cost estimates.  In: expressions, domains and lowered blocks; out: cycles, as numbers or as expressions over the symbols.
+"""Cost estimates.  In: expressions, domains and lowered blocks; out: cycles, as numbers or as expressions over the
+symbols.
 
 Work expressions are of type float: a product of three sizes may leave 64 bits, and an estimate must never raise the
 overflow flag that integer arithmetic carries.

@@ -1,5 +1,6 @@
-"""Interval arithmetic over affine index expressions.  In: an expression and the dense dimensions around it; out: its least
-and greatest value as expressions free of those dimensions, boxes around domains, and cheap proofs that two accesses never meet.
+"""Interval arithmetic over affine index expressions.  In: an expression and the dense dimensions around it; out: its
+least and greatest value as expressions free of those dimensions, boxes around domains, and cheap proofs that two
+accesses never meet.
 """
 
 from __future__ import annotations
@@ -134,7 +135,4 @@ def apart(left: Interval | None, right: Interval | None) -> bool:
 
 def never_meet(left: tuple[Expr, ...], left_ranges: Ranges, right: tuple[Expr, ...], right_ranges: Ranges) -> bool:
     """Whether two accesses to one buffer never touch the same element: some index position keeps them apart."""
-    return any(
-        apart(left_ranges.of(affine(one)), right_ranges.of(affine(other)))
-        for one, other in zip(left, right)
-    )
+    return any(apart(left_ranges.of(affine(one)), right_ranges.of(affine(other))) for one, other in zip(left, right))

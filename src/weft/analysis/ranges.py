@@ -188,8 +188,8 @@ def symbols(program: Program) -> dict[str, Interval]:
 def environment(program: Program, rounds: int = 2) -> dict[str, Interval]:
     """What holds everywhere of symbols, dimensions and integer scalar variables.
 
-    A scalar lies in the union of everything ever assigned to it.  Each round starts from sound intervals and so ends with
-    sound ones; a variable that counts (k = k + 1) keeps the whole word.
+    A scalar lies in the union of everything ever assigned to it.  Each round starts from sound intervals and so ends
+    with sound ones; a variable that counts (k = k + 1) keeps the whole word.
     """
     scalars = {b.name for b in program.buffers if not b.shape and b.type == INT and b.name not in program.params}
     known = symbols(program)

@@ -1,7 +1,7 @@
 """Where scalar variables live.  In: a lowered program; out: for each rank-0 local buffer the innermost block in which a
 variable declared anew at each entry is all the program needs, and the classes of names that a Rebind may exchange.
 
-    for i: { s = 0; for k: s = s + a[i, k]; r[i] = s }     s belongs to the body of i: written before read in each iteration
+    for i: { s = 0; for k: s = s + a[i, k]; r[i] = s }     s belongs to the body of i: each iteration writes it first
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _common(paths: set[Path]) -> Path:
 
 
 def exchanged(program: Program) -> dict[str, frozenset[str]]:
-    """For every buffer that takes part in a Rebind, all buffers whose memory it may come to denote (itself included)."""
+    """For every buffer that takes part in a Rebind, all buffers whose memory it may come to denote, and itself."""
     groups: dict[str, set[str]] = {}
     for node in walk(program.body):
         if isinstance(node, Rebind):

@@ -1,5 +1,5 @@
-"""The contract of one call.  In: a program and how its arguments arrive; out: where each argument and result lies in the
-word block (`layout`, which the generated C reads) and the version descriptor of the run time (`version`, for the dispatcher).
+"""The contract of one call.  In: a program and how its arguments arrive; out: where each argument and result lies in
+the word block (`layout`, which the generated C reads) and the run time's descriptor (`version`, for the dispatcher).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _leaf_words(program: Program, out: Out) -> int:
 
 
 def result_buffers(program: Program) -> tuple[str, ...]:
-    """The buffers whose memory may reach the caller as a new array: those returned, and what a Rebind exchanges them for."""
+    """The buffers whose memory may reach the caller as a new array: those returned, and what they are exchanged for."""
     returned = {out.buffer for tree in program.results for out in leaves(tree) if isinstance(out, (ArrayOut, ViewOut))}
     groups = exchanged(program)
     for name in tuple(returned):
@@ -76,7 +76,7 @@ def result_buffers(program: Program) -> tuple[str, ...]:
 
 
 def layout(program: Program) -> WordLayout:
-    """Where everything lies: control words, parameters in order, new arrays, then the words of whichever result returns."""
+    """Where everything lies: control words, parameters in order, new arrays, the words of whichever result returns."""
     offset = D.CONTROL_WORDS
     params: dict[str, int] = {}
     for name in program.params:
@@ -111,7 +111,7 @@ class Fills:
     as_list: bool = False
 
 
-#: How one argument of the call is bound: to a parameter of the program, or only looked at (constant, repeated, any object).
+#: How one argument of the call is bound: to a parameter of the program, or only looked at (a constant, any object).
 Binding = Union[Fills, D.ConstParam, D.SameAsParam, D.ObjectParam]
 #: A value that is no argument (an attribute, a global, a closure cell), with how the dispatcher fetches it.
 HiddenBinding = tuple[Binding, Callable[[D.DirectParam], D.HiddenParam]]
@@ -217,7 +217,7 @@ def version(
     location: D.SourceLocation | None = None,
     keepalive: object = None,
 ) -> D.Version:
-    """The descriptor of a compiled program: `call` binds the function's arguments in order, `hidden` what follows them."""
+    """The descriptor of a compiled program: `call` binds the function's arguments, `hidden` what follows them."""
     bindings = (*call, *(binding for binding, _ in hidden))
     _check_order(program, bindings)
     written = written_params(program)

@@ -1,5 +1,5 @@
-"""The C back end.  In: a lowered program, the user's options and what the compiler offers; out: one translation unit without
-headers that exports `kernel`, where its arguments and results lie, and the table of exceptions it can raise.
+"""The C back end.  In: a lowered program, the user's options and what the compiler offers; out: one translation unit
+without headers that exports `kernel`, where its arguments and results lie, and the table of exceptions it can raise.
 
     unpack the words  ->  entry guards (else status 1)  ->  the body  ->  one exit that releases memory
 """
@@ -14,23 +14,15 @@ from weft.codegen import c_support
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout, layout, written_params
 from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage
+from weft.codegen.c_frame import DONE, FAILED, GUARD, RAISE, STATUS, TICKS, WORDS, Frame, Unit
 from weft.codegen.c_helpers import PRELUDE
+from weft.codegen.c_memory import storage_of
 from weft.codegen.c_ops import CFeatures, Used, prototype
-from weft.codegen.c_stmt import (
-    DONE,
-    FAILED,
-    GUARD,
-    RAISE,
-    STATUS,
-    TICKS,
-    WORDS,
-    Frame,
-    Statements,
-    Unit,
-    storage_of,
-)
-from weft.ir.expr import Var
-from weft.ir.program import Argument, Buffer, Layout, Program, Role, SizeOf, Symbol
+from weft.codegen.c_parallel import collect_failure
+from weft.codegen.c_stmt import Statements
+from weft.ir.expr import Var, dim_vars
+from weft.ir.program import Argument, Buffer, Layout, Loop, Program, Role, SizeOf, Symbol
+from weft.ir.walk import walk
 from weft.options import Options
 
 __all__ = ["CFeatures", "CSource", "flags", "generate"]
@@ -55,8 +47,9 @@ def flags(options: Options) -> tuple[str, ...]:
     return ("-ffast-math", "-ffp-contract=fast") if options.fp == "fast" else ()
 
 
-def generate(program: Program, options: Options, features: CFeatures = CFeatures()) -> CSource:
+def generate(program: Program, options: Options, features: CFeatures | None = None) -> CSource:
     """The C of a lowered program."""
+    features = features or CFeatures()
     places = layout(program)
     strict = options.fp == "strict"
     names = Names()
@@ -76,6 +69,9 @@ def generate(program: Program, options: Options, features: CFeatures = CFeatures
     )
     for symbol in program.symbols:
         unit.types[names.of(symbol.name)] = "i64"
+    for node in walk(program.body):
+        if isinstance(node, Loop):
+            unit.types |= {names.of(var): "i64" for var in dim_vars((node.dim,))}
     for buffer in program.buffers:
         owns = buffer.rank > 0 and buffer.name not in places.slots and buffer.role is not Role.PARAM
         expressions.storages[buffer.name] = storage_of(program, buffer, names, expressions, owns)
@@ -121,6 +117,8 @@ def _kernel(unit: Unit, expressions: Expressions) -> C.Function:
     body = statements.block(unit.program.body, ())
     code: list[C.CStmt] = [*guards, *body, C.Label(DONE)]
     free = set(C.free_names(tuple(code)))
+    if FAILED in free and not unit.guard_on_failure:
+        code.append(collect_failure())
     if OVERFLOW in free:
         code.append(_overflowed(unit))
     for owner in frame.owners:
@@ -197,14 +195,16 @@ def _guards(unit: Unit, expressions: Expressions, statements: Statements) -> lis
     """What must hold for this code to apply; nothing has happened yet, so that a failure is a plain return."""
     program = unit.program
     leave = (C.Leave(C.number(GUARD)),)
-    conditions = [*_symbol_guards(unit), *_shape_guards(unit, expressions), *_overlap_guards(unit)]
+    layouts = [*_symbol_guards(unit), *_shape_guards(unit, expressions), *_overlap_guards(unit)]
+    plain = [expressions.value(check.condition) for check in program.guards if not check.domain]
     out: list[C.CStmt] = []
-    together = C.all_of(conditions)
-    if together is not None:
-        out.append(C.IfElse(C.Prefix("!", together), leave))
+    for together in (C.all_of(layouts), C.all_of(plain)):
+        if together is not None:
+            out.append(C.IfElse(C.Prefix("!", together), leave))
     for check in program.guards:
-        failed = C.IfElse(C.Prefix("!", expressions.value(check.condition)), leave)
-        out += statements.nest(check.domain, [failed])
+        if check.domain:  # these read arrays: last, when sizes and layouts are known to be right
+            failed = C.IfElse(C.Prefix("!", expressions.value(check.condition)), leave)
+            out += statements.nest(check.domain, [failed])
     return out
 
 

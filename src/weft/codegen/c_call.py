@@ -1,27 +1,24 @@
 """Library calls in C.  In: a Call with the statement it stands for; out: a call through the runtime's BLAS table, and
 plain loops for the sizes and strides BLAS does not take (and for machines without it).
 
-Which operand index is which is read off the index maps: an operand's stride along a dimension is what one step of it adds
-to the address, so that slices, transposes and offsets need no case of their own.
+Which operand index is which is read off the index maps: an operand's stride along a dimension is what one step of it
+adds to the address, so that slices, transposes and offsets need no case of their own.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from weft.codegen import c_ops, c_support
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import RT, Storage
+from weft.codegen.c_loops import Loops
 from weft.ir.expr import Const, Dim, Expr, Op, Read, Reduce, Var
 from weft.ir.index import affine
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import Accumulator, Block, Buffer, Call, Layout, Loop, LoopKind, Node, Stmt
 from weft.ir.types import INT, ScalarType
 from weft.ir.walk import fresh, rewrite, subexpressions, substitute
-
-if TYPE_CHECKING:
-    from weft.codegen.c_stmt import Statements
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Operand:
     strides: dict[str, C.CExpr]
 
 
-def call(node: Call, statements: Statements) -> list[C.CStmt]:
+def call(node: Call, statements: Loops) -> list[C.CStmt]:
     """if (!blas(...)) { loops }"""
     fallback = tuple(loops(node.stmt, statements))
     attempt = _attempt(node, statements)
@@ -41,7 +38,7 @@ def call(node: Call, statements: Statements) -> list[C.CStmt]:
     return [C.IfElse(C.Prefix("!", attempt), fallback)]
 
 
-def _attempt(node: Call, statements: Statements) -> C.CExpr | None:
+def _attempt(node: Call, statements: Loops) -> C.CExpr | None:
     """The call of a wrapper that answers whether BLAS did it; None if this routine is none of its own."""
     element = statements.expressions.ctype(node.stmt.value.type)
     dims = _dimensions(node)
@@ -75,7 +72,7 @@ def _dimensions(node: Call) -> dict[str, Dim] | None:
     return found
 
 
-def _operand(read: Read, dims: dict[str, Dim], statements: Statements) -> Operand:
+def _operand(read: Read, dims: dict[str, Dim], statements: Loops) -> Operand:
     storage = statements.expressions.storages[read.buffer]
     start: dict[str, Expr] = {name: dim.lo for name, dim in dims.items()}
 
@@ -95,7 +92,7 @@ def _names(expr: Expr) -> set[str]:
     return {e.name for e in subexpressions(expr) if isinstance(e, Var)}
 
 
-def _extent(name: str, dims: dict[str, Dim], statements: Statements) -> C.CExpr:
+def _extent(name: str, dims: dict[str, Dim], statements: Loops) -> C.CExpr:
     return statements.trips(dims[name])
 
 
@@ -103,13 +100,13 @@ def _target(node: Call) -> Read:
     return Read(node.stmt.buffer, node.stmt.index, node.stmt.value.type)
 
 
-def _factor(value: Expr | None, of: ScalarType, default: int, statements: Statements) -> C.CExpr:
+def _factor(value: Expr | None, of: ScalarType, default: int, statements: Loops) -> C.CExpr:
     if value is None:
         return c_ops.literal(default if of.dtype.is_integer else float(default), of.dtype)
     return c_ops.cast(statements.expressions.value(value), value.type.dtype, of.dtype, statements.unit.used)
 
 
-def _common(node: Call, statements: Statements) -> tuple[C.CExpr, C.CExpr, C.CExpr]:
+def _common(node: Call, statements: Loops) -> tuple[C.CExpr, C.CExpr, C.CExpr]:
     """Scale, keep, and whether the old contents count at all."""
     of = node.stmt.value.type
     keep = C.number(0 if node.keep is None else 1)
@@ -121,7 +118,7 @@ def _shared(one: Operand, other: Operand) -> str | None:
     return next(iter(common)) if len(common) == 1 else None
 
 
-def _gemm(node: Call, dims: dict[str, Dim], statements: Statements) -> tuple[C.CExpr, ...] | None:
+def _gemm(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, ...] | None:
     a, b = (_operand(read, dims, statements) for read in node.operands)
     c = _operand(_target(node), dims, statements)
     i, j, k = _shared(a, c), _shared(b, c), _shared(a, b)
@@ -134,7 +131,7 @@ def _gemm(node: Call, dims: dict[str, Dim], statements: Statements) -> tuple[C.C
     return (*sizes, scale, *left, *right, keep, kept, c.address, c.strides[i], c.strides[j])
 
 
-def _gemv(node: Call, dims: dict[str, Dim], statements: Statements) -> tuple[C.CExpr, ...] | None:
+def _gemv(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, ...] | None:
     a, x = (_operand(read, dims, statements) for read in node.operands)
     y = _operand(_target(node), dims, statements)
     i, k = _shared(a, y), _shared(a, x)
@@ -146,7 +143,7 @@ def _gemv(node: Call, dims: dict[str, Dim], statements: Statements) -> tuple[C.C
     return (*sizes, scale, *matrix, x.address, x.strides[k], keep, kept, y.address, y.strides[i])
 
 
-def _dot(node: Call, dims: dict[str, Dim], statements: Statements) -> tuple[C.CExpr, ...] | None:
+def _dot(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, ...] | None:
     x, y = (_operand(read, dims, statements) for read in node.operands)
     target = _operand(_target(node), dims, statements)
     k = _shared(x, y)
@@ -157,7 +154,7 @@ def _dot(node: Call, dims: dict[str, Dim], statements: Statements) -> tuple[C.CE
     return (_extent(k, dims, statements), scale, *vectors, keep, kept, target.address)
 
 
-def _ger(node: Call, dims: dict[str, Dim], statements: Statements) -> tuple[C.CExpr, ...] | None:
+def _ger(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, ...] | None:
     x, y = (_operand(read, dims, statements) for read in node.operands)
     a = _operand(_target(node), dims, statements)
     i, j = _shared(x, a), _shared(y, a)
@@ -177,7 +174,7 @@ _ARGUMENTS = {"gemm": _gemm, "gemv": _gemv, "dot": _dot, "ger": _ger}
 # --- the same statement as loops ------------------------------------------------------------------------------------
 
 
-def loops(stmt: Stmt, statements: Statements) -> list[C.CStmt]:
+def loops(stmt: Stmt, statements: Loops) -> list[C.CStmt]:
     """for each point: the reductions of the value into scalars of their own, then the assignment."""
     names = statements.unit.names
     prepared: list[Node] = []

@@ -7,7 +7,6 @@ between: it is plain signed arithmetic, which compilers vectorise.
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -25,13 +24,10 @@ from weft.ir.types import INT, DType, ScalarType
 OWN = "k_"
 OVERFLOW, RT = f"{OWN}overflow", f"{OWN}rt"
 
-_KEYWORDS = frozenset(
-    ["auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm", "typeof", "main", "kernel", "weft_rt"]
-) | frozenset(keyword.kwlist)
-_TYPES = frozenset(C_TYPE.values())
-_LIBRARY = frozenset(
-    ["acos", "acosh", "asin", "asinh", "atan", "atanh", "atan2", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "floor", "fmax", "fmin", "fmod", "hypot", "lgamma", "log", "log10", "log1p", "log2", "nextafter", "pow", "rint", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc", "abs", "conj", "real", "imag", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "cabs", "carg", "cexp", "clog", "cpow", "csin", "ccos", "csqrt"]
-)
+_KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
+register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof
+main kernel weft_rt"""
+_RESERVED = frozenset(_KEYWORDS.split()) | frozenset(C_TYPE.values()) | c_ops.LIBRARY_NAMES
 
 
 @dataclass
@@ -55,7 +51,7 @@ class Names:
         """A new name like `hint`."""
         text = "".join(c if c.isascii() and (c.isalnum() or c == "_") else f"u{ord(c):x}" for c in hint)
         # Helper functions are named operation_type: no variable may look like one.
-        suspicious = text in _KEYWORDS or text in _TYPES or text in _LIBRARY or text.rstrip("fl") in _LIBRARY
+        suspicious = text in _RESERVED or not text.isidentifier()
         if (
             suspicious
             or text.startswith((OWN, "__", "weft"))
@@ -226,7 +222,7 @@ class Expressions:
         return ranges.fits(expr, self.env)
 
     def _power(self, expr: Op, dtype: DType) -> C.CExpr | None:
-        """A float to a small whole power as products: exact for the square, as good as the vector library for others."""
+        """A float to a small whole power as products: exact for a square, as good as the vector library otherwise."""
         if expr.op != "pow" or not dtype.is_float or not isinstance(expr.args[1], Const):
             return None
         exponent = expr.args[1].value

@@ -15,7 +15,8 @@ from weft.ir.types import DType
 PRELUDE = """
 typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64;
 typedef unsigned char u8; typedef unsigned short u16; typedef unsigned int u32; typedef unsigned long long u64;
-typedef unsigned char b8; typedef float f32; typedef double f64; typedef float _Complex c64; typedef double _Complex c128;
+typedef unsigned char b8; typedef float f32; typedef double f64;
+typedef float _Complex c64; typedef double _Complex c128;
 typedef struct weft_rt {
   i64 version;
   void *(*new_array)(i64 *w, i64 slot, i64 typenum, i64 rank, const i64 *shape, i64 zero);
@@ -25,7 +26,8 @@ typedef struct weft_rt {
   i64 (*threads)(void);
   i64 (*poll)(void);
   i64 blas_ilp64;
-  void *sgemm, *dgemm, *cgemm, *zgemm, *sgemv, *dgemv, *cgemv, *zgemv, *sdot, *ddot, *sger, *dger, *ssyrk, *dsyrk, *strsm, *dtrsm;
+  void *sgemm, *dgemm, *cgemm, *zgemm, *sgemv, *dgemv, *cgemv, *zgemv, *sdot, *ddot, *sger, *dger;
+  void *ssyrk, *dsyrk, *strsm, *dtrsm;
 } weft_rt;
 """
 
@@ -35,7 +37,7 @@ C_TYPE: dict[DType, str] = {dtype: "b8" if dtype is DType.BOOL else dtype.value 
 
 @dataclass(frozen=True)
 class Helper:
-    """A function template for the kinds of dtype in `kinds`; `needs` names other helpers, `library` functions of libm."""
+    """A function template for the dtypes of `kinds`; `needs` names other helpers, `library` functions of libm."""
 
     kinds: str
     text: str
@@ -68,7 +70,9 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
         ),
         Helper("u", "static inline $t mod_$t($t a, $t b) { return b == 0 ? 0 : ($t)(a % b); }"),
     ),
-    "fmod": Helper("iu", "static inline $t fmod_$t($t a, $t b) { return b == 0 || b == ($t)-1 && ($t)-1 < 0 ? 0 : ($t)(a % b); }"),
+    "fmod": Helper(
+        "iu", "static inline $t fmod_$t($t a, $t b) { return b == 0 || b == ($t)-1 && ($t)-1 < 0 ? 0 : ($t)(a % b); }"
+    ),
     "pow": Helper(
         "iu",
         """static inline $t pow_$t($t a, $t b) {
@@ -109,19 +113,37 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
 # A Python integer is 64 bits wide here; going beyond sets a flag that is looked at before anything leaves the function.
 _CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
     "add_checked": Helper(
-        "i", "static inline i64 add_checked_i64(i64 a, i64 b, i64 *o) { i64 r; *o |= __builtin_add_overflow(a, b, &r); return r; }"
+        "i",
+        """static inline i64 add_checked_i64(i64 a, i64 b, i64 *o) {
+  i64 r;
+  *o |= __builtin_add_overflow(a, b, &r);
+  return r;
+}""",
     ),
     "sub_checked": Helper(
-        "i", "static inline i64 sub_checked_i64(i64 a, i64 b, i64 *o) { i64 r; *o |= __builtin_sub_overflow(a, b, &r); return r; }"
+        "i",
+        """static inline i64 sub_checked_i64(i64 a, i64 b, i64 *o) {
+  i64 r;
+  *o |= __builtin_sub_overflow(a, b, &r);
+  return r;
+}""",
     ),
     "mul_checked": Helper(
-        "i", "static inline i64 mul_checked_i64(i64 a, i64 b, i64 *o) { i64 r; *o |= __builtin_mul_overflow(a, b, &r); return r; }"
+        "i",
+        """static inline i64 mul_checked_i64(i64 a, i64 b, i64 *o) {
+  i64 r;
+  *o |= __builtin_mul_overflow(a, b, &r);
+  return r;
+}""",
     ),
     "neg_checked": Helper(
-        "i", "static inline i64 neg_checked_i64(i64 a, i64 *o) { i64 r; *o |= __builtin_sub_overflow(0, a, &r); return r; }"
+        "i",
+        "static inline i64 neg_checked_i64(i64 a, i64 *o) { i64 r; *o |= __builtin_sub_overflow(0, a, &r); return r; }",
     ),
     "abs_checked": Helper(
-        "i", "static inline i64 abs_checked_i64(i64 a, i64 *o) { return a < 0 ? neg_checked_i64(a, o) : a; }", ("neg_checked",)
+        "i",
+        "static inline i64 abs_checked_i64(i64 a, i64 *o) { return a < 0 ? neg_checked_i64(a, o) : a; }",
+        ("neg_checked",),
     ),
     "floordiv_checked": Helper(
         "i",
@@ -244,20 +266,32 @@ _ORDER: dict[str, Helper | tuple[Helper, ...]] = {
     "minimum": (
         Helper("iu", "static inline $t minimum_$t($t a, $t b) { return a < b ? a : b; }"),
         Helper("f", "static inline $t minimum_$t($t a, $t b) { return (a < b) | (a != a) ? a : b; }"),
-        Helper("c", "static inline $t minimum_$t($t a, $t b) { return le_$t(a, b) || isnan_$t(a) ? a : b; }", ("le", "isnan")),
+        Helper(
+            "c",
+            "static inline $t minimum_$t($t a, $t b) { return le_$t(a, b) || isnan_$t(a) ? a : b; }",
+            ("le", "isnan"),
+        ),
     ),
     "maximum": (
         Helper("iu", "static inline $t maximum_$t($t a, $t b) { return a > b ? a : b; }"),
         Helper("f", "static inline $t maximum_$t($t a, $t b) { return (a > b) | (a != a) ? a : b; }"),
-        Helper("c", "static inline $t maximum_$t($t a, $t b) { return le_$t(b, a) || isnan_$t(a) ? a : b; }", ("le", "isnan")),
+        Helper(
+            "c",
+            "static inline $t maximum_$t($t a, $t b) { return le_$t(b, a) || isnan_$t(a) ? a : b; }",
+            ("le", "isnan"),
+        ),
     ),
     "fmin": (
         Helper("f", "static inline $t fmin_$t($t a, $t b) { return (a <= b) | (b != b) ? a : b; }"),
-        Helper("c", "static inline $t fmin_$t($t a, $t b) { return le_$t(a, b) || isnan_$t(b) ? a : b; }", ("le", "isnan")),
+        Helper(
+            "c", "static inline $t fmin_$t($t a, $t b) { return le_$t(a, b) || isnan_$t(b) ? a : b; }", ("le", "isnan")
+        ),
     ),
     "fmax": (
         Helper("f", "static inline $t fmax_$t($t a, $t b) { return (a >= b) | (b != b) ? a : b; }"),
-        Helper("c", "static inline $t fmax_$t($t a, $t b) { return le_$t(b, a) || isnan_$t(b) ? a : b; }", ("le", "isnan")),
+        Helper(
+            "c", "static inline $t fmax_$t($t a, $t b) { return le_$t(b, a) || isnan_$t(b) ? a : b; }", ("le", "isnan")
+        ),
     ),
 }
 
@@ -316,9 +350,7 @@ _COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
         needs=("mul", "truediv"),
         library=("cpow",),
     ),
-    "abs": Helper(
-        "c", "static inline $r abs_$t($t a) { return hypot$f(__real__ a, __imag__ a); }", library=("hypot",)
-    ),
+    "abs": Helper("c", "static inline $r abs_$t($t a) { return hypot$f(__real__ a, __imag__ a); }", library=("hypot",)),
     "sign": Helper(
         "c",
         """static inline $t sign_$t($t a) {
@@ -334,7 +366,9 @@ _COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
 }""",
         needs=("abs", "isinf:real"),
     ),
-    "isnan": Helper("c", "static inline i32 isnan_$t($t a) { return (__real__ a != __real__ a) | (__imag__ a != __imag__ a); }"),
+    "isnan": Helper(
+        "c", "static inline i32 isnan_$t($t a) { return (__real__ a != __real__ a) | (__imag__ a != __imag__ a); }"
+    ),
     "isinf": Helper(
         "c", "static inline i32 isinf_$t($t a) { return isinf_$r(__real__ a) | isinf_$r(__imag__ a); }", ("isinf:real",)
     ),
@@ -343,7 +377,7 @@ _COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
         "static inline i32 isfinite_$t($t a) { return isfinite_$r(__real__ a) & isfinite_$r(__imag__ a); }",
         ("isfinite:real",),
     ),
-    # Ordered by the real part, then by the imaginary part; a NaN in an imaginary part that decides nothing still counts.
+    # Ordered by the real part, then by the imaginary part, where a NaN counts even if it decides nothing.
     "lt": Helper(
         "c",
         """static inline i32 lt_$t($t a, $t b) {
@@ -362,7 +396,9 @@ _COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
     "ge": Helper("c", "static inline i32 ge_$t($t a, $t b) { return le_$t(b, a); }", ("le",)),
     "rint": Helper(
         "c",
-        "static inline $t rint_$t($t a) { return __builtin_complex(__builtin_rint$f(__real__ a), __builtin_rint$f(__imag__ a)); }",
+        """static inline $t rint_$t($t a) {
+  return __builtin_complex(__builtin_rint$f(__real__ a), __builtin_rint$f(__imag__ a));
+}""",
     ),
     "exp2": Helper(
         "c",
@@ -419,6 +455,9 @@ def _merge(*tables: dict[str, Helper | tuple[Helper, ...]]) -> dict[str, tuple[H
 
 HELPERS: dict[str, tuple[Helper, ...]] = _merge(_INTEGER, _CHECKED, _FLOAT, _ORDER, _COMPLEX)
 
+#: The functions of libm that helpers call.
+LIBRARY_OF_HELPERS = frozenset(f for group in HELPERS.values() for helper in group for f in helper.library)
+
 
 def _find(name: str, dtype: DType) -> Helper:
     for helper in HELPERS[name]:
@@ -448,5 +487,7 @@ def expand(name: str, dtype: DType) -> Expansion:
     text = Template(helper.text).substitute(
         t=C_TYPE[dtype], u=unsigned_type(dtype), b=8 * dtype.size, r=C_TYPE[dtype.real], f=suffix
     )
-    needs = tuple((need.removesuffix(":real"), dtype.real if need.endswith(":real") else dtype) for need in helper.needs)
+    needs = tuple(
+        (need.removesuffix(":real"), dtype.real if need.endswith(":real") else dtype) for need in helper.needs
+    )
     return Expansion(text, needs, tuple(function + suffix for function in helper.library))

@@ -1,4 +1,4 @@
-"""What each operation of the IR is in C, for each kind of dtype: one table.  In: an operation, its dtype and C operands;
+"""What each operation of the IR is in C, for each kind of dtype: one table.  In: an operation, a dtype, C operands;
 out: a C expression, with the helpers and library functions it calls noted in `Used`.
 
 A kind of dtype (b, i, u, f, c) without an entry has no such operation; the front end never builds one.
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Union
 
 from weft.codegen import syntax as C
-from weft.codegen.c_helpers import C_TYPE, expand, unsigned_type
+from weft.codegen.c_helpers import C_TYPE, LIBRARY_OF_HELPERS, expand, unsigned_type
 from weft.ir.types import DType
 
 # --- what an entry may be -------------------------------------------------------------------------------------------
@@ -156,6 +156,10 @@ MEANING: dict[tuple[str, str], Meaning] = {
     (op, kind): meaning for op, entries in _TABLE.items() for kinds, meaning in entries.items() for kind in kinds
 }
 
+_CALLED = {m.name for m in MEANING.values() if isinstance(m, Library)} | LIBRARY_OF_HELPERS
+#: Every function of the C library that generated code may call: names that no variable may have.
+LIBRARY_NAMES = frozenset(_CALLED | {f"{name}f" for name in _CALLED})
+
 #: The operations on Python integers that can leave 64 bits: these helpers take the address of the overflow flag.
 CHECKED: dict[str, str] = {
     op: f"{op}_checked" for op in ("add", "sub", "mul", "neg", "abs", "floordiv", "pow", "shl", "gcd", "lcm")
@@ -166,20 +170,25 @@ _WEAK_MEANING: dict[tuple[str, str], Meaning] = {("truediv", "c"): Helper("pydiv
 # Builtins that take any floating type, without a suffix for float32.
 _GENERIC_BUILTINS = frozenset({"isnan", "complex"})
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 #: Vector variants in libmvec, by the glibc that brought them.
-_LIBMVEC_OLD = frozenset({"sin", "cos", "exp", "log", "pow"})
-_LIBMVEC_NEW = frozenset(
-    ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "cosh", "erf", "erfc", "exp2", "expm1", "log10", "log1p", "log2", "sinh", "tan", "tanh", "atan2", "hypot"]
+_LIBMVEC_OLD = _words("sin cos exp log pow")
+_LIBMVEC_NEW = _words(
+    "acos acosh asin asinh atan atanh cbrt cosh erf erfc exp2 expm1 log10 log1p log2 sinh tan tanh atan2 hypot"
 )
 _TWO_ARGUMENTS = frozenset({"pow", "fmod", "atan2", "hypot", "nextafter"})
 
 
 @dataclass(frozen=True)
 class CFeatures:
-    """What the C compiler and library of a machine offer beyond the language: `libmvec` with the version of its glibc."""
+    """What compiler and C library offer beyond the language: `libmvec`, with the version of its glibc."""
 
     libmvec: bool = False
-    glibc: tuple[int, int] = (2, 36)
+    glibc: tuple[int, int] = (2, 22)
 
     def vector_functions(self) -> frozenset[str]:
         """The functions of libm that have vector variants here."""
@@ -230,7 +239,7 @@ def prototype(function: str, vector: frozenset[str]) -> str:
     return f"#pragma omp declare simd notinbranch\n{text}" if base in vector and not name_of_complex else text
 
 
-_COMPLEX_BASES = frozenset(["sqrt", "exp", "log", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"])
+_COMPLEX_BASES = _words("sqrt exp log pow sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh")
 
 
 # --- building expressions -------------------------------------------------------------------------------------------
@@ -304,7 +313,7 @@ def cast(value: C.CExpr, source: DType, target: DType, used: Used) -> C.CExpr:
     if source.is_float and target is DType.U64:
         return C.Invoke(used.helper("unsigned", source), (value,))
     if source.is_float and target.is_integer and target not in (DType.I32, DType.I64):
-        # Narrow integers are cut from the machine's conversion to 32 bits, unsigned 32 from that to 64: as NumPy's loops.
+        # As NumPy's loops: narrow integers are cut from the conversion to 32 bits, unsigned 32 from that to 64.
         value = C.Convert("i64" if target is DType.U32 else "i32", value)
     return C.Convert(C_TYPE[target], value)
 
@@ -339,7 +348,7 @@ def literal(value: bool | int | float | complex, dtype: DType) -> C.CExpr:
     if dtype.is_integer:
         assert isinstance(value, int)
         plain = C.number(int(value))
-        # A literal has C's own type; the operators above convert their operands, comparisons must not promote to unsigned.
+        # A small literal stays a C int: operators convert it, and a comparison does not become an unsigned one.
         return plain if dtype is DType.I64 or abs(value) < 2**31 else C.Convert(C_TYPE[dtype], plain)
     if dtype.is_complex:
         parts = complex(value)

@@ -74,7 +74,7 @@ static void k_record(k_failure *f, i64 iteration, i64 status, i64 code, i64 line
   __atomic_store_n(&f->lock, 0, __ATOMIC_RELEASE);
 }"""
 
-# --- BLAS: row-major calls through the table; 0 if these sizes and strides are none of BLAS's, and loops must do it ------
+# --- BLAS: row-major calls through the table; 0 if these sizes and strides are none of BLAS's, and loops must do it --
 
 # Of a matrix of rows x columns with strides (r, c): 0 if no call can take it, else the order (111 as it is, 112
 # transposed) and the leading dimension.
@@ -126,7 +126,8 @@ _GEMV = """static i64 gemv_$t(const weft_rt *rt, i64 m, i64 k, $t alpha, const $
   return 1;
 }"""
 
-_DOT = """static i64 dot_$t(const weft_rt *rt, i64 k, $t alpha, const $t *x, i64 xk, const $t *y, i64 yk, $t beta, i64 keep, $t *r) {
+_DOT = """static i64 dot_$t(const weft_rt *rt, i64 k, $t alpha, const $t *x, i64 xk, const $t *y, i64 yk,
+    $t beta, i64 keep, $t *r) {
   if (!rt->${p}dot || k < 2 || xk < 1 || yk < 1 || (k | xk | yk) >> 31) return 0;
   $t d;
   if (rt->blas_ilp64) d = (($t (*)(i64, const $t *, i64, const $t *, i64))rt->${p}dot)(k, x, xk, y, yk);
@@ -136,13 +137,15 @@ _DOT = """static i64 dot_$t(const weft_rt *rt, i64 k, $t alpha, const $t *x, i64
   return 1;
 }"""
 
-_GER = """static i64 ger_$t(const weft_rt *rt, i64 m, i64 n, $t alpha, const $t *x, i64 xi, const $t *y, i64 yj, $t *a, i64 ai, i64 aj) {
+_GER = """static i64 ger_$t(const weft_rt *rt, i64 m, i64 n, $t alpha, const $t *x, i64 xi, const $t *y, i64 yj,
+    $t *a, i64 ai, i64 aj) {
   if (!rt->${p}ger || m < 2 || n < 2 || alpha == 0 || xi < 1 || yj < 1) return 0;
   i64 la, ta = k_matrix(m, n, ai, aj, &la);
   if (!ta || (m | n | xi | yj | la) >> 31) return 0;
   if (ta == 112) { const $t *z = x; x = y; y = z; i64 s = m, i = xi; m = n; n = s; xi = yj; yj = i; }
   if (rt->blas_ilp64)
-    ((void (*)(i32, i64, i64, $t, const $t *, i64, const $t *, i64, $t *, i64))rt->${p}ger)(101, m, n, alpha, x, xi, y, yj, a, la);
+    ((void (*)(i32, i64, i64, $t, const $t *, i64, const $t *, i64, $t *, i64))rt->${p}ger)(
+        101, m, n, alpha, x, xi, y, yj, a, la);
   else
     ((void (*)(i32, i32, i32, $t, const $t *, i32, const $t *, i32, $t *, i32))rt->${p}ger)(
         101, (i32)m, (i32)n, alpha, x, (i32)xi, y, (i32)yj, a, (i32)la);

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,7 +27,8 @@ from weft.codegen import python_syntax as py
 from weft.codegen.python_expr import Expressions, Frame, plus, split, times, upward, vars_of
 from weft.codegen.python_ops import NotVector, Piece, stored
 from weft.errors import Span, attach_source
-from weft.ir.expr import AnyDim, Dim, Expr, Op, Read, Reduce
+from weft.ir.expr import AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce, Var, integer
+from weft.ir.index import canonical
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
     Alloc,
@@ -56,6 +58,7 @@ from weft.ir.program import (
     ViewOut,
     While,
 )
+from weft.ir.types import DType
 from weft.ir.walk import (
     buffers_written,
     children,
@@ -214,7 +217,8 @@ class _Writer:
             one, other = self.names.of(first), self.names.of(second)
             self.refuse(f"np.may_share_memory({one}, {other})", f"{one} and {other} share memory")
         for guard in self.program.guards:
-            self.check(replace(guard, exception="GuardFailed", values=(), message=guard.message))
+            unmet = py.text(self.condition(guard.condition)) if not guard.domain else guard.message
+            self.check(replace(guard, exception="GuardFailed", values=(), message=unmet))
 
     def sizes(self, buffer: Buffer, symbols: list[str | None]) -> None:
         shape = f"{self.names.of(buffer.name)}.shape"
@@ -262,8 +266,20 @@ class _Writer:
         self.to.facts = facts
 
     def block(self, block: Block) -> None:
-        for node in block:
-            self.node(node)
+        position = 0
+        while position < len(block):
+            node, following = block[position], block[position + 1 : position + 2]
+            if isinstance(node, Alloc) and following and self.created(node, following[0]):
+                position += 1
+            else:
+                self.node(node)
+            position += 1
+
+    def condition(self, expr: Expr) -> ast.expr:
+        """A truth value, for which Python's bools and NumPy's are one."""
+        while isinstance(expr, Cast) and expr.value.type.dtype is DType.BOOL:
+            expr = expr.value
+        return self.to.scalar(expr).node
 
     # --- nodes ---
 
@@ -317,7 +333,7 @@ class _Writer:
                 yield
 
     def while_loop(self, node: While) -> None:
-        condition = self.to.scalar(node.condition).node
+        condition = self.condition(node.condition)
         if not node.prelude:
             self.line(f"while {py.text(condition)}:", node.span)
             with self.indented():
@@ -332,7 +348,7 @@ class _Writer:
             self.block(node.body)
 
     def branch(self, node: If) -> None:
-        self.line(f"if {py.text(self.to.scalar(node.condition).node)}:", node.span)
+        self.line(f"if {py.text(self.condition(node.condition))}:", node.span)
         with self.indented():
             self.to.facts = self.to.facts.with_condition(node.condition)
             self.block(node.then)
@@ -350,9 +366,50 @@ class _Writer:
             if node.zero:
                 self.assign(target, stored(Piece(py.number(0), "literal"), buffer.type), node.span)
             return
+        maker = "np.zeros" if node.zero else "np.empty"
+        self.assign(target, py.call(maker, self.shape(buffer), dtype=dtype), node.span)
+
+    def shape(self, buffer: Buffer) -> ast.expr:
         extents = [self.extent(extent) for extent in buffer.shape]
-        shape = extents[0] if len(extents) == 1 else ast.Tuple(extents, ast.Load())
-        self.assign(target, py.call("np.zeros" if node.zero else "np.empty", shape, dtype=dtype), node.span)
+        return extents[0] if len(extents) == 1 else ast.Tuple(extents, ast.Load())
+
+    def created(self, alloc: Alloc, node: Node) -> bool:
+        """alloc t; t[i] = f(i) for all i  -->  t = f, where that is one array expression; True if it was written so."""
+        stmt = node.stmt if isinstance(node, Call) else node
+        buffer = self.program.buffer(alloc.buffer)
+        if not isinstance(stmt, Stmt) or stmt.buffer != alloc.buffer or stmt.reduce is not None or not buffer.rank:
+            return False
+        if stmt.buffer in expr_buffers(stmt.value):
+            return False
+        self.to.keep_small = True
+        try:
+            frame = self.frame(stmt.domain)
+            order = [known for e in stmt.index for known in frame if e == Var(known.var)]
+            if len(order) != buffer.rank or len(frame) != buffer.rank or not self.covers(order, buffer):
+                return False
+            value = self.to.value(stmt.value, tuple(order))
+        except NotVector:
+            return False
+        finally:
+            self.to.keep_small = False
+        target = py.name(self.names.of(buffer.name))
+        dtype = py.name(py.dtype_name(buffer.type.dtype))
+        if value.kind == "literal":
+            zero = isinstance(stmt.value, Const) and repr(stmt.value.value) in ("0", "0.0", "False")
+            arguments = [self.shape(buffer)] if zero else [self.shape(buffer), value.node]
+            self.assign(target, py.call("np.zeros" if zero else "np.full", *arguments, dtype=dtype), stmt.span)
+            return True
+        if value.rank != buffer.rank or value.dims != vars_of(frame):
+            return False
+        self.assign(target, py.method(value.node, "copy") if value.view else value.node, stmt.span)
+        return True
+
+    def covers(self, dims: Sequence[Dim], buffer: Buffer) -> bool:
+        """Whether the dimensions run over every element."""
+        return all(
+            dim.step == 1 and dim.lo == integer(0) and canonical(dim.hi) == canonical(extent)
+            for dim, extent in zip(dims, buffer.shape)
+        )
 
     def extent(self, expr: Expr) -> ast.expr:
         form = self.to.facts.linear(expr)
@@ -377,14 +434,21 @@ class _Writer:
             self.check_here(check)
 
     def check_here(self, check: Check) -> None:
-        self.line(f"if {py.text(py.negated(self.to.scalar(check.condition).node))}:", check.span)
-        pieces: list[str] = []
-        rest = check.message
-        for position, value in enumerate(check.values):
-            pieces.append(f".replace('{{{position}}}', str({py.text(self.to.scalar(value).node)}))")
-        used = "".join(piece for position, piece in enumerate(pieces) if "{" + str(position) + "}" in rest)
+        self.line(f"if {py.text(py.negated(self.condition(check.condition)))}:", check.span)
         with self.indented():
-            self.line(f"raise {check.exception}({repr(rest) + used if rest else ''})")
+            self.line(f"raise {check.exception}({self.message(check)})")
+
+    def message(self, check: Check) -> str:
+        """The text of an exception: a literal, or an f-string with the values at their places."""
+        parts = re.split(r"\{(\d)\}", check.message)
+        if len(parts) == 1:
+            return repr(check.message) if check.message else ""
+        pieces = [part.replace("{", "{{").replace("}", "}}") for part in parts]
+        for at in range(1, len(parts), 2):
+            known = int(parts[at]) < len(check.values)
+            place = py.text(self.to.scalar(check.values[int(parts[at])]).node) if known else ""
+            pieces[at] = f"{{{place}}}" if known else f"{{{{{parts[at]}}}}}"
+        return "f" + repr("".join(pieces))
 
     # --- statements ---
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.analysis.facts import Facts
 from weft.codegen import python_syntax as py
@@ -479,7 +479,7 @@ class Expressions:
             node: ast.expr = ast.BinOp(left, ast.MatMult(), right)
         else:
             node = py.call("np.einsum", py.number(_subscripts(orders, result, everything)), left, right)
-        return align(node, [dim.var for dim in result], frame)
+        return replace(align(node, [dim.var for dim in result], frame), view=False)
 
 
 # A literal's own Python type must be the dtype's: np.where(c, 1, 0) is not np.where(c, 1.0, 0.0).

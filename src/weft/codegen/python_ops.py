@@ -51,6 +51,8 @@ _OPERATORS = frozenset(py.BINARY)
 _RAISING = {"truediv": "np.divide", "floordiv": "np.floor_divide", "mod": "np.remainder", "pow": "np.power"}
 _SUPPORT = frozenset({"erf", "erfc", "gamma", "lgamma"})
 _FUNCTIONS = {"complex": "make_complex", "abs": "np.abs", "conj": "np.conj"} | {name: name for name in _SUPPORT}
+# What changes no integer.
+_WHOLE = frozenset({"floor", "ceil", "trunc", "rint", "conj", "real"})
 # Python-integer operations whose array form could leave 64 bits unseen.
 GROWING = frozenset({"add", "sub", "mul", "pow", "neg", "abs", "shl", "gcd", "lcm"})
 
@@ -73,6 +75,8 @@ def operate(op: str, args: Sequence[Piece], operand: ScalarType, of: ScalarType)
         _check_integer_array(op, args)
     args = _anchored(args, operand)
     nodes = [piece.node for piece in args]
+    if op in _WHOLE and operand.dtype.kind in "biu":
+        return args[0]  # NumPy 2.0 would make floats of them
     if op in COMPARISONS:
         numpy = any(piece.kind == "numpy" for piece in args)
         return combined(py.compare(op, *nodes), args, "numpy" if numpy else "python")
@@ -130,7 +134,6 @@ def _logical(op: str, args: Sequence[Piece], operand: ScalarType, array: bool) -
 
 # --- Python integers ------------------------------------------------------------------------------------------------
 
-_WHOLE = frozenset({"floor", "ceil", "trunc", "rint", "conj", "real"})
 _INTEGER_CALLS = {
     "abs": "abs",
     "minimum": "min",

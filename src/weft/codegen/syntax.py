@@ -1,5 +1,5 @@
 """C syntax as frozen nodes.  In: nodes built by the code generator; out: text, printed once, with only the parentheses
-that precedence asks for.  Also the one query the generator needs of finished code: which names a body uses and declares.
+that precedence asks for.  Also the one query the generator needs of finished code: which names a body uses.
 """
 
 from __future__ import annotations

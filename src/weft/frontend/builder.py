@@ -76,6 +76,7 @@ class Builder(Calls):
         self._keep = []
         self.depth = 0
         self.swapped = set()
+        self.swap_flags = {}
         self.hidden: dict[tuple[int, tuple[str, ...]], tuple[Hidden, Value]] = {}
         self.specs = tuple(specs)
         self.arguments = arguments

@@ -24,6 +24,8 @@ from weft.ir.program import Alloc, Loop, Stmt
 from weft.ir.types import ScalarType, join, promote
 
 _MAX_DEPTH = 12
+#: Functions of these packages are known or unknown; their Python source is never inlined.
+_LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath"})
 
 
 class Calls(Statements):
@@ -52,6 +54,8 @@ class Calls(Statements):
         if isinstance(function, Method):
             return self._call_method(function, args, kwargs, node)
         if isinstance(function, PythonFunction):
+            if (function.function.__module__ or "").partition(".")[0] in _LIBRARIES or knowledge.lookup(function.function):
+                return self._call_object(function.function, args, kwargs, node)
             return self._inline_function(function.function, args, kwargs, node)
         if isinstance(function, Closure):
             return self._inline(function.tree, args, kwargs, node, self.scope.source, parent=self.scope)

@@ -162,7 +162,7 @@ class Core:
         scope: Scope | None = self.scope
         while scope is not None:
             for other, value in scope.values.items():
-                for array in _arrays_in(value):
+                for array in arrays_in(value):
                     if array.view is not None and array.view.buffer == buffer and (other != name or scope is not self.scope):
                         return False
             scope = scope.parent
@@ -205,9 +205,9 @@ class Core:
         return found
 
 
-def _arrays_in(value: Value) -> Iterable[Array]:
+def arrays_in(value: Value) -> Iterable[Array]:
     if isinstance(value, Array):
         yield value
     elif isinstance(value, Tuple):
         for item in value.items:
-            yield from _arrays_in(item)
+            yield from arrays_in(item)

@@ -48,6 +48,8 @@ BINARY = {
     ast.RShift: "shr",
 }
 _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+#: Modules whose contents do not change while a program runs.
+_FIXED = frozenset({"numpy", "scipy", "math", "cmath", "builtins"})
 _UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
 
 
@@ -510,7 +512,10 @@ class Expressions(Core):
         if isinstance(base, Object):
             if not hasattr(base.value, name):
                 raise self.unsupported(node, f"{base.value!r} has no attribute {name}")
-            value = constant_value(getattr(base.value, name))
+            found = getattr(base.value, name)
+            if isinstance(base.value, types.ModuleType) and base.value.__name__.partition(".")[0] not in _FIXED:
+                return self.outside(name, found, base.value.__dict__, node)
+            value = constant_value(found)
             if value is None:
                 raise self.unsupported(node, f"the attribute {name}", base=base)
             return value

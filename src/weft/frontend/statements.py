@@ -11,7 +11,7 @@ import builtins
 from dataclasses import replace
 
 from weft.frontend import arith, arrays
-from weft.frontend.core import SYNTHETIC
+from weft.frontend.core import SYNTHETIC, arrays_in
 from weft.frontend.emit import NeedConstant
 from weft.frontend.expressions import BINARY, Expressions
 from weft.frontend.liveness import assigned, element_written, target_names
@@ -157,6 +157,9 @@ class Statements(Expressions):
             for a, b in zip(first.shape, other.shape):
                 self.emitter.same_size(a, b, "RuntimeError", "")
         self.emitter.emit(Rebind(tuple(targets), tuple(buffers), self.emitter.span))
+        flag = self.swap_flags.get(frozenset(targets))
+        if flag is not None:
+            self.emitter.assign((), flag, (), arith.negate(Read(flag, (), BOOL)))
         self.emitter.mutations += 1
         return True
 
@@ -353,11 +356,34 @@ class Statements(Expressions):
 
     def finish(self, value: Value, node: ast.AST) -> None:
         """Return `value` to the Python caller."""
-        out = self.out(value, node)
+        exchange = self._exchanged(value)
+        if exchange is None:
+            self._return(self.out(value, node))
+            return
+        # The names of two arguments may have changed places: put them back, and return the object that each denotes.
+        first, second, flag = exchange
+        with self.emitter.capture() as block:
+            self.emitter.emit(Rebind((first, second), (second, first), self.emitter.span))
+            self._return(_with_buffers(self.out(value, node), {first: second, second: first}))
+        self.emitter.emit(If(Read(flag, (), BOOL), tuple(block), (), self.emitter.span))
+        self._return(self.out(value, node))
+
+    def _return(self, out: Out) -> None:
         results = self.emitter.results
         if out not in results:
             results.append(out)
         self.emitter.emit(Return(results.index(out), self.emitter.span))
+
+    def _exchanged(self, value: Value) -> tuple[str, str, str] | None:
+        """Two arguments that were swapped in a loop, if the value returned refers to one, and the flag that tells."""
+        named = {array.view.buffer for array in arrays_in(value) if array.view is not None}
+        for pair, flag in self.swap_flags.items():
+            if pair & named:
+                first, second = sorted(pair)
+                return first, second, flag
+        return None
+
+    swap_flags: dict[frozenset[str], str]
 
     def out(self, value: Value, node: ast.AST) -> Out:
         if isinstance(value, Object):
@@ -387,7 +413,7 @@ class Statements(Expressions):
         buffer = emitter.buffers[view.buffer]
         if buffer.role is Role.LOCAL:
             emitter.buffers[buffer.name] = replace(buffer, role=Role.RESULT)
-        if buffer.role is Role.PARAM and buffer.name in self.swapped:
+        if buffer.role is Role.PARAM and buffer.name in self.swapped and not self._flagged(buffer.name):
             raise self.unsupported(node, "the return of an argument that was swapped with another array", "return a copy")
         if view.whole:
             return ArrayOut(buffer.name, as_list=value.is_list and buffer.role is not Role.PARAM)
@@ -399,6 +425,9 @@ class Statements(Expressions):
         return ViewOut(buffer.name, dims, view.index(at))
 
     swapped: set[str]
+
+    def _flagged(self, buffer: str) -> bool:
+        return any(buffer in pair for pair in self.swap_flags)
 
     # --- branches ---------------------------------------------------------------------------------------------------
 
@@ -486,7 +515,17 @@ class Statements(Expressions):
             if isinstance(value, Array) and value.view is not None and value.view.whole and name not in self.scope.slots:
                 self._swap_slot(name, value, node)
                 kept.append(name)
+        self._flag_pair(kept)
         return kept + self.open_slots(names - set(kept), node, element_written(body))
+
+    def _flag_pair(self, names: list[str]) -> None:
+        """Two arguments that a loop swaps: a flag tells whether their names have changed places."""
+        buffers = [slot.buffer for slot in (self.scope.slots[name] for name in names) if slot.buffer is not None]
+        pair = frozenset(buffer.name for buffer in buffers)
+        if len(pair) == 2 and all(buffer.role is Role.PARAM for buffer in buffers) and pair not in self.swap_flags:
+            flag = self.emitter.declare("swapped", BOOL)
+            self.emitter.assign((), flag.name, (), Const(False, BOOL))
+            self.swap_flags[pair] = flag.name
 
     def _swap_slot(self, name: str, value: Array, node: ast.AST) -> None:
         from weft.frontend.scope import Slot
@@ -692,6 +731,15 @@ class Statements(Expressions):
         behind = Op("floordiv", (Op("add", (Op("sub", (lo, hi), INT), Op("sub", (size, ONE), INT)), INT), size), INT)
         trips = emitter.snapshot(Op("maximum", (Op("select", (up, ahead, behind), INT), ZERO), INT), "trips")
         return Iterable(trips, lambda q: Scalar(Op("add", (lo, Op("mul", (step, q), INT)), INT)))
+
+
+def _with_buffers(out: Out, names: dict[str, str]) -> Out:
+    """A result tree that refers to other buffers."""
+    if isinstance(out, TupleOut):
+        return replace(out, items=tuple(_with_buffers(item, names) for item in out.items))
+    if isinstance(out, (ArrayOut, ViewOut)):
+        return replace(out, buffer=names.get(out.buffer, out.buffer))
+    return out
 
 
 def _unbound_text(name: str) -> str:

@@ -56,6 +56,7 @@ from weft.passes.algebra import as_type
 _NAME = "forward"
 _CHEAP_OPERATIONS = 2
 _CHEAP_READS = 2
+_CHEAP_INDEX = (16, 6)  # operations and reads of an index computation: repeated, it is found again by the C compiler
 
 
 def run(program: Program, context: PassContext) -> Program:
@@ -119,7 +120,7 @@ def producer_of(node: Node) -> _Producer | None:
     return _Producer(node, positions, frozenset(inputs))
 
 
-def is_cheap(expr: Expr) -> bool:
+def is_cheap(expr: Expr, index: bool = False) -> bool:
     """Whether computing the value again costs no more than fetching it."""
     operations = reads = 0
     for part in _outside_indices(expr):
@@ -129,7 +130,13 @@ def is_cheap(expr: Expr) -> bool:
             operations += OPERATIONS[part.op].cost
         elif isinstance(part, Read):
             reads += 1 + sum(isinstance(e, Read) for index in part.index for e in subexpressions(index))
-    return operations <= _CHEAP_OPERATIONS and reads <= _CHEAP_READS
+    limits = _CHEAP_INDEX if index else (_CHEAP_OPERATIONS, _CHEAP_READS)
+    return operations <= limits[0] and reads <= limits[1]
+
+
+def _is_index(stmt: Stmt) -> bool:
+    """Whether a statement sets an integer variable: most likely an index, which is worth knowing where it is used."""
+    return not stmt.index and stmt.value.type.dtype.is_integer
 
 
 def _outside_indices(expr: Expr) -> Iterator[Expr]:
@@ -274,10 +281,14 @@ def overwrites(later: Node, producer: _Producer) -> bool:
 
 @dataclass
 class Forwarder:
-    """One program's forwarding; `disjoint` collects the pairs of parameters whose independence it relied on."""
+    """One program's forwarding; `disjoint` collects the pairs of parameters whose independence it relied on.
+
+    `repeat_indices`: a computed index moves to all its readers, so that they can be compared and tested beforehand.
+    """
 
     program: Program
     live: Liveness
+    repeat_indices: bool = False
     count: int = 0
     disjoint: set[tuple[str, str]] = field(default_factory=set)
     fresh: dict[str, tuple[Expr, ...]] = field(default_factory=dict)  # buffers newer than the program: their shapes
@@ -367,7 +378,9 @@ class Forwarder:
             changed |= writes
         else:
             finished = target in self._locals and target not in live_out
-        profitable = is_cheap(value) or (len(sites) == 1 and not repeats_work(sites[0], producer))
+        profitable = is_cheap(value, self.repeat_indices and _is_index(producer.stmt)) or (
+            len(sites) == 1 and not repeats_work(sites[0], producer)
+        )
         if legal and finished and readers and profitable:
             self._assume(producer, changed, touched)
             for place in readers:

@@ -2,8 +2,9 @@
 
     for i: A(i);  for i: B(i)   -->   for i: A(i); B(i),   if what B needs of A (or overwrites) is of the same i
 
-The search is greedy in program order and fuses what saves memory traffic: atoms that touch a common array.  It stops where
-a loop would touch more arrays than the caches can stream.  Fusing is repeated inside each group, so that inner loops fuse too.
+The search is greedy in program order and fuses what saves memory traffic: atoms that touch a common array.  It stops
+where a loop would touch more arrays than the caches can stream.  Fusing is repeated inside each group, so that inner
+loops fuse too.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Access:
 
 @dataclass
 class Group:
-    """Atoms under one loop over `dim` (None: one atom without a loop); `ranges[k]` bounds the variables of `atoms[k]`."""
+    """Atoms under one loop over `dim` (None: one atom without a loop)."""
 
     dim: Dim | None
     atoms: list[Atom] = field(default_factory=list)
@@ -74,8 +75,9 @@ class Facts:
 
 def _accesses(atom: Atom) -> list[Access]:
     found = [Access(atom.buffer, atom.index, True)]
-    exprs = (atom.value, *atom.index, *(bound for dim in atom.dims for bound in (dim.lo, dim.hi)))
-    found += [Access(read.buffer, read.index, False) for expr in exprs for read in reads(expr)]
+    own = {let.name for let in atom.lets}
+    for expr in atom.exprs():
+        found += [Access(read.buffer, read.index, False) for read in reads(expr) if read.buffer not in own]
     return list(dict.fromkeys(found))
 
 

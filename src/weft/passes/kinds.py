@@ -1,5 +1,6 @@
-"""The kinds of loops.  In: nests whose loops say whether iterations are independent (PARALLEL) or accumulate (accumulators);
-out: the outermost independent loops PARALLEL with their work, the innermost VECTOR, all others SEQUENTIAL.
+"""The kinds of loops.  In: nests whose loops say whether iterations are independent (PARALLEL) or accumulate
+(accumulators); out: the outermost independent loops PARALLEL with their work, the innermost VECTOR, all others
+SEQUENTIAL.
 
     for i: s += e(i)   -->   parallel b: { t = 0; vector i in block b: t += e(i); p[b] = t };  for b: s += p[b]
 
@@ -30,7 +31,7 @@ from weft.passes import PassContext
 from weft.passes.lower import Workspace, identity, reduction_operation
 
 PASS = "schedule"
-# Elements of one block of a one-dimensional loop: large enough to hide the cost of starting it, small enough to balance.
+# Elements of one block of a one-dimensional loop: enough to hide the cost of starting it, few enough to balance.
 BLOCK = 4096
 # A reduction is cut into at most so many blocks: their results then fit a small array on the stack.
 MAX_BLOCKS = 64
@@ -124,7 +125,7 @@ class Kinds:
     # --- reductions -----------------------------------------------------------------------------------------------
 
     def _promoted(self, loop: Loop) -> tuple[Block, Loop, Block]:
-        """for k: t[i] += e   -->   s = t[i];  for k: s += e;  t[i] = s   (t a temporary: t[i] exists even if no k does)."""
+        """for k: t[i] += e   -->   s = t[i];  for k: s += e;  t[i] = s   (t[i] exists, even if no k does)."""
         before: list[Node] = []
         after: list[Node] = []
         for accumulator in loop.accumulators:
@@ -155,7 +156,7 @@ class Kinds:
             return None
         return place
 
-    # --- reductions in blocks -----------------------------------------------------------------------------------------------
+    # --- reductions in blocks ------------------------------------------------------------------------------------
 
     def _blocked(self, loop: Loop) -> Block:
         """The reduction of each block of iterations, in parallel, then of the blocks' results, in order."""
@@ -215,7 +216,7 @@ def is_innermost(loop: Loop) -> bool:
 
 
 def strips(dim: Dim, size: Expr, workspace: Workspace) -> tuple[Dim, Dim]:
-    """for i in lo .. hi   -->   for b in 0 .. ceil(n / size): for i in lo + b * size .. min(lo + (b + 1) * size, hi)."""
+    """for i in lo .. hi   -->   for b in 0 .. ceil(n / size): for i in lo + b * size .. min(... + size, hi)."""
     count = cost.extent(dim)
     less = affine_index.sub(affine_index.add(count, size), integer(1))
     outer = Dim(workspace.new_var(f"{dim.var}_block"), integer(0), Op("floordiv", (less, size), INT))

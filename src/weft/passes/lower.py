@@ -1,5 +1,5 @@
-"""From statements to atoms.  In: a Stmt over a domain, simultaneous and with Reduce values; out: atoms, statements whose points
-may be executed one by one in any order of their loops, with every Reduce split into its three steps:
+"""From statements to atoms.  In: a Stmt over a domain, simultaneous and with Reduce values; out: atoms, statements
+whose points may be executed one by one in any order of their loops, with every Reduce split into its three steps:
 
     t[i] = f(sum[k] e(i, k)) over i   -->   s[i] = 0 over i;  s[i] += e(i, k) over i, k;  t[i] = f(s[i]) over i
 
@@ -8,7 +8,7 @@ The scheduler orders, fuses and places the loops, and contracts `s` to a scalar 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from weft.analysis.intervals import Box, box, never_meet, ranges_of
@@ -63,12 +63,20 @@ class Workspace:
 
 
 @dataclass(frozen=True)
+class Let:
+    """A scalar that an atom sets at each point before its own assignment, and that only it reads."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True)
 class Atom:
     """One statement whose points may be executed one after the other: `buffer[index] = value` or `REDUCE= value`.
 
-    `dims` are its loops, outermost first.  `ordered` names the loops that must keep their direction and nesting, because
-    the statement overwrites what later points do not need any more; all others may be permuted, and those that are not
-    reduced over run in any order.
+    `dims` are its loops, outermost first.  `ordered` names the loops that must keep their direction and nesting,
+    because the statement overwrites what later points do not need any more; all others may be permuted, and those that
+    are not reduced over run in any order.
     """
 
     dims: tuple[Dim, ...]
@@ -78,18 +86,35 @@ class Atom:
     reduce: str | None = None
     ordered: frozenset[str] = frozenset()
     span: Span = NOWHERE
+    lets: tuple[Let, ...] = ()
+
+    def exprs(self) -> Iterator[Expr]:
+        """All expressions that executing the atom evaluates."""
+        for let in self.lets:
+            yield let.value
+        yield self.value
+        yield from self.index
+        for dim in self.dims:
+            yield dim.lo
+            yield dim.hi
+
+    def buffers(self) -> set[str]:
+        """All buffers that it touches, but for its own scalars."""
+        own = {let.name for let in self.lets}
+        return {self.buffer} | {read.buffer for expr in self.exprs() for read in reads(expr)} - own
 
     def carries(self, var: str) -> bool:
         """Whether the loop over `var` carries the reduction: it does not tell target elements apart."""
         return self.reduce is not None and not separates(self.index, var, self.dims)
 
-    def leaf(self) -> Stmt:
-        """The statement of one point."""
+    def leaf(self) -> tuple[Stmt, ...]:
+        """The statements of one point."""
         value = self.value
         if self.reduce is not None:
             target = Read(self.buffer, self.index, value.type)
             value = Op(reduction_operation(self.reduce), (target, value), value.type)
-        return Stmt((), self.buffer, self.index, value, None, self.span)
+        lets = tuple(Stmt((), let.name, (), let.value, None, self.span) for let in self.lets)
+        return (*lets, Stmt((), self.buffer, self.index, value, None, self.span))
 
 
 def separates(index: tuple[Expr, ...], var: str, dims: Iterable[AnyDim]) -> bool:
@@ -298,9 +323,9 @@ def needed(domain: tuple[Dim, ...], used: set[str], inner: tuple[Dim, ...]) -> t
 def simultaneous(stmt: Stmt, workspace: Workspace) -> list[Step]:
     """Atoms with the effect of a Reduce-free statement all of whose reads see the state before it.
 
-    In order of preference: as it is, if no point reads what another overwrites; with the few elements it reads elsewhere
-    saved first (path[i, k] in an update of path[i, j]); in a direction that reads before it overwrites (a[1:] = a[:-1]);
-    with all values computed first and stored then.
+    In order of preference: as it is, if no point reads what another overwrites; with the few elements it reads
+    elsewhere saved first (path[i, k] in an update of path[i, j]); in a direction that reads before it overwrites (a[1:]
+    = a[:-1]); with all values computed first and stored then.
     """
     dims = dense_dims(stmt.domain)
     atom = Atom(dims, stmt.buffer, stmt.index, stmt.value, stmt.reduce, span=stmt.span)
@@ -392,7 +417,12 @@ def copied_target(stmt: Stmt, workspace: Workspace) -> list[Step]:
 
     domain = tuple(map_dim(dim, visit) for dim in stmt.domain)
     update = Atom(
-        dense_dims(domain), stmt.buffer, tuple(visit(e) for e in stmt.index), visit(stmt.value), stmt.reduce, span=stmt.span
+        dense_dims(domain),
+        stmt.buffer,
+        tuple(visit(e) for e in stmt.index),
+        visit(stmt.value),
+        stmt.reduce,
+        span=stmt.span,
     )
     save = Atom(dims, copy.name, place, Read(stmt.buffer, place, target.type), span=stmt.span)
     return ([Alloc(copy.name, span=stmt.span)] if target.rank else []) + [save, update]
@@ -431,7 +461,7 @@ def _directed(stmt: Stmt, troubling: list[Read]) -> Atom | None:
 
 
 def _distance(stmt: Stmt, read: Read) -> dict[str, int] | None:
-    """The constant distance from a point to the point that overwrites what it reads; {} if there is none; None: unknown."""
+    """The constant distance from a point to the one that overwrites what it reads; {}: there is none; None: unknown."""
     names = {dim.var for dim in stmt.domain}
     delta: dict[str, int] = {}
     placed: set[str] = set()
@@ -467,8 +497,7 @@ def renamed(atom: Atom, names: dict[str, Expr]) -> Atom:
     """The atom with variables replaced (its loops keep their names)."""
     if not names:
         return atom
-    dims = tuple(
-        replace(dim, lo=substitute(dim.lo, names), hi=substitute(dim.hi, names)) for dim in atom.dims
-    )
+    dims = tuple(replace(dim, lo=substitute(dim.lo, names), hi=substitute(dim.hi, names)) for dim in atom.dims)
     index = tuple(substitute(e, names) for e in atom.index)
-    return replace(atom, dims=dims, index=index, value=substitute(atom.value, names))
+    lets = tuple(replace(let, value=substitute(let.value, names)) for let in atom.lets)
+    return replace(atom, dims=dims, index=index, value=substitute(atom.value, names), lets=lets)

@@ -1,5 +1,5 @@
-"""Library calls.  In: statements over domains; out: those that are matrix products, by their meaning and not by their spelling,
-as calls of a library routine where the run-time size makes it worth while.
+"""Library calls.  In: statements over domains; out: those that are matrix products, by their meaning and not by their
+spelling, as calls of a library routine where the run-time size makes it worth while.
 
     c[i, j] = beta * c[i, j] + alpha * sum[k] a[i, k] * b[k, j]
       -->  if m * n * k > threshold: gemm(a, b, alpha, beta)  else: the statement as it was
@@ -55,7 +55,8 @@ def run(program: Program, context: PassContext) -> Program:
 
 @dataclass(frozen=True)
 class Product:
-    """scale * sum[k] left * right [+ keep * target]: which routine, its operands, the dimensions m, n, k that it runs over.
+    """scale * sum[k] left * right [+ keep * target]: which routine, its operands, the dimensions m, n, k that it runs
+    over.
 
     `batch` are outer dimensions that both operands and the target share.
     """
@@ -146,7 +147,12 @@ def _kept(expr: Expr, stmt: Stmt, names: set[str]) -> Expr | None:
         return Const(complex(1.0) if expr.type.dtype.is_complex else 1.0, expr.type)
     if isinstance(expr, Op) and expr.op == "mul":
         for factor, rest in (expr.args, expr.args[::-1]):
-            if isinstance(rest, Read) and rest.buffer == stmt.buffer and rest.index == stmt.index and _fixed(factor, names):
+            if (
+                isinstance(rest, Read)
+                and rest.buffer == stmt.buffer
+                and rest.index == stmt.index
+                and _fixed(factor, names)
+            ):
                 return factor
     return None
 
@@ -181,9 +187,7 @@ def _axes(index: tuple[Expr, ...], names: set[str]) -> dict[str, int] | None:
     return axes
 
 
-def _shaped(
-    stmt: Stmt, left: Read, right: Read, summed: Dim, scale: Expr | None, keep: Expr | None
-) -> Product | str:
+def _shaped(stmt: Stmt, left: Read, right: Read, summed: Dim, scale: Expr | None, keep: Expr | None) -> Product | str:
     domain = [dim for dim in stmt.domain if isinstance(dim, Dim)]
     names = {dim.var for dim in domain} | {summed.var}
     for dim in (*domain, summed):
@@ -325,9 +329,7 @@ class _Matcher:
         operands = tuple(replace(r, index=tuple(substitute(e, summed) for e in r.index)) for r in operands)
         scale = None if product.scale is None else substitute(product.scale, names)
         keep = None if product.keep is None else substitute(product.keep, names)
-        body: Block = (
-            Call(product.routine, replace(fresh, domain=moved), operands, scale, keep, span=stmt.span),
-        )
+        body: Block = (Call(product.routine, replace(fresh, domain=moved), operands, scale, keep, span=stmt.span),)
         for dim in reversed(batch):
             body = (Loop(dim, body, span=stmt.span),)
         return body

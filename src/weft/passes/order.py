@@ -1,5 +1,5 @@
-"""The order of a statement's loops.  In: an atom's dimensions and accesses; out: the same dimensions, outermost first, so that
-the innermost runs along memory, independent loops lie outside and reductions inside them.
+"""The order of a statement's loops.  In: an atom's dimensions and accesses; out: the same dimensions, outermost first,
+so that the innermost runs along memory, independent loops lie outside and reductions inside them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ def order(atom: Atom, table: Mapping[str, Buffer], strict: bool) -> tuple[Dim, .
     if len(dims) < 2 or atom.ordered:
         return dims
     carried = {dim.var for dim in dims if atom.carries(dim.var)}
+    seen = dict.fromkeys(read for let in atom.lets for read in reads(let.value)) | dict.fromkeys(reads(atom.value))
     accesses = [(atom.buffer, atom.index, 2.0)]
-    accesses += [(read.buffer, read.index, 1.0) for read in dict.fromkeys(reads(atom.value)) if read.index]
+    accesses += [(read.buffer, read.index, 1.0) for read in seen if read.index]
     scores = {dim.var: _inner_score(dim, accesses, table) for dim in dims}
     depths = {dim.var: _mean_axis(dim.var, accesses, table) for dim in dims}
     candidates = list(dims)
@@ -89,7 +90,7 @@ def _inner_score(dim: Dim, accesses: list[tuple[str, tuple[Expr, ...], float]], 
 
 
 def _mean_axis(name: str, accesses: list[tuple[str, tuple[Expr, ...], float]], table: Mapping[str, Buffer]) -> float:
-    """Where the accesses use a dimension, from -1 (slowest axis) to 0 (fastest); dimensions used alike stay in order."""
+    """Where the accesses use a dimension, from -1 (slowest axis) to 0 (fastest)."""
     total = weights = 0.0
     for buffer, index, weight in accesses:
         fast = _fast_axes(table[buffer])

@@ -1,5 +1,5 @@
-"""Lowering without reordering.  In: a statement, check or expression of any domain; out: loops in source order with scalar
-accumulators.  It serves what the atoms cannot: domains whose size is known only while they run, and checks.
+"""Lowering without reordering.  In: a statement, check or expression of any domain; out: loops in source order with
+scalar accumulators.  It serves what the atoms cannot: domains whose size is known only while they run, and checks.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def plain(stmt: Stmt, workspace: Workspace) -> Block:
             elif step.buffer == stmt.buffer:
                 stmt = replace(stmt, domain=step.dims, index=step.index, value=step.value)
             else:
-                before.extend(loops(step.dims, (step.leaf(),), workspace, free=True))
+                before.extend(loops(step.dims, step.leaf(), workspace, free=True))
     inner, value = flatten(stmt.value, workspace)
     index: list[Expr] = []
     for position in stmt.index:
@@ -89,7 +89,7 @@ def plain(stmt: Stmt, workspace: Workspace) -> Block:
         inner += nodes
         index.append(new)
     leaf = Atom((), stmt.buffer, tuple(index), value, stmt.reduce, span=stmt.span).leaf()
-    return (*before, *loops(stmt.domain, (*inner, leaf), workspace, free=stmt.reduce is None))
+    return (*before, *loops(stmt.domain, (*inner, *leaf), workspace, free=stmt.reduce is None))
 
 
 def _reads_target_in_reduce(stmt: Stmt) -> bool:
@@ -98,7 +98,9 @@ def _reads_target_in_reduce(stmt: Stmt) -> bool:
 
 def plain_check(check: Check, workspace: Workspace) -> Block:
     """A check at every point in order: the first that fails raises."""
-    holder = dense_stmt(Stmt(check.domain, "", check.values, prepared_expr(check.condition, workspace)), workspace.table)
+    holder = dense_stmt(
+        Stmt(check.domain, "", check.values, prepared_expr(check.condition, workspace)), workspace.table
+    )
     inner, condition = flatten(holder.value, workspace)
     body = (*inner, replace(check, domain=(), condition=condition, values=holder.index))
     return loops(holder.domain, body, workspace)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from weft.analysis.facts import Facts, extreme
-from weft.ir.expr import Dim, Expr, Op, Read
+from weft.ir.expr import ZERO, Dim, Expr, Op, Read
 from weft.ir.index import Affine
 from weft.ir.index import sub as minus
 from weft.ir.program import Alloc, Buffer, Role, Stmt
@@ -87,10 +87,7 @@ def expansion(
     new_buffer: NewBuffer,
 ) -> Expansion | str:
     """The expansion of private variables, given their shapes inside the loop, over `dim`; or why there is none."""
-    lo, hi = facts.linear(dim.lo), facts.linear(dim.hi)
-    extent: Expr = minus(dim.hi, dim.lo)
-    if lo is None or hi is None or not facts.prove(hi - lo):
-        extent = Op("maximum", (extent, minus(dim.lo, dim.lo)), INT)
+    extent = _not_negative(minus(dim.hi, dim.lo), facts)
     made: dict[str, Buffer] = {}
     zeroed = frozenset(i.node.buffer for i in items if isinstance(i.node, Alloc) and i.node.zero)
     for name in sorted(shapes):
@@ -99,9 +96,15 @@ def expansion(
             widest = _widest(size, dim, facts)
             if widest is None:
                 return f"the size of `{name}` changes from iteration to iteration"
-            shape.append(widest)
+            shape.append(_not_negative(widest, facts))
         made[name] = new_buffer(name, buffers(name).type, (extent, *shape))
     return Expansion(made, zeroed, dim)
+
+
+def _not_negative(size: Expr, facts: Facts) -> Expr:
+    """A size that is also right when the loop it comes from is empty."""
+    form = facts.linear(size)
+    return size if form is not None and facts.prove(form) else Op("maximum", (size, ZERO), INT)
 
 
 def _widest(size: Expr, dim: Dim, facts: Facts) -> Expr | None:

@@ -14,17 +14,18 @@ from dataclasses import dataclass, field, replace
 
 from weft.analysis.dependence import LoopContext, directions, domain_varies, varies
 from weft.analysis.effects import Access, Liveness, domain_reads, node_reads, node_write, reads_of
-from weft.analysis.facts import Facts, entry_facts
+from weft.analysis.facts import Facts, conjuncts, entry_facts
 from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
 from weft.ir.index import Affine, canonical
 from weft.ir.index import add as plus
 from weft.ir.index import sub as minus
-from weft.ir.program import Block, Buffer, Check, If, Loop, Node, Program, Role, Stmt, While
+from weft.ir.program import Alloc, Block, Buffer, Check, If, Loop, Node, Program, Role, Stmt, While
 from weft.ir.types import INT, PYBOOL, ScalarType
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
     domain_buffers,
+    expr_buffers,
     fresh,
     has_exit,
     map_children,
@@ -44,6 +45,7 @@ from weft.passes.privatise import Expansion, expansion, private_names
 from weft.passes.reductions import accumulation, reorders
 from weft.passes.rename import renamed
 from weft.passes.simplify import simplify_check, simplify_stmt
+from weft.passes.wraparound import without_wraparound
 
 _NAME = "raise"
 
@@ -77,13 +79,11 @@ class _Normal:
     original: Dim
     values: dict[str, Expr] = field(default_factory=dict)  # the source's variable by the new one
 
-    def flipped(self) -> tuple[Dim, dict[str, Expr]] | None:
-        """For a loop that counted down by one: the same points counted up, under the source's own variable."""
-        if self.original.step != -1:
-            return None
-        old = self.original
-        up = Dim(old.var, plus(old.hi, Const(1, INT)), plus(old.lo, Const(1, INT)))
-        return up, {self.dim.var: minus(old.lo, Var(old.var))}
+    def upward(self, dim: Dim) -> tuple[Dim, dict[str, Expr]]:
+        """For a loop that counted down by one: a range of it counted up, under the source's own variable."""
+        start, one = self.original.lo, Const(1, INT)
+        up = Dim(self.original.var, plus(minus(start, dim.hi), one), plus(minus(start, dim.lo), one))
+        return up, {dim.var: minus(start, Var(self.original.var))}
 
 
 @dataclass
@@ -94,7 +94,7 @@ class _Raiser:
 
     def __post_init__(self) -> None:
         self.live = Liveness(self.program)
-        self.forwarder = Forwarder(self.program, self.live)
+        self.forwarder = Forwarder(self.program, self.live, repeat_indices=True)
         self.strict = self.context.options.fp == "strict"
         self.algebra = Algebra(self.strict)
         self.taken = names_of(self.program)
@@ -132,12 +132,9 @@ class _Raiser:
         """tests; nodes  -->  if tests: nodes; else: the loop as it was, to raise where Python would."""
         if not outcome.tests:
             return outcome.nodes
-        condition: Expr | None = None
-        for test in outcome.tests:
-            holds = _everywhere(test)
-            condition = holds if condition is None else Op("select", (condition, holds, _false(holds)), holds.type)
-        assert condition is not None
-        return (If(condition, outcome.nodes, renamed((loop,), self.taken), span=loop.span),)
+        condition = _all_of([_everywhere(test) for test in outcome.tests])
+        # The loop keeps its names, since sizes of buffers allocated in it may speak of them.
+        return (If(condition, renamed(outcome.nodes, self.taken), (loop,), span=loop.span),)
 
     def loop(self, loop: Loop, facts: Facts) -> _Outcome:
         inside = facts.with_dim(loop.dim)
@@ -177,9 +174,10 @@ class _Raiser:
             return found
         live_end = self.live.live_after(loop.body[-1])
         items = self.forwarded(found, live_end, inside)
+        written = {name for item in items for name in buffers_written(item.node)}
+        items = without_wraparound(items, written, lambda item: self.simplified(item, inside))
         work = [item for item in items if not isinstance(item.node, Check)]
         tests = [item.node for item in items if isinstance(item.node, Check)]
-        written = {name for item in work for name in buffers_written(item.node)}
         if any(buffers_read(test) & written for test in tests):
             return "a test in it depends on what the loop computes"
         live_after = self.live.live_after(loop)
@@ -231,15 +229,19 @@ class _Raiser:
             within: tuple[Affine, ...] = ()
             if isinstance(node, If):
                 within, node = conditions[node.condition], node.then[0]
-            known = facts.with_forms(within)
-            simple: Node | None = node
-            if isinstance(node, Stmt):
-                simple = simplify_stmt(node, known, self.algebra)
-            elif isinstance(node, Check):
-                simple = simplify_check(node, known, self.algebra)
+            simple = self.simplified(Item(node, within), facts)
             if simple is not None:
-                out.append(Item(simple, within))
+                out.append(simple)
         return out
+
+    def simplified(self, item: Item, facts: Facts) -> Item | None:
+        known = facts.with_forms(item.within)
+        node: Node | None = item.node
+        if isinstance(node, Stmt):
+            node = simplify_stmt(node, known, self.algebra)
+        elif isinstance(node, Check):
+            node = simplify_check(node, known, self.algebra)
+        return None if node is None else Item(node, item.within)
 
     def whole(
         self, normal: _Normal, work: list[Item], private: set[str], live_after: frozenset[str], facts: Facts
@@ -274,10 +276,9 @@ class _Raiser:
     def leaving(self, stmts: list[Stmt], normal: _Normal, facts: Facts) -> list[Node]:
         """Raised statements counting up, simplified, the loop's variable under another name in all but the first."""
         out: list[Node] = []
-        flipped = normal.flipped()
         for stmt in stmts:
-            if flipped is not None:
-                stmt = _recounted(stmt, normal.dim, *flipped)
+            if normal.original.step == -1:
+                stmt = _counting_up(stmt, normal)
             simple: Node | None = simplify_stmt(stmt, facts, self.algebra)
             if simple is None:
                 continue
@@ -309,15 +310,19 @@ class _Raiser:
                 pieces.append(group)
         if not any(isinstance(piece, Stmt) for piece in pieces):
             return None
+        allocates = any(isinstance(node, Alloc) for item in work for node in walk((item.node,)))
+        if allocates and sum(isinstance(piece, list) for piece in pieces) > 1:
+            return None  # sizes of buffers may speak of the loop's variable, which only one loop can bind
         nodes: list[Node] = []
+        named = False
         for piece in pieces:
-            new_node: Node | None
             if isinstance(piece, Stmt):
-                new_node = simplify_stmt(piece, facts, self.algebra)
+                stmt = simplify_stmt(piece, facts, self.algebra)
+                nodes += () if stmt is None else renamed((stmt,), self.taken)
             else:
-                new_node = replace(loop, body=tuple(work[position].node for position in piece))
-            if new_node is not None:
-                nodes.append(new_node if not nodes else renamed((new_node,), self.taken)[0])
+                rest = replace(loop, body=tuple(work[position].node for position in piece))
+                nodes += renamed((rest,), self.taken) if named else (rest,)
+                named = True
         self._assume_disjoint(work)
         self.context.done(_NAME, f"the loop over {loop.dim.var} was split: part of it became statements", loop.span)
         return _Outcome(tuple(nodes))
@@ -386,11 +391,7 @@ class _Raiser:
         """The tests of all iterations as one; within an iteration a test guards the reads of those behind it."""
         if not tests:
             return ()
-        condition: Expr | None = None
-        for test in tests:
-            holds = _everywhere(test) if len(tests) > 1 else test.condition
-            condition = holds if condition is None else Op("select", (condition, holds, _false(holds)), holds.type)
-        assert condition is not None
+        condition = _all_of([_everywhere(test) for test in tests] if len(tests) > 1 else [tests[0].condition])
         first = tests[0]
         domain = (normal.dim, *first.domain) if len(tests) == 1 else (normal.dim,)
         # The same dimension is already that of the raised statements.
@@ -438,23 +439,42 @@ def _everywhere(test: Check) -> Expr:
     return Reduce("and", test.domain, test.condition) if test.domain else test.condition
 
 
-def _false(like: Expr) -> Expr:
-    return Const(False, like.type)
+def _all_of(conditions: list[Expr]) -> Expr:
+    """All conditions, each once; one that reads memory is only looked at when those before it hold."""
+    parts = list(dict.fromkeys(part for condition in conditions for part in conjuncts(condition)))
+    result = parts[0]
+    for part in parts[1:]:
+        if expr_buffers(part):
+            result = Op("select", (result, part, Const(False, part.type)), part.type)
+        else:
+            result = Op("and", (result, part), part.type)
+    return result
 
 
-def _recounted(stmt: Stmt, old: Dim, new: Dim, values: dict[str, Expr]) -> Stmt:
-    """A statement (and the sums in it) over `new` instead of `old`; `values` gives the old variable."""
+def _counting_up(stmt: Stmt, normal: _Normal) -> Stmt:
+    """A statement, and the sums in it, over the source's variable instead of the counter of a loop that counts down."""
+    values: dict[str, Expr] = {}
 
     def over(domain: Domain) -> Domain:
-        return tuple(new if dim == old else map_dim(dim, visit) for dim in domain)
+        out: list[AnyDim] = []
+        for dim in domain:
+            if isinstance(dim, Dim) and dim.var == normal.dim.var:
+                up, value = normal.upward(dim)
+                values.update(value)
+                out.append(up)
+            else:
+                out.append(map_dim(dim, visit))
+        return tuple(out)
 
     def visit(expr: Expr) -> Expr:
         if isinstance(expr, Reduce):
-            return replace(expr, dims=over(expr.dims), value=visit(expr.value))
+            dims = over(expr.dims)
+            return replace(expr, dims=dims, value=visit(expr.value))
         return values.get(expr.name, expr) if isinstance(expr, Var) else map_children(expr, visit)
 
+    domain = over(stmt.domain)
     index = tuple(visit(part) for part in stmt.index)
-    return replace(stmt, domain=over(stmt.domain), index=index, value=visit(stmt.value))
+    return replace(stmt, domain=domain, index=index, value=visit(stmt.value))
 
 
 def _count(number: int, what: str) -> str:

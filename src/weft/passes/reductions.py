@@ -39,7 +39,7 @@ def accumulation(stmt: Stmt) -> Accumulation | None:
 
 def reorders(found: Accumulation, of: ScalarType) -> bool:
     """Whether another order of the terms may change the value (so that strict floating point forbids it)."""
-    return of.dtype.is_inexact and found.op in ("add", "mul")
+    return of.dtype.is_inexact and found.op in ("add", "mul", "minimum", "maximum")
 
 
 def _is_target(expr: Expr, stmt: Stmt) -> bool:
@@ -137,12 +137,21 @@ def _negated(term: Expr) -> Expr:
 
 
 def _compare_and_take(condition: Expr, then: Expr, orelse: Expr, stmt: Stmt) -> Accumulation | None:
-    """select(e < x, e, x) as minimum: for integers, where equal means the same."""
+    """select(e < x, e, x) as minimum.
+
+    A float that is NaN compares false, so it must be the kept side that is taken then.
+    """
     if not isinstance(condition, Op) or condition.op not in ("lt", "le", "gt", "ge"):
         return None
-    if then.type.dtype.is_inexact or {condition.args[0], condition.args[1]} != {then, orelse}:
+    if {condition.args[0], condition.args[1]} != {then, orelse}:
         return None
-    takes_left = condition.args[0] == then
-    smaller = condition.op in ("lt", "le")
-    op = "minimum" if smaller is takes_left else "maximum"
-    return Accumulation(op, orelse if _is_target(then, stmt) else then)
+    smaller = (condition.op in ("lt", "le")) is (condition.args[0] == then)
+    op = "minimum" if smaller else "maximum"
+    term = orelse if _is_target(then, stmt) else then
+    if not term.type.dtype.is_inexact:
+        return Accumulation(op, term)
+    if term.type.dtype.is_complex or not _is_target(orelse, stmt):
+        return None
+    never = Const(REDUCTIONS[op].identity(term.type), term.type)
+    test = Op("isnan", (term,), ScalarType(DType.BOOL, term.type.weak))
+    return Accumulation(op, Op("select", (test, never, term), term.type))

@@ -1,5 +1,5 @@
-"""Two rewrites that leave less to lower.  In: statements with compressed dimensions and arg-reductions; out: the same meaning
-with dense dimensions over positions, and with minimum and maximum only.
+"""Two rewrites that leave less to lower.  In: statements with compressed dimensions and arg-reductions; out: the same
+meaning with dense dimensions over positions, and with minimum and maximum only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The schedule.  In: a Program of sequential control flow and statements over domains; out: the lowered form: every statement a
-single point, loops with kinds, reductions as accumulators.
+"""The schedule.  In: a Program of sequential control flow and statements over domains; out: the lowered form: every
+statement a single point, loops with kinds, reductions as accumulators.
 
-    stretches of statements --> atoms (lower) --> loop order (order) --> shared loops (fuse) --> smaller temporaries (store)
+    stretches of statements --> atoms (lower) --> loop order (order) --> chains of stencils (recompute, tile)
+    --> shared loops (fuse) --> smaller temporaries (store)
     --> outermost loops parallel, innermost loops vectorised, large reductions in blocks of fixed size (kinds)
 """
 
@@ -27,13 +28,24 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.types import BOOL
-from weft.ir.walk import buffers_read, buffers_written, map_block, map_dim, map_node_exprs, reads, substitute, walk
+from weft.ir.walk import (
+    buffers_read,
+    buffers_written,
+    map_block,
+    map_dim,
+    map_node_exprs,
+    map_sub_blocks,
+    reads,
+    substitute,
+    walk,
+)
 from weft.passes import PassContext
 from weft.passes.fuse import Facts, Group, partition
 from weft.passes.kinds import Kinds
 from weft.passes.lower import Atom, Workspace, has_reduce, is_private, to_atoms
 from weft.passes.order import order
 from weft.passes.plain import plain, plain_check
+from weft.passes.recompute import pays, recomputed
 from weft.passes.rewrite_dims import dense_domain
 from weft.passes.store import contract
 from weft.passes.tile import Chain, find_chain, tile_sizes, tiled
@@ -73,8 +85,7 @@ class _Stretch:
             return
         self.atoms.append(step)
         self.written.add(step.buffer)
-        exprs = (step.value, *step.index, *(bound for dim in step.dims for bound in (dim.lo, dim.hi)))
-        self.touched |= {read.buffer for expr in exprs for read in reads(expr)}
+        self.touched |= step.buffers()
 
 
 @dataclass
@@ -136,8 +147,7 @@ class _Scheduler:
         atoms = [replace(atom, dims=order(atom, table, strict)) for atom in stretch.atoms]
         if any(atom.dims for atom in atoms):
             looping = [atom for atom in stretch.atoms if atom.dims]
-            touched = {r.buffer for a in looping for r in reads(a.value)} | {a.buffer for a in looping}
-            self.note_pairs(touched, {a.buffer for a in looping})
+            self.note_pairs(_named(looping), {atom.buffer for atom in looping})
         dead: set[str] = set()
         kept: list[Node] = []
         for alloc in stretch.allocs:
@@ -154,6 +164,11 @@ class _Scheduler:
         facts = Facts()
         chain = find_chain(atoms, dead, facts)
         sizes = None if chain is None else tile_sizes(chain, chain.sink.dims, self.workspace.table)
+        if chain is not None:
+            alone = recomputed(chain, self.workspace)
+            if alone is not None and pays(chain, alone, sizes, self.workspace):
+                self._remark_recomputed(chain)
+                return self.straight(_instead(atoms, chain, alone), dead - chain.regions.keys())
         if chain is None or sizes is None:
             return self.kinds.finish(contract(self.nest(atoms, True, facts), dead, self.workspace.table))
         inside = {id(atom) for atom in chain.atoms}
@@ -190,7 +205,7 @@ class _Scheduler:
         nodes: list[Node] = []
         for group in partition(atoms, outermost, facts):
             if group.dim is None:
-                nodes.append(group.atoms[0].leaf())
+                nodes.extend(group.atoms[0].leaf())
                 continue
             carried = group.carried
             inner = [replace(atom, dims=atom.dims[1:]) for atom in group.atoms]
@@ -205,6 +220,10 @@ class _Scheduler:
                 self._remark_fusion(group)
         return tuple(nodes)
 
+    def _remark_recomputed(self, chain: Chain) -> None:
+        lines = ", ".join(str(line) for line in sorted({atom.span.line for atom in chain.atoms if atom.span.line > 0}))
+        self.context.done(PASS, f"lines {lines}: one loop without temporaries", chain.sink.span)
+
     def _remark_fusion(self, group: Group) -> None:
         lines = sorted({atom.span.line for atom in group.atoms if atom.span.line > 0})
         if len(lines) > 1:
@@ -215,7 +234,9 @@ class _Scheduler:
 
     def note_pairs(self, touched: set[str], written: set[str]) -> None:
         """Loops run in another order than NumPy's: a written parameter array must not overlap the others."""
-        arrays = [b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank and b.name in touched | written]
+        arrays = [
+            b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank and b.name in touched | written
+        ]
         for target in arrays:
             if target in written:
                 self.pairs += [(target, other) for other in arrays if other != target]
@@ -306,7 +327,13 @@ class _Line:
 
 
 def _named(atoms: list[Atom]) -> set[str]:
-    return {read.buffer for atom in atoms for read in reads(atom.value)} | {atom.buffer for atom in atoms}
+    return set().union(*(atom.buffers() for atom in atoms))
+
+
+def _instead(atoms: list[Atom], chain: Chain, alone: Atom) -> list[Atom]:
+    """The atoms with one atom in place of a whole chain."""
+    inside = {id(atom) for atom in chain.atoms[:-1]}
+    return [alone if atom is chain.sink else atom for atom in atoms if id(atom) not in inside]
 
 
 def _first_span(group: Group) -> Span:
@@ -316,6 +343,5 @@ def _first_span(group: Group) -> Span:
 def _touched(node: Node) -> set[str]:
     """Buffers that a node names itself, nested blocks not counted."""
     if isinstance(node, (Loop, While, If)):
-        bare = replace(node, **{name: () for name in ("body", "prelude", "then", "orelse") if hasattr(node, name)})
-        return buffers_read(bare)
+        return buffers_read(map_sub_blocks(node, lambda _: ()))
     return buffers_read(node) | buffers_written(node)

@@ -1,5 +1,5 @@
-"""Storage.  In: lowered nests with full-size temporaries; out: the same with temporaries contracted to rows or scalars, private
-memory inside parallel loops, allocation outside sequential ones, and memory of dead temporaries used again.
+"""Storage.  In: lowered nests with full-size temporaries; out: the same with temporaries contracted to rows or scalars,
+private memory inside parallel loops, allocation outside sequential ones, and memory of dead temporaries used again.
 
     for i: { for j: t[i, j] = f; for j: g(t[i, j]) }   -->   for i: { alloc t; for j: t[j] = f; for j: g(t[j]) }
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from weft.ir.expr import Expr, Read
 from weft.ir.index import affine
@@ -71,7 +72,8 @@ def contract(block: Block, candidates: set[str], table: dict[str, Buffer], priva
 
     `candidates` are allocated just before the block and dead after it.  An iteration of such a loop touches elements no
     other iteration touches, so one slot serves all of them; inside a loop that may run in parallel it is private.
-    `private`: the block is already inside a parallel loop, all of its memory is private.  Changes `table` for the contracted buffers; allocations of those that keep a dimension are placed here.
+    `private`: the block is already inside a parallel loop, all of its memory is private.  Changes `table` for the
+    contracted buffers; allocations of those that keep a dimension are placed here.
     """
     uses: dict[str, _Uses] = {name: _Uses() for name in sorted(candidates)}
     _collect(block, (), uses)
@@ -181,7 +183,9 @@ def _shared(block: Block, program: Program) -> Block:
             spans[name] = (spans.get(name, (at, at))[0], at)
     fixed = {name for node in walk(block) if isinstance(node, Rebind) for name in node.targets}
     fixed |= {name for node in walk(block) if isinstance(node, Opaque) for name in (*node.reads, *node.writes)}
-    allocs = [node for node in nodes if isinstance(node, Alloc) and _movable(node, program) and node.buffer not in fixed]
+    allocs = [
+        node for node in nodes if isinstance(node, Alloc) and _movable(node, program) and node.buffer not in fixed
+    ]
     free_after: list[tuple[Buffer, int]] = []
     names: dict[str, str] = {}
     for alloc in sorted(allocs, key=lambda node: _first_use(node.buffer, nodes)):
@@ -217,7 +221,7 @@ def _movable(alloc: Alloc, program: Program) -> bool:
 
 
 def _hoisted(block: Block, program: Program) -> Block:
-    """for k: { alloc t; ... }   -->   alloc t; for k: { ... }   (the contents of t were undefined in every iteration)."""
+    """for k: { alloc t; ... }   -->   alloc t; for k: { ... }   (t was undefined at the start of each iteration)."""
     nodes: list[Node] = []
     for node in block:
         node = map_sub_blocks(node, lambda inner: _hoisted(inner, program))
@@ -231,7 +235,7 @@ def _hoisted(block: Block, program: Program) -> Block:
                 return _movable(alloc, program) and alloc.buffer not in rebound and not varies
 
             moved: list[Alloc] = []
-            node = map_sub_blocks(node, lambda inner: _without_allocs(inner, moves, moved))
+            node = map_sub_blocks(node, partial(_without_allocs, moves=moves, moved=moved))
             nodes.extend(moved)
         nodes.append(node)
     return block if len(nodes) == len(block) and all(a is b for a, b in zip(nodes, block)) else tuple(nodes)

@@ -1,6 +1,6 @@
-"""Overlapped tiling.  In: atoms in which temporaries are read at several constant offsets by later atoms and are dead afterwards
-(a chain of stencils); out: one loop over tiles of the last atom, inside which every temporary is computed over the tile and
-its halo into scratch memory that stays in the cache.
+"""Overlapped tiling.  In: atoms in which temporaries are read at several constant offsets by later atoms and are dead
+afterwards (a chain of stencils); out: one loop over tiles of the last atom, inside which every temporary is computed
+over the tile and its halo into scratch memory that stays in the cache.
 
     t[i] = f(a[i], a[i+1]);  b[i] = t[i+1] - t[i]
       -->  parallel tile: { for i in tile + halo: s[i - start] = f(a[i], a[i+1]);  for i in tile: b[i] = s[..] - s[..] }
@@ -35,7 +35,7 @@ _OUTER_SIZES = (64, 32, 16, 8)
 
 @dataclass(frozen=True)
 class Reach:
-    """The values of one dimension that a tile needs: from the tile's start + first to its end + last of dimension `along`."""
+    """The values of one dimension that a tile needs: from its start + first to its end + last, along a dimension."""
 
     along: str
     first: int
@@ -193,18 +193,19 @@ def _add_region(chain: Chain, read: Read, atom: Atom, reach: dict[str, Reach]) -
 
 
 def tile_sizes(chain: Chain, dims: Sequence[Dim], table: dict[str, Buffer]) -> dict[str, int] | None:
-    """Sizes of a tile by dimension: scratch within the cache, halos a small part of the work; None if there are none."""
+    """Sizes of a tile by dimension: scratch fits the cache, halos are a small part of the work; None: impossible."""
     halo = {dim.var: 0 for dim in dims}
     for region in chain.regions.values():
         for reach in region:
             halo[reach.along] = max(halo[reach.along], reach.halo)
+    stored = [name for name in chain.regions if not _pointwise(chain, name)]
     inner = dims[-1].var
     outer = [dim.var for dim in dims[:-1]]
     best: tuple[float, dict[str, int]] | None = None
     for inner_size in _INNER_SIZES:
         for outer_size in _OUTER_SIZES:
             sizes = {name: outer_size if halo[name] else 1 for name in outer} | {inner: inner_size}
-            if scratch_bytes(chain, sizes, table) > SCRATCH_BYTES:
+            if scratch_bytes(chain, stored, sizes, table) > SCRATCH_BYTES:
                 continue
             ratio = recomputation(chain, sizes)
             # A short inner loop costs about as much as a halo of two elements.
@@ -214,12 +215,11 @@ def tile_sizes(chain: Chain, dims: Sequence[Dim], table: dict[str, Buffer]) -> d
     return None if best is None else best[1]
 
 
-def scratch_bytes(chain: Chain, sizes: dict[str, int], table: dict[str, Buffer]) -> int:
-    """Bytes of the temporaries of a tile, but for those that contract to scalars."""
+def scratch_bytes(chain: Chain, stored: list[str], sizes: dict[str, int], table: dict[str, Buffer]) -> int:
+    """Bytes of the temporaries of a tile that do not contract to scalars."""
     return sum(
-        table[name].type.dtype.size * math.prod(sizes[reach.along] + reach.halo for reach in region)
-        for name, region in chain.regions.items()
-        if not _pointwise(chain, name)
+        table[name].type.dtype.size * math.prod(sizes[reach.along] + reach.halo for reach in chain.regions[name])
+        for name in stored
     )
 
 

@@ -1,5 +1,5 @@
-"""Unique loop variables.  In: lowered blocks in which copies of a loop may share a name; out: the same with every loop variable
-of the program named once, as every later stage expects.
+"""Unique loop variables.  In: lowered blocks in which copies of a loop may share a name; out: the same with every loop
+variable of the program named once, as every later stage expects.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Versions.  In: a lowered Program; out: the same with every assumption it makes written down as an entry guard, remarks on what
-runs in parallel and in vectors, and on request the decision tree: legality above profitability.
+"""Versions.  In: a lowered Program; out: the same with every assumption it makes written down as an entry guard,
+remarks on what runs in parallel and in vectors, and on request the decision tree: legality above profitability.
 
-    arguments overlap? --> plain Python;  size below the threshold? --> own loops, else library;  work small? --> one thread
+    arguments overlap? --> plain Python;  small product? --> own loops, else library;  little work? --> one thread
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def decision_tree(program: Program) -> list[Decision]:
     for buffer in program.buffers:
         if buffer.role is Role.PARAM and buffer.rank:
             layout = {Layout.C: "C-contiguous", Layout.F: "Fortran-contiguous", Layout.STRIDED: "any strides"}
-            tree.append((f"{buffer.name}: {buffer.type}, rank {buffer.rank}, {layout[buffer.layout]}", "else another version"))
+            tree.append(
+                (f"{buffer.name}: {buffer.type}, rank {buffer.rank}, {layout[buffer.layout]}", "else another version")
+            )
     for check in program.guards:
         tree.append((show_expr(check.condition), "else plain Python"))
     for left, right in program.disjoint:

@@ -1,0 +1,102 @@
+"""The functions of generated C in the making.  In: what a translation unit shares and one function's own state; out:
+the base of the statement translators, with new variables and the one way to fail.
+
+Every function of the generated code has one exit, the label k_done, where scratch memory is released.  A failure stores
+what happened and jumps there: in the kernel itself into the control words, inside a parallel loop into a record of
+which the lowest iteration's wins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from weft.analysis.scopes import Path
+from weft.codegen import c_ops
+from weft.codegen import syntax as C
+from weft.codegen.binding import WordLayout
+from weft.codegen.c_expr import OWN, Expressions, Names
+from weft.ir.program import Block, Program
+
+WORDS, STATUS, TICKS, FAILED = (OWN + name for name in ("w", "status", "ticks", "failed"))
+DONE = f"{OWN}done"
+GUARD, RAISE, INTERRUPTED, MEMORY = 1, 2, 3, 4
+
+
+@dataclass
+class Frame:
+    """One C function in the making."""
+
+    parallel: bool
+    iteration: str = ""  # in a parallel body: the variable with the iteration's number
+    heads: list[C.CStmt] = field(default_factory=list)
+    owners: list[str] = field(default_factory=list)
+    stack: int = 0
+
+
+@dataclass
+class Unit:
+    """What the functions of one translation unit share."""
+
+    program: Program
+    layout: WordLayout
+    names: Names
+    used: c_ops.Used
+    declarations: dict[Path, tuple[str, ...]]
+    exchanged: dict[str, frozenset[str]]
+    guard_on_failure: bool  # nothing observable ever happens before a failure: Python may repeat the call
+    threads: bool
+    strict: bool
+    types: dict[str, str] = field(default_factory=dict)  # C variables and their types
+    unaliased: set[str] = field(default_factory=set)  # pointer variables that nothing else may alias
+    exceptions: dict[tuple[str, str], int] = field(default_factory=dict)
+    functions: list[C.TopLevel] = field(default_factory=list)
+
+    def exception(self, name: str, message: str) -> int:
+        return self.exceptions.setdefault((name, message), len(self.exceptions))
+
+
+@dataclass
+class Emitter:
+    """Translates into the frame of the current function."""
+
+    unit: Unit
+    expressions: Expressions
+    frame: Frame
+    line: tuple[str, int] = ("", 0)
+    depth: int = 0  # loops around the current place, in this function
+    lockstep: bool = False  # inside a VECTOR loop: nothing may be counted, nobody can be asked
+    #: Accumulators of the current loop by minimum or maximum, each with the variable that tells a NaN was seen.
+    extremes: dict[str, str] = field(default_factory=dict)
+    #: Complex sums of the current loop, each with the variables of its real and imaginary part.
+    parts: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def block(self, nodes: Block, path: Path) -> C.CBlock:
+        """The C of a block; `path` tells which variables it declares."""
+        raise NotImplementedError
+
+    def variable(self, ctype: str, hint: str, value: C.CExpr | None, out: list[C.CStmt]) -> C.Name:
+        """Declare a new variable here."""
+        name = self.unit.names.own(hint)
+        self.unit.types[name] = ctype
+        out.append(C.Declare(ctype, name, value))
+        return C.Name(name)
+
+    def _scoped(self, out: list[C.CStmt]) -> list[C.CStmt]:
+        return [C.Scope(tuple(out))]
+
+    def failure(self, status: int, code: int = 0, line: int = 0, values: tuple[C.CExpr, ...] = ()) -> list[C.CStmt]:
+        """Leave the function with a status."""
+        padded = (*values, *[C.Number("0")] * (3 - len(values)))
+        if self.frame.parallel:
+            # An interruption is reported whatever else happened.
+            iteration = C.Number("-1") if status == INTERRUPTED else C.Name(self.frame.iteration)
+            numbers = (C.number(status), C.number(code), C.number(line))
+            return [
+                C.Evaluate(C.call("k_record", C.Name(FAILED), iteration, *numbers, *padded)),
+                C.Jump(f"goto {DONE}"),
+            ]
+        out: list[C.CStmt] = []
+        if status == RAISE:
+            for word, value in enumerate((C.number(code), C.number(line), *values), 1):
+                out.append(C.Assign(C.Subscript(C.Name(WORDS), C.number(word)), value))
+        return [*out, C.Assign(C.Name(STATUS), C.number(status)), C.Jump(f"goto {DONE}")]

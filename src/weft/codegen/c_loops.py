@@ -1,0 +1,317 @@
+"""Loops in C.  In: sequential and vector loops and whiles; out: C loops that compilers vectorise, reductions with
+private partial results in each lane, and a look for Ctrl-C once in a while.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from weft.analysis import ranges
+from weft.analysis.scopes import Path
+from weft.codegen import c_ops, c_support
+from weft.codegen import syntax as C
+from weft.codegen.c_expr import OVERFLOW, RT, Storage
+from weft.codegen.c_frame import DONE, INTERRUPTED, TICKS
+from weft.codegen.c_helpers import C_TYPE
+from weft.codegen.c_memory import Memory
+from weft.ir.expr import CompressedDim, Const, Dim, Domain, Expr, Op, Read, Var
+from weft.ir.index import affine
+from weft.ir.program import Accumulator, Alloc, Block, Break, Call, Check, Loop, LoopKind, Return, Stmt, While
+from weft.ir.types import INT
+from weft.ir.walk import node_exprs, reads, walk
+
+#: Inner iterations between two looks at a pending Ctrl-C: some milliseconds.
+POLL_ITERATIONS = 1 << 20
+#: Terms up to this size cannot overflow a sum of as many as an index can count.
+SUMMABLE = 2**22
+
+_CLAUSE = {"add": "+", "mul": "*", "and": "&", "or": "|", "bitand": "&", "bitor": "|", "bitxor": "^"}
+
+
+def _jumps(block: C.CBlock) -> bool:
+    """Whether something can leave the block: what a simd loop must not contain."""
+    for node in block:
+        if isinstance(node, (C.Leave, C.Forever)) or (isinstance(node, C.Jump) and node.text != "continue"):
+            return True
+        if isinstance(node, C.IfElse) and (_jumps(node.then) or _jumps(node.otherwise)):
+            return True
+        if isinstance(node, (C.Scope, C.For)) and _jumps(node.body):
+            return True
+    return False
+
+
+def _exits(block: Block) -> bool:
+    """Whether a Break, a Return or a failing Check can leave the loop that has this body."""
+    return any(isinstance(node, (Break, Return, Check, Alloc)) for node in walk(block))
+
+
+def has_loop(block: Block) -> bool:
+    return any(isinstance(node, (Loop, While, Call)) for node in walk(block))
+
+
+def _term(stmt: Stmt, op: str) -> Expr | None:
+    """e, if the statement is s = s op e or s = e op s; None otherwise."""
+    value = stmt.value
+    if not isinstance(value, Op) or value.op != op or len(value.args) != 2 or stmt.index:
+        return None
+    for this, other in (value.args, value.args[::-1]):
+        if isinstance(this, Read) and this.buffer == stmt.buffer:
+            return other
+    return None
+
+
+@dataclass
+class Loops(Memory):
+    """Loops of one function."""
+
+    def nest(self, domain: Domain, body: list[C.CStmt]) -> list[C.CStmt]:
+        """`body` at every point of a domain, in order."""
+        for dim in reversed(domain):
+            out: list[C.CStmt] = []
+            self._counted(dim, tuple(body), out)
+            body = out
+        return body
+
+    def trips(self, dim: Dim) -> C.CExpr:
+        """How many values a dimension takes."""
+        if affine(dim.lo) is not None and dim.step == 1 and affine(dim.lo) == affine(Const(0, INT)):
+            hi = self.expressions.bound(dim.hi)
+            return C.Ternary(C.Infix(">", hi, C.Number("0")), hi, C.Number("0"))
+        self.unit.used.text(c_support.TRIPS)
+        return C.call("k_trips", self.expressions.bound(dim.lo), self.expressions.bound(dim.hi), C.number(dim.step))
+
+    def _counted(
+        self, dim: Dim | CompressedDim, body: C.CBlock, out: list[C.CStmt], pragmas: tuple[str, ...] = ()
+    ) -> None:
+        """A C loop over a dimension; bounds that are not plain sums are computed once, before it."""
+        names = self.unit.names
+        if isinstance(dim, CompressedDim):
+            position = names.of(dim.position)
+            after = Op("add", (dim.parent, Const(1, INT)), INT)
+            lo, hi = (
+                self.variable("i64", "bound", self.expressions.element(dim.pointer, (parent,)), out)
+                for parent in (dim.parent, after)
+            )
+            coordinate = self.expressions.element(dim.coordinate, (Var(dim.position),))
+            body = (C.Declare("const i64", names.of(dim.var), coordinate), *body)
+            self.unit.types[position] = self.unit.types[names.of(dim.var)] = "i64"
+            out.append(C.For(position, lo, hi, 1, body, pragmas))
+            return
+        bounds = []
+        for bound in (dim.lo, dim.hi):
+            value = self.expressions.bound(bound)
+            bounds.append(value if affine(bound) is not None else self.variable("i64", "bound", value, out))
+        self.unit.types[names.of(dim.var)] = "i64"
+        out.append(C.For(names.of(dim.var), bounds[0], bounds[1], dim.step, body, pragmas))
+
+    def poll(self) -> list[C.CStmt]:
+        """Look for a pending Ctrl-C once in a while."""
+        pending = C.IfElse(C.through(RT, "poll"), tuple(self.failure(INTERRUPTED)))
+        reset = C.Assign(C.Name(TICKS), C.Number("0"))
+        # Compared unsigned: an empty loop may have counted backwards.
+        due = C.Infix(">", C.Convert("u64", C.Name(TICKS)), C.number(POLL_ITERATIONS))
+        return [C.IfElse(due, (reset, pending))]
+
+    def _tick(self, steps: C.CExpr) -> C.CStmt:
+        return C.Assign(C.Name(TICKS), steps, "+=")
+
+    def _loop(self, loop: Loop, path: Path) -> list[C.CStmt]:
+        self.expressions.env.update(ranges.dimension(loop.dim, self.expressions.env))
+        out: list[C.CStmt] = []
+        if loop.kind is LoopKind.VECTOR and not self.unit.strict and self._reducible(loop):
+            self._reducing(loop, path, out)
+            return out if len(out) == 1 else self._scoped(out)
+        body = self._body(loop, path)
+        if loop.kind is LoopKind.VECTOR:
+            self._ticked(loop.dim, body, out, self.simd(loop, body))
+        elif loop.kind is LoopKind.PARALLEL and not has_loop(loop.body):
+            self._counted(loop.dim, body, out, self.simd(loop, body))
+        elif self.lockstep:
+            self._counted(loop.dim, body, out)
+        elif has_loop(loop.body):
+            self._counted(loop.dim, (*self.poll(), *body), out)
+        elif _exits(loop.body) or isinstance(loop.dim, CompressedDim):
+            self._counted(loop.dim, (self._tick(C.Number("1")), *self.poll(), *body), out)
+        elif isinstance(loop.dim.lo, Const) and isinstance(loop.dim.hi, Const):
+            self._ticked(loop.dim, body, out, ())
+        else:
+            self._long(loop.dim, body, out)
+        return out if len(out) == 1 else self._scoped(out)
+
+    def _body(self, loop: Loop, path: Path) -> C.CBlock:
+        outer = self.lockstep
+        self.depth += 1
+        self.lockstep = outer or loop.kind is LoopKind.VECTOR
+        body = self.block(loop.body, (*path, 0))
+        self.depth -= 1
+        self.lockstep = outer
+        return body
+
+    def _ticked(self, dim: Dim | CompressedDim, body: C.CBlock, out: list[C.CStmt], pragmas: tuple[str, ...]) -> None:
+        """An innermost loop: its steps are counted before it, so that it needs no counter of its own."""
+        inner: list[C.CStmt] = []
+        self._counted(dim, body, inner, pragmas)
+        loop = inner.pop()
+        assert isinstance(loop, C.For)
+        out.extend(inner)
+        if not self.lockstep and (self.depth > 0 or self.frame.parallel):
+            low, high = (loop.start, loop.bound) if loop.step > 0 else (loop.bound, loop.start)
+            out.append(self._tick(high if low == C.Number("0") else C.Infix("-", high, low)))
+        out.append(loop)
+
+    def _long(self, dim: Dim, body: C.CBlock, out: list[C.CStmt]) -> None:
+        """An innermost loop that may take long: in pieces, with a look for Ctrl-C between them."""
+        inner: list[C.CStmt] = []
+        self._counted(dim, body, inner)
+        loop = inner.pop()
+        assert isinstance(loop, C.For)
+        out.extend(inner)
+        piece, reach = self.unit.names.own("piece"), loop.step * POLL_ITERATIONS
+        self.unit.types[piece] = "i64"
+        head: list[C.CStmt] = []
+        left = C.Infix("-", loop.bound, C.Name(piece))
+        more = C.Infix(">" if reach > 0 else "<", left, C.number(reach))
+        end = self.variable("i64", "end", C.Ternary(more, C.plus(C.Name(piece), C.number(reach)), loop.bound), head)
+        done = C.Infix("-", end, C.Name(piece)) if reach > 0 else C.Infix("-", C.Name(piece), end)
+        pieces = (*head, self._tick(done), *self.poll(), replace(loop, start=C.Name(piece), bound=end))
+        out.append(C.For(piece, loop.start, loop.bound, reach, pieces))
+
+    def simd(self, loop: Loop, body: C.CBlock) -> tuple[str, ...]:
+        """The pragma of a loop whose iterations may run in lockstep, an innermost parallel one included."""
+        innermost = loop.kind is LoopKind.VECTOR or not has_loop(loop.body)
+        return ("#pragma omp simd",) if innermost and not loop.accumulators and self._lockstep(loop, body) else ()
+
+    def _lockstep(self, loop: Loop, body: C.CBlock) -> bool:
+        """Whether a VECTOR loop's body is fit for the simd pragma: nothing leaves it and it sets no shared variable."""
+        shared = {OVERFLOW, TICKS} & set(C.free_names(body))
+        if shared or _jumps(body) or isinstance(loop.dim, CompressedDim):
+            return False
+        free = set(C.free_names(body))
+        allowed = {self.expressions.storages[a.buffer].name for a in loop.accumulators}  # under their name in this loop
+        return not any(
+            isinstance(node, Stmt)
+            and not node.index
+            and (name := self.expressions.storages[node.buffer].name) in free
+            and name not in allowed
+            for node in walk(loop.body)
+        )
+
+    # --- reductions -------------------------------------------------------------------------------------------------
+
+    def _reducible(self, loop: Loop) -> bool:
+        return bool(loop.accumulators) and all(self._reduction_form(loop, a) is not None for a in loop.accumulators)
+
+    def _reduction_form(self, loop: Loop, accumulator: Accumulator) -> str | None:
+        """How an accumulator is written: "clause", "extreme" (minimum or maximum of floats), "weak" (a Python integer's
+        sum that is checked after the loop), "parts" (a complex sum); None if the loop must stay as it is."""
+        of = self.expressions.storages[accumulator.buffer].buffer.type
+        dtype = of.dtype
+        updates = [n for n in walk(loop.body) if isinstance(n, Stmt) and n.buffer == accumulator.buffer]
+        terms = [_term(update, accumulator.op) for update in updates]
+        uses = sum(
+            read.buffer == accumulator.buffer
+            for node in walk(loop.body)
+            for expr in node_exprs(node)
+            for read in reads(expr)
+        )
+        if not updates or any(term is None for term in terms) or uses != len(updates):
+            return None
+        if of == INT and accumulator.op in ("add", "mul"):
+            env = self.expressions.env
+            small = all(ranges.interval(term, env).magnitude <= SUMMABLE for term in terms if term is not None)
+            return "weak" if accumulator.op == "add" and small and len(terms) == 1 else None
+        if dtype.is_complex:
+            return "parts" if accumulator.op == "add" else None
+        if accumulator.op in ("minimum", "maximum"):
+            return "extreme" if dtype.is_float else "clause"
+        return "clause" if accumulator.op in _CLAUSE else None
+
+    def _reducing(self, loop: Loop, path: Path, out: list[C.CStmt]) -> None:
+        """A VECTOR loop with accumulators: private partial results in each lane, combined after it."""
+        clauses: list[str] = []
+        after: list[C.CStmt] = []
+        extremes, parts, storages = self.extremes, self.parts, self.expressions.storages
+        self.extremes, self.parts, self.expressions.storages = dict(extremes), dict(parts), dict(storages)
+        unchecked = set(self.expressions.unchecked)
+        for accumulator in loop.accumulators:
+            form = self._reduction_form(loop, accumulator)
+            if form == "weak":
+                self._weak_sum(storages[accumulator.buffer], clauses, out, after)
+            elif form == "parts":
+                self._complex_sum(storages[accumulator.buffer], clauses, out, after)
+            else:
+                if form == "extreme":
+                    self._watch_for_nan(storages[accumulator.buffer], clauses, out, after)
+                operator = {"minimum": "min", "maximum": "max"}.get(accumulator.op) or _CLAUSE[accumulator.op]
+                clauses.append(f"reduction({operator}:{storages[accumulator.buffer].name})")
+        body = self._body(loop, path)
+        pragmas = (f"#pragma omp simd {' '.join(clauses)}",) if self._lockstep(loop, body) else ()
+        self._ticked(loop.dim, body, out, pragmas)
+        out.extend(after)
+        self.extremes, self.parts, self.expressions.storages = extremes, parts, storages
+        self.expressions.unchecked = unchecked
+
+    def _weak_sum(self, storage: Storage, clauses: list[str], out: list[C.CStmt], after: list[C.CStmt]) -> None:
+        """A sum of small Python integers on its own, which cannot overflow; added to the variable after the loop."""
+        name = storage.buffer.name
+        partial = self.variable("i64", "sum", C.Number("0"), out)
+        total = c_ops.build_checked("add", (C.Name(storage.name), partial), OVERFLOW, self.unit.used)
+        after.append(C.Assign(C.Name(storage.name), total))
+        self.expressions.storages[name] = replace(storage, name=partial.text)
+        self.expressions.unchecked = self.expressions.unchecked | {name}
+        clauses.append(f"reduction(+:{partial.text})")
+
+    def _watch_for_nan(self, storage: Storage, clauses: list[str], out: list[C.CStmt], after: list[C.CStmt]) -> None:
+        """The comparison of a minimum forgets a NaN: a flag beside it does not."""
+        value = C.Name(storage.name)
+        double = storage.buffer.type.dtype.size == 8
+        flag = self.variable("i64" if double else "i32", "nan", C.Infix("!=", value, value), out)
+        after.append(C.IfElse(flag, (C.Assign(value, C.Number(f'__builtin_nan{"" if double else "f"}("")')),)))
+        self.extremes[storage.buffer.name] = flag.text
+        clauses.append(f"reduction(|:{flag.text})")
+
+    def _complex_sum(self, storage: Storage, clauses: list[str], out: list[C.CStmt], after: list[C.CStmt]) -> None:
+        """A complex sum as two real ones, which vectorise."""
+        real = C_TYPE[storage.buffer.type.dtype.real]
+        re, im = (self.variable(real, name, C.Number("0"), out) for name in ("re", "im"))
+        whole = C.Infix("+", C.Name(storage.name), C.call("__builtin_complex", re, im))
+        after.append(C.Assign(C.Name(storage.name), whole))
+        self.parts[storage.buffer.name] = (re.text, im.text)
+        clauses.append(f"reduction(+:{re.text},{im.text})")
+
+    def _in_parts(self, stmt: Stmt) -> list[C.CStmt]:
+        """s = s + e  -->  x = e; re += real(x); im += imag(x)"""
+        term = _term(stmt, "add")
+        assert term is not None
+        out: list[C.CStmt] = []
+        x = self.variable(self.expressions.ctype(term.type), "x", self.expressions.value(term), out)
+        for name, part in zip(self.parts[stmt.buffer], ("__real__ ", "__imag__ ")):
+            out.append(C.Assign(C.Name(name), C.Prefix(part, x), "+="))
+        return [C.Scope(tuple(out))]
+
+    # --- while ------------------------------------------------------------------------------------------------------
+
+    def _while(self, node: While, path: Path) -> list[C.CStmt]:
+        self.depth += 1
+        prelude = self.block(node.prelude, (*path, 0))
+        stop = C.IfElse(C.Prefix("!", self.expressions.value(node.condition)), (C.Jump("break"),))
+        body = self.block(node.body, (*path, 1))
+        self.depth -= 1
+        head: list[C.CStmt] = [self._tick(C.Number("1")), *self.poll()]
+        if OVERFLOW in C.free_names((*prelude, stop, *body)):
+            # A number that wrapped might keep the loop going for ever.
+            head.append(C.IfElse(C.Name(OVERFLOW), (C.Jump(f"goto {DONE}"),)))
+        return [C.Forever((*head, *prelude, stop, *body))]
+
+    def _extreme(self, stmt: Stmt) -> list[C.CStmt]:
+        """s = minimum(s, e)  -->  x = e; s = x < s ? x : s; nan |= x != x, a form that vectorises."""
+        assert isinstance(stmt.value, Op)
+        term = _term(stmt, stmt.value.op)
+        assert term is not None
+        out: list[C.CStmt] = []
+        target = C.Name(self.expressions.storages[stmt.buffer].name)
+        x = self.variable(self.expressions.ctype(term.type), "x", self.expressions.value(term), out)
+        sign = "<" if stmt.value.op == "minimum" else ">"
+        out.append(C.Assign(target, C.Ternary(C.Infix(sign, x, target), x, target)))
+        out.append(C.Assign(C.Name(self.extremes[stmt.buffer]), C.Infix("!=", x, x), "|="))
+        return [C.Scope(tuple(out))]

@@ -1,0 +1,115 @@
+"""Hoist: work leaves loops and dimensions it does not depend on, and nothing else does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from weft.ir import text
+from weft.passes import hoist, simplify
+
+HEAD = """
+program f(a, x, k, T, p):
+  size n = x.shape[0]
+  param a: f64[n, n] C
+  param x: f64[n] C
+  param k: i64[n] C
+  symbol T = argument T
+  param p: f64
+  local s: f64
+  local t: f64[n]
+  local z: f64
+  output #0 = scalar s
+
+  s = 1.0_f64
+"""
+
+
+def run(preserved, body: str) -> str:
+    rng = np.random.default_rng(2)
+    calls = []
+    for n, steps in ((3, 2), (1, 1), (3, 0), (0, 2)):
+        a = rng.standard_normal((n, n))
+        calls.append(
+            {"a": a, "x": rng.standard_normal(n), "k": rng.integers(0, max(n, 1), n), "T": steps, "p": np.float64(0.5)}
+        )
+    after = preserved(HEAD + body + "  return #0\n", hoist.run, calls=calls)
+    return text.show(simplify.run(after, __import__("weft.passes").passes.PassContext()))
+
+
+def test_lower_rank(preserved) -> None:
+    shown = run(preserved, "  a[i, j] = exp(x[i]) * a[i, j]   for i: 0 <= i < n, j: 0 <= j < n\n")
+    assert "= exp(x[i_2])   for i_2: 0 <= i_2 < n" in shown
+    assert "a[i, j] = a_part[i] * a[i, j]" in shown
+
+
+def test_triangular_domains_keep_their_bounds(preserved) -> None:
+    shown = run(preserved, "  a[i, j] = exp(x[j]) * a[i, j]   for i: 0 <= i < n, j: i <= j < n\n")
+    # Bounds of j need i: nothing of lower rank is left to gain.
+    assert "exp(x[j])" in shown
+
+
+def test_a_reduction_that_all_rows_share(preserved) -> None:
+    shown = run(
+        preserved,
+        "  a[i, j] = a[i, j] / (sum[m: 0 <= m < n] a[i, m])   for i: 0 <= i < n, j: 0 <= j < n\n",
+    )
+    assert "sum[m_2: 0 <= m_2 < n] a[i_2, m_2]   for i_2" in shown
+
+
+def test_out_of_a_sequential_loop(preserved) -> None:
+    shown = run(
+        preserved,
+        "  for q in 0 .. T:\n    z = sum[i: 0 <= i < n] x[i]\n    s = s * z\n",
+    )
+    assert shown.index("z = sum") < shown.index("for q")
+
+
+def test_a_dear_expression_out_of_a_time_loop(preserved) -> None:
+    shown = run(
+        preserved,
+        "  for q in 0 .. T:\n    a[i, 0] = a[i, 0] + exp(x[i])   for i: 0 <= i < n\n",
+    )
+    assert shown.index("exp(x") < shown.index("for q")
+
+
+STAYS = {
+    "its input changes": "  for q in 0 .. T:\n    z = exp(s)\n    s = s + z\n",
+    "it depends on the loop": "  for q in 0 .. T:\n    z = exp(f64(q))\n    s = s + z\n",
+    "read before written": "  z = 0.0_f64\n  for q in 0 .. T:\n    s = s + z\n    z = exp(p)\n",
+    "live when the loop is empty": "  s = 0.0_f64\n  for q in 0 .. T:\n    s = exp(p)\n    a[0, 0] = s   for one: 0 <= one < minimum(n, 1)\n",
+}
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_what_stays(preserved, name: str) -> None:
+    shown = run(preserved, STAYS[name])
+    assert shown.index("exp(") > shown.index("for q")
+
+
+def test_indirect_reads_do_not_move(preserved) -> None:
+    shown = run(preserved, "  a[i, j] = exp(x[int(k[i])]) * a[i, j]   for i: 0 <= i < n, j: 0 <= j < n\n")
+    assert "a[i, j] = exp(x[int(k[i])])" in shown
+
+
+def test_branches_of_a_selection_do_not_move(preserved) -> None:
+    shown = run(
+        preserved,
+        "  a[i, j] = select(a[i, j] > 0.0_f64, exp(x[i]), 0.0_f64)   for i: 0 <= i < n, j: 0 <= j < n\n",
+    )
+    assert "select(a[i, j] > 0.0_f64, exp(x[i]), 0.0_f64)" in shown
+
+
+def test_allocations_leave_a_loop_that_stays_sequential(preserved) -> None:
+    loop = "  for q in 0 .. T:\n    alloc t\n    t[i] = x[i] * s   for i: 0 <= i < n\n    s = s + (sum[j: 0 <= j < n] t[j])\n"
+    shown = run(preserved, loop)
+    assert shown.index("alloc t") < shown.index("for q")
+
+
+def test_a_loop_that_may_run_in_parallel_keeps_its_allocations(preserved) -> None:
+    loop = (
+        "  for q in 0 .. n:\n    alloc t\n    t[i] = x[i] * a[q, i]   for i: 0 <= i < n\n"
+        "    a[q, j] = t[n - 1 - j]   for j: 0 <= j < n\n"
+    )
+    shown = run(preserved, loop)
+    assert shown.index("alloc t") > shown.index("for q")

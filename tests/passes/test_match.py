@@ -1,0 +1,107 @@
+"""Library calls: what is a product and what is not, and that the alternatives agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.passes.lowering import assert_same, lowered, program
+from weft.ir.program import Call, Program
+from weft.ir.verify import Stage, verify
+from weft.ir.walk import walk
+from weft.options import Options
+from weft.passes import PassContext, match
+
+RNG = np.random.default_rng(11)
+ARRAYS = {"a": ("f64", 2), "b": ("f64", 2), "c": ("f64", 2), "x": ("f64", 1), "y": ("f64", 1), "alpha": ("f64", 0)}
+IJ = "   for i: 0 <= i < 5, j: 0 <= j < 5"
+I = "   for i: 0 <= i < 5"
+
+
+def arguments() -> dict[str, object]:
+    matrices: dict[str, object] = {name: RNG.random((5, 5)) for name in "abc"}
+    return {**matrices, "x": RNG.random(5), "y": RNG.random(5), "alpha": np.float64(1.5)}
+
+
+def matched(before: Program, monkeypatch: pytest.MonkeyPatch) -> tuple[Program, list[Call]]:
+    monkeypatch.setattr(match, "THRESHOLDS", dict.fromkeys(match.THRESHOLDS, 1.0))
+    after = match.run(before, PassContext())
+    verify(after, Stage.OPTIMISED)
+    return after, [node for node in walk(after.body) if isinstance(node, Call)]
+
+
+PRODUCTS = [
+    ("gemm", "ab", f"c[i, j] = sum[k: 0 <= k < 5] a[i, k] * b[k, j]{IJ}"),
+    ("gemm", "ab", f"c[i, j] = sum[k: 0 <= k < 5] b[k, j] * a[i, k]{IJ}"),
+    ("gemm", "ab", f"c[i, j] = sum[k: 0 <= k < 5] a[k, i] * b[j, k]{IJ}"),
+    ("gemm", "ba", f"c[j, i] = sum[k: 0 <= k < 5] a[i, k] * b[k, j]{IJ}"),
+    ("gemm", "ab", f"c[i, j] = c[i, j] + (sum[k: 0 <= k < 5] a[i, k] * b[k, j]){IJ}"),
+    ("gemm", "ab", f"c[i, j] = alpha * c[i, j] - 2.0_f64 * (sum[k: 0 <= k < 5] a[i, k] * b[k, j]){IJ}"),
+    ("gemm", "ab", f"c[i, j] = sum[k: 0 <= k < 5] alpha * a[i, k] * b[k, j]{IJ}"),
+    ("gemv", "ax", f"y[i] = sum[k: 0 <= k < 5] a[i, k] * x[k]{I}"),
+    ("gemv", "ax", f"y[i] = sum[k: 0 <= k < 5] x[k] * a[k, i]{I}"),
+    ("gemv", "ax", f"y[i] = exp(sum[k: 0 <= k < 5] a[i, k] * x[k]) + 1.0_f64{I}"),
+    ("gemm", "ab", f"c[i, j] = maximum(c[i, j] + x[j] + (sum[k: 0 <= k < 5] a[i, k] * b[k, j]), 0.0_f64){IJ}"),
+    ("dot", "xy", "c[0, 0] = sum[k: 0 <= k < 5] x[k] * y[k]"),
+    ("dot", "ab", "c[0, 0] = sum[k: 0 <= k < 5] a[1, k] * b[k, 2]"),
+]
+
+
+@pytest.mark.parametrize(("routine", "operands", "body"), PRODUCTS)
+def test_products(routine: str, operands: str, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = program(ARRAYS, body)
+    after, calls = matched(before, monkeypatch)
+    assert [call.routine for call in calls] == [routine]
+    assert "".join(read.buffer for read in calls[0].operands) == operands
+    assert_same(before, arguments(), lowered(after))
+
+
+NO_PRODUCTS = [
+    f"c[i, j] = sum[k: 0 <= k < 5] c[i, k] * b[k, j]{IJ}",  # reads what it overwrites
+    f"c[i, j] = sum[k: 0 <= k < i] a[i, k] * b[k, j]{IJ}",  # a triangle
+    f"c[i, j] = max[k: 0 <= k < 5] a[i, k] * b[k, j]{IJ}",
+    f"c[i, j] = sum[k: 0 <= k < 5] a[i, k] + b[k, j]{IJ}",
+    f"c[i, j] = sum[k: 0 <= k < 5] a[i, k] * b[k, j] * x[k]{IJ}",
+    f"c[i, j] = 0.0_f64 * c[i, j] + (sum[k: 0 <= k < 5] a[i, k] * b[k, j]){IJ}",  # NaN times zero is NaN
+    "y[i] = sum[k: 0 <= k < 2] a[i, 2 * k] * x[k]   for i: 0 <= i < 5",
+    "y[i] = sum[k: 0 <= k < 5] a[k, k] * x[k]   for i: 0 <= i < 5",
+]
+
+
+@pytest.mark.parametrize("body", NO_PRODUCTS)
+def test_no_products(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = program(ARRAYS, body)
+    after, calls = matched(before, monkeypatch)
+    assert calls == []
+    assert_same(before, arguments(), lowered(after))
+
+
+def test_a_zero_factor_at_run_time_keeps_the_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = program(ARRAYS, f"c[i, j] = alpha * c[i, j] + (sum[k: 0 <= k < 5] a[i, k] * b[k, j]){IJ}")
+    after, _ = matched(before, monkeypatch)
+    values = {**arguments(), "alpha": np.float64(0.0), "c": np.full((5, 5), np.nan)}
+    assert_same(before, values, lowered(after))
+
+
+def test_batches_loop_over_the_outer_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
+    body = "c[l, i, j] = sum[k: 0 <= k < 4] a[l, i, k] * b[l, k, j]   for l: 0 <= l < 3, i: 0 <= i < 4, j: 0 <= j < 4"
+    before = program({name: ("f64", 3) for name in "abc"}, body)
+    after, calls = matched(before, monkeypatch)
+    assert [call.routine for call in calls] == ["gemm"]
+    assert_same(before, {name: RNG.random((3, 4, 4)) for name in "abc"}, lowered(after))
+
+
+def test_strict_and_integers_are_left_alone() -> None:
+    body = f"c[i, j] = sum[k: 0 <= k < 5] a[i, k] * b[k, j]{IJ}"
+    before = program(ARRAYS, body)
+    assert match.run(before, PassContext(Options(fp="strict"))) is before
+    integers = program({name: ("i64", 2) for name in "abc"}, body)
+    assert match.run(integers, PassContext()) is integers
+
+
+def test_small_sizes_take_the_loops() -> None:
+    context = PassContext()
+    after = match.run(program(ARRAYS, PRODUCTS[0][2]), context)
+    assert "gemm" in context.log[0].message
+    # The test is part of the program: 5 * 5 * 5 multiplications are too few, so no call is executed.
+    assert_same(program(ARRAYS, PRODUCTS[0][2]), arguments(), lowered(after))

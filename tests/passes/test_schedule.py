@@ -1,0 +1,110 @@
+"""Loop order, kinds and blocks: what the scheduler decides, and that every decision keeps the result."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.passes.lowering import assert_same, loops, lowered, program
+from weft.ir.program import LoopKind
+from weft.ir.text import show
+
+RNG = np.random.default_rng(3)
+MATMUL = """
+  alloc c
+  c[i, j] = sum[k: 0 <= k < a_1] a[i, k] * b[k, j]   for i: 0 <= i < a_0, j: 0 <= j < b_1
+"""
+
+
+def variables(after: object, kind: LoopKind | None = None) -> list[str]:
+    return [loop.dim.var for loop in loops(after, kind)]  # type: ignore[arg-type]
+
+
+def test_matrix_product_runs_along_rows() -> None:
+    before = program({"a": ("f64", 2), "b": ("f64", 2)}, MATMUL, "result c: f64[a_0, b_1]", "array c")
+    after = assert_same(before, {"a": RNG.random((4, 3)), "b": RNG.random((3, 5))})
+    assert variables(after, LoopKind.PARALLEL) == ["i"]
+    assert variables(after) == ["i", "j", "k", "j_2"]
+    assert variables(after, LoopKind.VECTOR) == ["j", "j_2"]
+
+
+def test_row_sums_accumulate_in_a_scalar() -> None:
+    body = "y[i] = sum[j: 0 <= j < a_1] a[i, j]   for i: 0 <= i < a_0"
+    after = assert_same(program({"a": ("f64", 2), "y": ("f64", 1)}, body), {"a": RNG.random((4, 3)), "y": np.zeros(4)})
+    (inner,) = loops(after, LoopKind.VECTOR)
+    assert [accumulator.op for accumulator in inner.accumulators] == ["add"]
+    assert variables(after, LoopKind.PARALLEL) == ["i"]
+
+
+def test_column_sums_run_along_rows_and_in_parallel_over_columns() -> None:
+    body = "y[j] = sum[i: 0 <= i < a_0] a[i, j]   for j: 0 <= j < a_1"
+    after = assert_same(program({"a": ("f64", 2), "y": ("f64", 1)}, body), {"a": RNG.random((4, 3)), "y": np.zeros(3)})
+    assert not any(loop.accumulators for loop in loops(after))
+    assert len(loops(after, LoopKind.PARALLEL)) == 2
+
+
+def test_fortran_order_turns_the_loops_around() -> None:
+    body = "a[i, j] = a[i, j] + 1.0_f64   for i: 0 <= i < a_0, j: 0 <= j < a_1"
+    before = program({"a": ("f64", 2)}, body)
+    flipped = program({"a": ("f64", 2)}, body, layout="F")
+    assert variables(lowered(before)) == ["i", "j"]
+    assert variables(lowered(flipped)) == ["j", "i"]
+    assert_same(flipped, {"a": np.asfortranarray(RNG.random((3, 4)))})
+
+
+def test_blocks_do_not_depend_on_threads_and_strict_has_none() -> None:
+    before = program({"a": ("f64", 1)}, "s = sum[i: 0 <= i < a_0] a[i]", "local s: f64", "scalar s")
+    after = assert_same(before, {"a": RNG.random(10000)})
+    assert len(loops(after, LoopKind.PARALLEL)) == 1
+    strict = lowered(before, fp="strict")
+    assert variables(strict) == ["i"]
+    assert not loops(strict, LoopKind.VECTOR) and not loops(strict, LoopKind.PARALLEL)
+    serial = lowered(before, parallel=False)
+    assert not loops(serial, LoopKind.PARALLEL)
+    assert show(serial).replace("for ", "") == show(after).replace("parallel ", "").replace("for ", "")
+
+
+def test_every_parallel_loop_knows_its_work() -> None:
+    before = program({"a": ("f64", 2), "b": ("f64", 2)}, MATMUL, "result c: f64[a_0, b_1]", "array c")
+    assert all(loop.work is not None for loop in loops(lowered(before), LoopKind.PARALLEL))
+
+
+def test_a_few_iterations_leave_parallelism_to_the_loop_inside() -> None:
+    body = "a[i, j, k] = a[i, j, k] + 1.0_f64   for i: 0 <= i < 2, j: 0 <= j < a_1, k: 0 <= k < a_2"
+    after = assert_same(program({"a": ("f64", 3)}, body), {"a": RNG.random((2, 9, 3))})
+    assert variables(after, LoopKind.PARALLEL) == ["j"]
+
+
+def test_written_parameters_are_taken_to_be_disjoint() -> None:
+    body = "b[i] = a[i] + c[i]   for i: 0 <= i < a_0"
+    after = lowered(program({"a": ("f64", 1), "b": ("f64", 1), "c": ("f64", 1)}, body))
+    assert {frozenset(pair) for pair in after.disjoint} == {frozenset("ab"), frozenset("bc")}
+
+
+def test_scalar_code_in_order_makes_no_assumption() -> None:
+    body = """
+      for i in 1 .. a_0:
+        b[i] = a[i - 1]
+    """
+    assert lowered(program({"a": ("f64", 1), "b": ("f64", 1)}, body)).disjoint == ()
+
+
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_time_loop_over_stencils(size: int) -> None:
+    body = """
+      for t in 0 .. 3:
+        b[i] = (a[i - 1] + a[i] + a[i + 1]) / 3.0_f64   for i: 1 <= i < a_0 - 1
+        a[k] = (b[k - 1] + b[k] + b[k + 1]) / 3.0_f64   for k: 1 <= k < a_0 - 1
+    """
+    before = program({"a": ("f64", 1), "b": ("f64", 1)}, body)
+    assert_same(before, {"a": RNG.random(size), "b": RNG.random(size)})
+
+
+def test_factorisation_updates_in_place() -> None:
+    body = """
+      for k in 0 .. a_0:
+        a[i, k] = a[i, k] / a[k, k]   for i: k + 1 <= i < a_0
+        a[p, q] = a[p, q] - a[p, k] * a[k, q]   for p: k + 1 <= p < a_0, q: k + 1 <= q < a_0
+    """
+    after = assert_same(program({"a": ("f64", 2)}, body), {"a": RNG.random((5, 5)) + 5 * np.eye(5)})
+    assert "alloc" not in show(after)

@@ -1,0 +1,94 @@
+"""Storage of whole programs: shared memory, allocations out of loops, and the decision tree on top."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.passes.lowering import assert_same, lowered, program
+from weft.ir.program import Alloc, Loop, LoopKind, Program
+from weft.ir.verify import Stage, verify
+from weft.ir.walk import walk
+from weft.passes import PassContext, match, store, version
+
+RNG = np.random.default_rng(2)
+
+
+def stored(before: Program) -> Program:
+    after = store.run(lowered(before), PassContext())
+    verify(after, Stage.LOWERED)
+    return after
+
+
+def test_allocations_leave_sequential_loops() -> None:
+    body = """
+      for k in 0 .. a_0:
+        a[i, j] = minimum(a[i, j], a[i, k] + a[k, j])   for i: 0 <= i < a_0, j: 0 <= j < a_0
+    """
+    before = program({"a": ("f64", 2)}, body)
+    after = stored(before)
+    assert [type(node) for node in after.body[:3]] == [Alloc, Alloc, Loop]
+    assert_same(before, {"a": RNG.random((5, 5))}, after)
+
+
+def test_private_memory_stays_in_the_parallel_loop() -> None:
+    body = """
+      alloc e
+      e[i, j] = exp(a[i, j])   for i: 0 <= i < a_0, j: 0 <= j < a_1
+      a[p, q] = e[p, q] / (sum[l: 0 <= l < a_1] e[p, l])   for p: 0 <= p < a_0, q: 0 <= q < a_1
+    """
+    before = program({"a": ("f64", 2)}, body, "local e: f64[a_0, a_1]")
+    after = stored(before)
+    parallel = [node for node in walk(after.body) if isinstance(node, Loop) and node.kind is LoopKind.PARALLEL]
+    assert len(parallel) == 1 and any(isinstance(node, Alloc) for node in parallel[0].body)
+    assert_same(before, {"a": RNG.random((4, 3))}, after)
+
+
+def test_dead_temporaries_lend_their_memory() -> None:
+    body = """
+      alloc t
+      alloc u
+      t[i] = a[a_0 - 1 - i] * 2.0_f64   for i: 0 <= i < a_0
+      a[k] = t[a_0 - 1 - k] + t[k]   for k: 0 <= k < a_0
+      if a_0 > 3:
+        a[0] = 0.0_f64
+      u[p] = a[a_0 - 1 - p] + 1.0_f64   for p: 0 <= p < a_0
+      a[q] = u[a_0 - 1 - q] * u[q]   for q: 0 <= q < a_0
+    """
+    before = program({"a": ("f64", 1)}, body, "local t: f64[a_0]\nlocal u: f64[a_0]")
+    after = stored(before)
+    assert len([node for node in walk(after.body) if isinstance(node, Alloc)]) == 1
+    assert_same(before, {"a": RNG.random(6)}, after)
+
+
+def test_living_temporaries_do_not() -> None:
+    body = """
+      alloc t
+      alloc u
+      t[i] = a[a_0 - 1 - i] * 2.0_f64   for i: 0 <= i < a_0
+      u[p] = a[a_0 - 1 - p] + t[p]   for p: 0 <= p < a_0
+      a[q] = u[a_0 - 1 - q] * t[a_0 - 1 - q]   for q: 0 <= q < a_0
+    """
+    before = program({"a": ("f64", 1)}, body, "local t: f64[a_0]\nlocal u: f64[a_0]")
+    assert_same(before, {"a": RNG.random(6)}, stored(before))
+
+
+def test_decision_tree() -> None:
+    body = "c[i, j] = sum[k: 0 <= k < a_1] a[i, k] * b[k, j]   for i: 0 <= i < a_0, j: 0 <= j < b_1"
+    before = program({name: ("f64", 2) for name in "abc"}, body)
+    context = PassContext()
+    after = version.run(store.run(lowered(match.run(before, context)), context), context)
+    tree = version.decision_tree(after)
+    guards = [guard for guard, _ in tree]
+    leaves = [leaf for _, leaf in tree]
+    assert "a: f64, rank 2, C-contiguous" in guards
+    assert {"c and a do not overlap", "c and b do not overlap"} <= set(guards)
+    assert "gemm, else own loops" in leaves and "threads, else one thread" in leaves
+    assert leaves.index("else plain Python") < leaves.index("gemm, else own loops")
+
+
+def test_version_completes_disjoint_pairs() -> None:
+    before = program({"a": ("f64", 1), "b": ("f64", 1)}, "b[i] = a[i]   for i: 0 <= i < a_0")
+    from dataclasses import replace
+
+    bare = replace(lowered(before), disjoint=())
+    assert version.run(bare, PassContext()).disjoint == (("b", "a"),)
