@@ -89,7 +89,8 @@ def difference(
 ) -> str | None:
     """Why two values are not the same to a caller; None if they are."""
     if type(actual) is not type(expected):
-        return f"{where}: type {type(actual).__name__}, expected {type(expected).__name__} ({_short(actual)} / {_short(expected)})"
+        kinds = f"type {type(actual).__name__}, expected {type(expected).__name__}"
+        return f"{where}: {kinds} ({_short(actual)} / {_short(expected)})"
     if isinstance(expected, np.ndarray):
         if actual.dtype != expected.dtype:
             return f"{where}: dtype {actual.dtype}, expected {expected.dtype}"

@@ -33,8 +33,9 @@ LAYERS: dict[str, set[str]] = {
     "report": _OPEN | {"ir", "analysis"},
     "pipeline": _OPEN | _MIDDLE,
     "api": _OPEN | _MIDDLE | {"pipeline"},
-    "cli": _OPEN | _MIDDLE | {"pipeline", "api"},
+    "cli": _OPEN | _MIDDLE | {"pipeline", "api", "ahead"},
     "demo": _OPEN | _MIDDLE | {"pipeline", "api"},
+    "ahead": _OPEN | _MIDDLE | {"pipeline", "api"},
     "": _OPEN | _MIDDLE | {"pipeline", "api"},
 }
 # Loading these costs more than the whole of weft, so they are imported inside the functions that need them.

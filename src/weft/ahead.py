@@ -1,10 +1,10 @@
-"""Modules compiled ahead of time.  In: a module's file and its functions with complete hints; out: a package that imports
-like the module and brings its machine code along (`write`), and, at import, that code installed (`load`).
+"""Modules compiled ahead of time.  In: a module's file and versions of its functions; out: a package that imports like
+the module and brings its machine code along (`write`), and, at import, that code installed (`load`).
 
     build/heat/  __init__.py  source.py  manifest.json  core.so  step-1.so ...
 
-Importing needs no compiler.  The code is used if weft, the interpreter, the processor and the checksums are those of the build;
-otherwise functions are compiled at their first call as usual, and without weft the package is the plain module.
+Importing needs no compiler.  The code is used if weft, the interpreter, the processor and the checksums are those of
+the build; otherwise functions are compiled at their first call.  Without weft the package is the plain module.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def load(namespace: dict[str, Any], directory: Path) -> None:
     exec(compile(source.read_text(encoding="utf-8"), str(source), "exec", dont_inherit=True), namespace)
     manifest, problem = _manifest(directory)
     if problem:
-        warnings.warn(f"{directory}: {problem}; its functions are compiled when they are called", CacheWarning, stacklevel=3)
+        message = f"{directory}: {problem}; its functions are compiled when they are called"
+        warnings.warn(message, CacheWarning, stacklevel=3)
     for name, entry in manifest.get("functions", {}).items():
         plain = namespace.get(name)
         if plain is None or not (isinstance(plain, types.FunctionType) or hasattr(plain, "py_func")):
@@ -121,12 +122,13 @@ def _manifest(directory: Path) -> tuple[dict[str, Any], str]:
 
 
 def _compiled(plain: Any, entry: Mapping[str, Any], directory: Path, namespace: dict[str, Any], use_code: bool) -> Any:
-    from weft.api import jit
     from weft.runtime.dispatch import load_kernel, offer_core
     from weft.runtime.portable import restored
 
     if use_code and (directory / CORE).exists():
         offer_core(directory / CORE)
+    from weft.api import jit  # chooses the dispatcher when it is imported: the core must have been offered
+
     function = plain if hasattr(plain, "py_func") else jit(plain, **entry["options"])
     if not use_code or not hasattr(function, "install"):
         return function

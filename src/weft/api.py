@@ -4,19 +4,22 @@ kind of arguments at the first call, and runs plain Python wherever it cannot.
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import os
 import threading
+import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from weft.errors import CompileError, FallbackWarning, Unsupported, WeftError, render
 from weft.options import Options, make_options
 from weft.runtime import dispatch
-from weft.runtime.descriptor import STATUS_GUARD, Signature
+from weft.runtime.descriptor import STATUS_GUARD, Signature, Version
 
 if TYPE_CHECKING:
     from weft import pipeline
@@ -33,6 +36,20 @@ _MAX_FOR_KEY = 4
 _MAX_VERSIONS = 32
 
 
+@dataclass(frozen=True)
+class Prebuilt:
+    """What is known of a version compiled ahead of time: its signature and nothing of how it was made."""
+
+    signature: str
+    program_built: None = None
+    program_optimised: None = None
+    program_lowered: None = None
+    c_source: None = None
+    remarks: tuple[Any, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    fallbacks: tuple[Any, ...] = ()
+
+
 class Jitted(_Base):
     """A compiled function.  Calls go straight to the native dispatcher; `_miss` is its way out."""
 
@@ -42,12 +59,15 @@ class Jitted(_Base):
         self.py_func = function
         self.options = options
         self._compiled: list[pipeline.Compiled] = []
+        self._prebuilt: list[Prebuilt] = []
         self._keys: dict[Any, int] = {}
         self._refused: dict[Any, Unsupported] = {}
         self._source: Source | None = None
         self._lock = threading.RLock()
         self._warned: set[tuple[str, int]] = set()
         self._plain_calls = 0
+        self._plain = function  # what runs where no version does: the function, or its split into regions
+        self._regions: list[Jitted] = []
 
     # --- calling ----------------------------------------------------------------------------------------------------
 
@@ -55,17 +75,14 @@ class Jitted(_Base):
         """No version fits, or a guard said no: make one if that can help, else run the Python function."""
         values = self._bound(args, kwargs)
         if values is not None and self._extend(values, status):
-            versions = self.versions
-            counts = self.call_counts
-            del versions, counts
             return self._call_new(args, kwargs)
         self._plain_calls += 1
-        return self.py_func(*args, **kwargs)
+        return self._plain(*args, **kwargs)
 
     def _call_new(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         depth = getattr(_state, "depth", 0)
         if depth > _MAX_FOR_KEY:
-            return self.py_func(*args, **kwargs)
+            return self._plain(*args, **kwargs)
         _state.depth = depth + 1
         try:
             return self(*args, **kwargs)
@@ -102,11 +119,12 @@ class Jitted(_Base):
 
     def _compile(self, values: tuple[Any, ...]) -> bool:
         from weft import pipeline
+        from weft.frontend import specs
 
         source = self._load()
         start = perf_counter()
         try:
-            compiled = pipeline.compile_for(source, pipeline.specs_for(source, values), values, self.options)
+            compiled = pipeline.compile_for(source, specs.specs_of(values), values, self.options)
         except CompileError as problem:
             self._warn(Unsupported(source.span(source.tree), f"the C compiler failed: {problem.reason}", problem.remedy))
             return False
@@ -129,7 +147,29 @@ class Jitted(_Base):
         if self.options.fallback == "error":
             raise problem
         self._warn(problem)
+        if self._plain is self.py_func and self._source is not None and problem.span.file == self._source.file:
+            self._split(problem.span.line)
         return False
+
+    def _split(self, line: int) -> None:
+        """Leave the statement on `line` to Python and compile what is around it (see frontend.regions)."""
+        from weft.frontend import regions
+
+        source = self._load()
+        found = regions.split(source, line)
+        if found is None:
+            return
+        made = {region.name: self._region(region.tree, source) for region in found.regions}
+        self._regions = list(made.values())
+        self._plain = _function_from(found.tree, source, self.py_func, made)
+
+    def _region(self, tree: ast.FunctionDef, source: Source) -> Jitted:
+        from weft.frontend.source import Source
+
+        function = _function_from(tree, source, None, {})
+        region = Jitted(function, self.options)
+        region._source = Source(tree.name, source.file, tree, source.text, source.namespace, {})
+        return region
 
     def _warn(self, problem: Unsupported) -> None:
         """One warning for each source line that stays Python."""
@@ -138,14 +178,15 @@ class Jitted(_Base):
             return
         self._warned.add(place)
         text = render(problem.span, problem.reason, remedy=problem.remedy, types=problem.types, headline="runs as plain Python")
-        warnings.warn(text, FallbackWarning, stacklevel=4)
+        # The place of the warning is the user's line, not ours.
+        warnings.warn_explicit(text, FallbackWarning, problem.span.file, max(problem.span.line, 1))
 
     # --- asking -----------------------------------------------------------------------------------------------------
 
     @property
     def signatures(self) -> list[str]:
         """The kinds of arguments that versions exist for."""
-        return [compiled.signature for compiled in self._compiled]
+        return [*(version.signature for version in self._prebuilt), *(version.signature for version in self._compiled)]
 
     @property
     def stats(self) -> dict[str, Any]:
@@ -167,8 +208,17 @@ class Jitted(_Base):
         source = self._load()
         text = source.text
         place = FunctionSource(source.name, source.file, self.py_func.__code__.co_firstlineno, text)
-        explanation = explain(self._compiled, place)
+        parts = [*self._parts()]
+        refused = [(p.span, p.reason, p.remedy) for part in parts for p in part._refused.values()]
+        versions = [*self._prebuilt, *(version for part in parts for version in part._compiled)]
+        explanation = explain(versions, place, refused)
         return explanation.to_json() if format == "json" else explanation  # type: ignore[return-value]
+
+    def _parts(self) -> Iterator[Jitted]:
+        """This function and the regions it was split into."""
+        yield self
+        for region in self._regions:
+            yield from region._parts()
 
     def inspect(self, what: str = "ir", signature: str | int | None = None) -> str:
         """The version's IR, C, Python or assembly; `signature` picks one (default: the newest)."""
@@ -214,11 +264,20 @@ class Jitted(_Base):
         kinds = specs_from_hints(self.py_func)
         if kinds is None:
             return False
-        compiled = pipeline.compile_for(self._load(), kinds, None, self.options)
+        try:
+            compiled = pipeline.compile_for(self._load(), kinds, None, self.options)
+        except Unsupported as problem:
+            self._refused["hints"] = problem
+            return self._refuse(problem)
         assert compiled.version is not None
         self._compiled.append(compiled)
         self.add_version(compiled.version)
         return True
+
+    def install(self, version: Version, signature: str) -> None:
+        """Add a version that was compiled ahead of time."""
+        self._prebuilt.append(Prebuilt(signature))
+        self.add_version(version)
 
     def __reduce__(self) -> Any:
         return _rebuild, (self.py_func.__module__, self.py_func.__qualname__, _pickled_source(self.py_func), self.options)
@@ -228,6 +287,32 @@ class Jitted(_Base):
 
 
 _state = threading.local()
+
+
+def _function_from(tree: ast.FunctionDef, source: Source, like: Any, extra: dict[str, Any]) -> Callable[..., Any]:
+    """The function that a tree defines, with the globals, closure and defaults of the original; `extra` are its regions."""
+    names = sorted(extra)
+    free = list(source.cells) if like is not None else []
+    factory = ast.FunctionDef(
+        name="__weft_make",
+        args=ast.arguments(posonlyargs=[], args=[ast.arg(arg=n) for n in names + free], kwonlyargs=[], kw_defaults=[], defaults=[]),
+        body=[tree, ast.Return(value=ast.Name(id=tree.name, ctx=ast.Load()))],
+        decorator_list=[],
+    )
+    if hasattr(factory, "type_params"):
+        factory.type_params = []
+    ast.copy_location(factory, tree)
+    module = ast.fix_missing_locations(ast.Module(body=[factory], type_ignores=[]))
+    namespace: dict[str, Any] = {}
+    exec(compile(module, source.file, "exec"), source.namespace, namespace)
+    function = namespace["__weft_make"](*(extra[n] for n in names), *(None for _ in free))
+    if like is None:
+        return function  # type: ignore[no-any-return]
+    cells = {name: types.CellType(extra[name]) for name in names} | source.cells
+    closure = tuple(cells[name] for name in function.__code__.co_freevars)
+    result = types.FunctionType(function.__code__, source.namespace, like.__name__, like.__defaults__, closure)
+    result.__kwdefaults__ = like.__kwdefaults__
+    return result
 
 
 def _pickled_source(function: Callable[..., Any]) -> tuple[str, str] | None:
@@ -266,7 +351,7 @@ def _rebuild(module: str, name: str, source: tuple[str, str] | None, options: Op
 
 
 @overload
-def jit(function: F, /) -> F: ...
+def jit(function: F, /, **options: Any) -> F: ...
 @overload
 def jit(**options: Any) -> Callable[[F], F]: ...
 def jit(function: Any = None, /, **options: Any) -> Any:

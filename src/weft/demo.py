@@ -240,9 +240,13 @@ def _duration(seconds: float) -> str:
     return f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f} µs"
 
 
+def _times(ratio: float) -> str:
+    return f"{ratio:.1f}x" if ratio < 100 else f"{ratio:,.0f}x"
+
+
 def _cells(result: Measured) -> tuple[str, ...]:
     times = (_duration(result.plain), _duration(result.first), _duration(result.later))
-    return (result.title, *times, f"{result.ratio:.1f}x", "yes" if result.same else "NO")
+    return (result.title, *times, _times(result.ratio), "yes" if result.same else "NO")
 
 
 def _print_plain(results: list[Measured]) -> None:

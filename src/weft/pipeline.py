@@ -16,7 +16,7 @@ from typing import Any
 
 from weft.codegen import binding, c
 from weft.codegen.c_ops import CFeatures
-from weft.errors import Span, Unsupported
+from weft.errors import Span
 from weft.frontend import builder, specs
 from weft.frontend.source import Source, load
 from weft.frontend.values import Object
@@ -86,22 +86,6 @@ def signature_of(kinds: Sequence[specs.Spec]) -> str:
     return "(" + ", ".join(str(kind) for kind in kinds) + ")"
 
 
-def specs_for(source: Source, arguments: Sequence[Any]) -> list[specs.Spec]:
-    """The specs of actual arguments; Unsupported names the first that has none."""
-    found: list[specs.Spec] = []
-    names = [a.arg for a in [*source.tree.args.posonlyargs, *source.tree.args.args, *source.tree.args.kwonlyargs]]
-    for name, value, kind in zip(names, arguments, specs.specs_of(tuple(arguments))):
-        if kind is None:
-            raise Unsupported(
-                source.span(source.tree),
-                f"the argument {name} is of a type that has no native form here",
-                "pass NumPy arrays, numbers or lists of one type",
-                {name: type(value).__name__},
-            )
-        found.append(kind)
-    return found
-
-
 def _optimise(built: builder.Built, options: Options, clock: _Clock, log: list[Remark]) -> list[tuple[str, Program]]:
     """Every stage of the program, by name."""
     context = PassContext(options, log)
@@ -126,7 +110,7 @@ def stages(
 ) -> list[tuple[str, Program]]:
     """The program after each pass, for tests and for the curious."""
     source = load(function)
-    built = builder.build(source, specs_for(source, arguments), arguments)
+    built = builder.build(source, specs.specs_of(tuple(arguments)), arguments)
     return _optimise(built, options, _Clock(), [])
 
 
@@ -154,7 +138,7 @@ def front(
 def compile(function: Callable[..., Any], arguments: Sequence[Any], options: Options = Options()) -> Compiled:
     """A version of `function` for these arguments, compiled to C (and by the C compiler, if there is one)."""
     source = load(function)
-    return compile_for(source, specs_for(source, arguments), arguments, options)
+    return compile_for(source, specs.specs_of(tuple(arguments)), arguments, options)
 
 
 def compile_for(

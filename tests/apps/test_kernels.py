@@ -17,10 +17,12 @@ CASES = [(name, form) for name, kernel in KERNELS.items() for form in kernel.for
 def test_kernel_equals_plain_python(name: str, form: str) -> None:
     kernel = KERNELS[name]
     function = kernel.forms[form]
-    compiled = weft.jit(fallback="error")(function)
+    native = form not in kernel.partial
+    compiled = weft.jit(fallback="error" if native else "silent")(function)
     for size in (kernel.medium, *kernel.small):
         same_as_plain(compiled, function, lambda size=size: kernel.arguments(form, size), kernel.tolerance)
-    assert compiled.stats["python_calls"] == 0
+    if native:
+        assert compiled.stats["python_calls"] == 0
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -13,8 +13,7 @@ from weft.ir.text import parse
 from weft.ir.verify import Stage, verify
 from weft.ir.walk import walk
 from weft.options import Options
-from weft.passes import PassContext
-from weft.passes import schedule
+from weft.passes import PassContext, schedule
 
 HEADERS = {
     0: "",

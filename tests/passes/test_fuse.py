@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
 from tests.passes.lowering import assert_same, loops, lowered, program
 from weft.ir.program import Alloc, LoopKind, Program
 from weft.ir.walk import walk
+from weft.passes import schedule, tile
 
 RNG = np.random.default_rng(5)
 SOFTMAX = program(
@@ -106,7 +109,7 @@ STENCILS = """
 BUFFERS = "local lap: f64[o_0 + 2, o_1]\nlocal res: f64[o_0 + 1, o_1]\nlocal flx: f64[o_0 + 1, o_1]"
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 4), (70, 3), (9, 300)])
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 4), (70, 3), (2, 270)])
 @pytest.mark.parametrize("function", ["abs", "exp"])
 def test_chain_of_stencils(function: str, shape: tuple[int, int]) -> None:
     """Cheap producers are computed again on the spot, expensive ones in tiles."""
@@ -144,3 +147,36 @@ def test_a_temporary_used_after_the_chain_stays() -> None:
 
 def test_remarks_name_the_lines() -> None:
     assert lowered(SOFTMAX) == lowered(SOFTMAX)
+
+
+def random_chain(seed: int) -> Program:
+    """Three temporaries of two dimensions, each read at random offsets by the next ones and by the result."""
+    pick = random.Random(seed)
+    made, lines = ["a"], []
+    for at, name in enumerate(("t", "u", "w", "b")):
+        sources = {made[-1], pick.choice(made), pick.choice(made)}
+        terms = []
+        for source in sorted(sources):
+            for _ in range(pick.randint(1, 3)):
+                offsets = [pick.randint(0, 2), pick.randint(0, 2)]
+                terms.append(f"{source}[i{at} + {offsets[0]}, j{at} + {offsets[1]}]")
+        reach = 2 * (at + 1)
+        over = f"for i{at}: 0 <= i{at} < a_0 - {reach}, j{at}: 0 <= j{at} < a_1 - {reach}"
+        lines.append(f"{name}[i{at}, j{at}] = {' + '.join(terms)}   {over}")
+        made.append(name)
+    buffers = "\n".join(f"local {n}: f64[a_0 - {2 * k}, a_1 - {2 * k}]" for k, n in enumerate("tuw", 1))
+    return program({"a": ("f64", 2), "b": ("f64", 2)}, "alloc t\nalloc u\nalloc w\n" + "\n".join(lines), buffers)
+
+
+@pytest.mark.parametrize("way", ["tiles", "on the spot"])
+@pytest.mark.parametrize("seed", range(6))
+def test_random_chains(seed: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tile, "_INNER_SIZES", (4,))
+    monkeypatch.setattr(tile, "_OUTER_SIZES", (3,))
+    monkeypatch.setattr(tile, "MAX_RATIO", 1e9)
+    monkeypatch.setattr(schedule, "pays", lambda *_: way == "on the spot")
+    before = random_chain(seed)
+    numbers = np.random.default_rng(seed)
+    after = assert_same(before, {"a": numbers.random((16, 15)), "b": np.zeros((16, 15))})
+    tiled = [name for name in allocated(after) if name.endswith("_tile")]
+    assert bool(tiled) == (way == "tiles")

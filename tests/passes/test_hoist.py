@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from weft.ir import text
-from weft.passes import hoist, simplify
+from weft.passes import PassContext, hoist, simplify
 
 HEAD = """
 program f(a, x, k, T, p):
@@ -34,7 +34,7 @@ def run(preserved, body: str) -> str:
             {"a": a, "x": rng.standard_normal(n), "k": rng.integers(0, max(n, 1), n), "T": steps, "p": np.float64(0.5)}
         )
     after = preserved(HEAD + body + "  return #0\n", hoist.run, calls=calls)
-    return text.show(simplify.run(after, __import__("weft.passes").passes.PassContext()))
+    return text.show(simplify.run(after, PassContext()))
 
 
 def test_lower_rank(preserved) -> None:
@@ -77,7 +77,8 @@ STAYS = {
     "its input changes": "  for q in 0 .. T:\n    z = exp(s)\n    s = s + z\n",
     "it depends on the loop": "  for q in 0 .. T:\n    z = exp(f64(q))\n    s = s + z\n",
     "read before written": "  z = 0.0_f64\n  for q in 0 .. T:\n    s = s + z\n    z = exp(p)\n",
-    "live when the loop is empty": "  s = 0.0_f64\n  for q in 0 .. T:\n    s = exp(p)\n    a[0, 0] = s   for one: 0 <= one < minimum(n, 1)\n",
+    "live when the loop is empty": "  s = 0.0_f64\n  for q in 0 .. T:\n    s = exp(p)\n"
+    "    a[0, 0] = s   for one: 0 <= one < minimum(n, 1)\n",
 }
 
 
@@ -101,7 +102,8 @@ def test_branches_of_a_selection_do_not_move(preserved) -> None:
 
 
 def test_allocations_leave_a_loop_that_stays_sequential(preserved) -> None:
-    loop = "  for q in 0 .. T:\n    alloc t\n    t[i] = x[i] * s   for i: 0 <= i < n\n    s = s + (sum[j: 0 <= j < n] t[j])\n"
+    loop = "  for q in 0 .. T:\n    alloc t\n    t[i] = x[i] * s   for i: 0 <= i < n\n"
+    loop += "    s = s + (sum[j: 0 <= j < n] t[j])\n"
     shown = run(preserved, loop)
     assert shown.index("alloc t") < shown.index("for q")
 

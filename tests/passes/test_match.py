@@ -37,11 +37,16 @@ PRODUCTS = [
     ("gemm", "ba", f"c[j, i] = sum[k: 0 <= k < 5] a[i, k] * b[k, j]{IJ}"),
     ("gemm", "ab", f"c[i, j] = c[i, j] + (sum[k: 0 <= k < 5] a[i, k] * b[k, j]){IJ}"),
     ("gemm", "ab", f"c[i, j] = alpha * c[i, j] - 2.0_f64 * (sum[k: 0 <= k < 5] a[i, k] * b[k, j]){IJ}"),
-    ("gemm", "ab", f"c[i, j] = sum[k: 0 <= k < 5] alpha * a[i, k] * b[k, j]{IJ}"),
+    ("gemm", "ab", f"c[i, j] = alpha * (sum[k: 0 <= k < 5] a[i, k] * b[k, j]){IJ}"),
+    ("gemv", "ax", f"y[i] = y[i] - (sum[k: 0 <= k < 5] a[i, k] * x[k]){I}"),
+    ("gemv", "ax", f"y[i] = alpha * (sum[k: 0 <= k < 5] a[i, k] * x[k]){I}"),
     ("gemv", "ax", f"y[i] = sum[k: 0 <= k < 5] a[i, k] * x[k]{I}"),
     ("gemv", "ax", f"y[i] = sum[k: 0 <= k < 5] x[k] * a[k, i]{I}"),
     ("gemv", "ax", f"y[i] = exp(sum[k: 0 <= k < 5] a[i, k] * x[k]) + 1.0_f64{I}"),
     ("gemm", "ab", f"c[i, j] = maximum(c[i, j] + x[j] + (sum[k: 0 <= k < 5] a[i, k] * b[k, j]), 0.0_f64){IJ}"),
+    # Not as one call, since it reads what it overwrites, or would lose NaN times zero: the product alone.
+    ("gemm", "cb", f"c[i, j] = sum[k: 0 <= k < 5] c[i, k] * b[k, j]{IJ}"),
+    ("gemm", "ab", f"c[i, j] = 0.0_f64 * c[i, j] + (sum[k: 0 <= k < 5] a[i, k] * b[k, j]){IJ}"),
     ("dot", "xy", "c[0, 0] = sum[k: 0 <= k < 5] x[k] * y[k]"),
     ("dot", "ab", "c[0, 0] = sum[k: 0 <= k < 5] a[1, k] * b[k, 2]"),
 ]
@@ -57,12 +62,11 @@ def test_products(routine: str, operands: str, body: str, monkeypatch: pytest.Mo
 
 
 NO_PRODUCTS = [
-    f"c[i, j] = sum[k: 0 <= k < 5] c[i, k] * b[k, j]{IJ}",  # reads what it overwrites
     f"c[i, j] = sum[k: 0 <= k < i] a[i, k] * b[k, j]{IJ}",  # a triangle
+    f"c[i, j] = sum[k: 0 <= k < 5] alpha * a[i, k] * b[k, j]{IJ}",  # alpha * a may overflow, the sum may not
     f"c[i, j] = max[k: 0 <= k < 5] a[i, k] * b[k, j]{IJ}",
     f"c[i, j] = sum[k: 0 <= k < 5] a[i, k] + b[k, j]{IJ}",
     f"c[i, j] = sum[k: 0 <= k < 5] a[i, k] * b[k, j] * x[k]{IJ}",
-    f"c[i, j] = 0.0_f64 * c[i, j] + (sum[k: 0 <= k < 5] a[i, k] * b[k, j]){IJ}",  # NaN times zero is NaN
     "y[i] = sum[k: 0 <= k < 2] a[i, 2 * k] * x[k]   for i: 0 <= i < 5",
     "y[i] = sum[k: 0 <= k < 5] a[k, k] * x[k]   for i: 0 <= i < 5",
 ]

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from tests.passes.lowering import assert_same, loops, lowered, program
+from tests.passes.random_statements import random_program
+from weft.ir import interp
 from weft.ir.program import LoopKind
 from weft.ir.text import show
+from weft.passes import PassContext, match, store, version
 
 RNG = np.random.default_rng(3)
 MATMUL = """
@@ -40,7 +43,34 @@ def test_column_sums_run_along_rows_and_in_parallel_over_columns() -> None:
     body = "y[j] = sum[i: 0 <= i < a_0] a[i, j]   for j: 0 <= j < a_1"
     after = assert_same(program({"a": ("f64", 2), "y": ("f64", 1)}, body), {"a": RNG.random((4, 3)), "y": np.zeros(3)})
     assert not any(loop.accumulators for loop in loops(after))
-    assert len(loops(after, LoopKind.PARALLEL)) == 2
+    assert len(loops(after, LoopKind.PARALLEL)) == 3  # zeros; few columns: blocks of rows; else blocks of columns
+
+
+@pytest.mark.parametrize("shape", [(300, 3), (70, 1), (0, 4), (2, 1030)])
+def test_column_sums_of_every_shape(shape: tuple[int, int]) -> None:
+    body = "y[j] = 2.0_f64 * (sum[i: 0 <= i < a_0] a[i, j])   for j: 0 <= j < a_1"
+    before = program({"a": ("f64", 2), "y": ("f64", 1)}, body)
+    assert_same(before, {"a": RNG.random(shape), "y": np.zeros(shape[1])})
+    assert_same(before, {"a": RNG.random(shape), "y": np.zeros(shape[1])}, fp="strict")
+
+
+def test_scatter_into_partial_arrays_keeps_what_it_does_not_touch() -> None:
+    before = program({"h": ("f64", 1), "b": ("i64", 1), "x": ("f64", 1)}, "h[b[i]] += x[i]   for i: 0 <= i < x_0")
+    after = assert_same(before, {"h": np.zeros(4), "b": RNG.integers(0, 4, 2000), "x": RNG.random(2000)})
+    assert loops(after, LoopKind.PARALLEL)
+    bins = np.array([-0.0, 0.0, np.nan, -0.0])
+    interp.run(after, {"h": bins, "b": np.ones(2000, np.int64), "x": np.ones(2000)})
+    assert bins[1] == 2000.0 and np.isnan(bins[2]) and np.signbit(bins[[0, 3]]).all()
+
+
+def test_short_loops_deep_inside_stay_serial() -> None:
+    body = """
+      for i in 0 .. a_0:
+        for j in 0 .. i:
+          a[i, j] = a[i, j] - (sum[k: 0 <= k < j] a[i, k] * a[j, k])
+    """
+    after = assert_same(program({"a": ("f64", 2)}, body), {"a": RNG.random((5, 5))})
+    assert not loops(after, LoopKind.PARALLEL) and len(loops(after, LoopKind.VECTOR)) == 1
 
 
 def test_fortran_order_turns_the_loops_around() -> None:
@@ -108,3 +138,14 @@ def test_factorisation_updates_in_place() -> None:
     """
     after = assert_same(program({"a": ("f64", 2)}, body), {"a": RNG.random((5, 5)) + 5 * np.eye(5)})
     assert "alloc" not in show(after)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_stretches(seed: int) -> None:
+    numbers = np.random.default_rng(seed)
+    values = {"a": numbers.random((6, 6)), "b": numbers.random((6, 6)), "x": numbers.random(6)}
+    context = PassContext()
+    before = random_program(seed)
+    after = version.run(store.run(lowered(match.run(before, context)), context), context)
+    assert_same(before, values, after)
+    assert_same(before, values, fp="strict")

@@ -92,3 +92,71 @@ def test_version_completes_disjoint_pairs() -> None:
 
     bare = replace(lowered(before), disjoint=())
     assert version.run(bare, PassContext()).disjoint == (("b", "a"),)
+
+
+def test_a_temporary_allocated_outside_a_loop_still_contracts() -> None:
+    body = """
+      alloc t
+      for k in 0 .. 3:
+        if k > 0:
+          t[i] = a[i] * f64(k)   for i: 0 <= i < a_0
+          a[j] = t[j] + 1.0_f64   for j: 0 <= j < a_0
+    """
+    before = program({"a": ("f64", 1)}, body, "local t: f64[a_0]")
+    after = stored(before)
+    assert after.buffer("t").rank == 0
+    assert_same(before, {"a": RNG.random(6)}, after)
+
+
+def test_a_temporary_carried_from_iteration_to_iteration_stays() -> None:
+    body = """
+      alloc t
+      t[p] = 1.0_f64   for p: 0 <= p < a_0
+      for k in 0 .. 3:
+        a[i] = a[i] + t[i]   for i: 0 <= i < a_0
+        t[j] = a[j] * 2.0_f64   for j: 0 <= j < a_0
+    """
+    before = program({"a": ("f64", 1)}, body, "local t: f64[a_0]")
+    after = stored(before)
+    assert after.buffer("t").rank == 1
+    assert_same(before, {"a": RNG.random(6)}, after)
+
+
+def test_a_temporary_set_in_part_stays() -> None:
+    body = """
+      alloc t
+      for k in 0 .. 3:
+        t[i] = f64(k)   for i: 0 <= i < a_0 - k
+        if k == 0:
+          t[a_0 - 1] = 5.0_f64
+        a[j] = a[j] + t[j]   for j: 0 <= j < a_0
+    """
+    before = program({"a": ("f64", 1)}, body, "local t: f64[a_0]")
+    assert_same(before, {"a": RNG.random(6)}, stored(before))
+
+
+def test_zeros_that_are_overwritten_are_not_made() -> None:
+    body = """
+      alloc t zero
+      t[i] = a[i] * 2.0_f64   for i: 0 <= i < a_0
+    """
+    parts = ("t[k] = a[k]   for k: 1 <= k < a_0", "t[k] = t[k] + a[k]   for k: 0 <= k < a_0")
+    whole = program({"a": ("f64", 1)}, body, "result t: f64[a_0]", "array t")
+    assert_same(whole, {"a": RNG.random(5)})
+    assert not any(isinstance(node, Alloc) and node.zero for node in lowered(whole).body)
+    for part in parts:
+        before = program({"a": ("f64", 1)}, f"alloc t zero\n{part}", "result t: f64[a_0]", "array t")
+        assert any(isinstance(node, Alloc) and node.zero for node in lowered(before).body)
+        assert_same(before, {"a": RNG.random(5)})
+
+
+def test_only_a_loop_around_all_accesses_contracts_an_axis() -> None:
+    body = """
+      alloc t
+      t[i, i + j] = a[i, j] * 2.0_f64   for i: 0 <= i < a_0, j: 0 <= j < a_1
+      a[p, q] = t[p, p + q] / (sum[l: 0 <= l < a_1] t[p, p + l])   for p: 0 <= p < a_0, q: 0 <= q < a_1
+    """
+    before = program({"a": ("f64", 2)}, body, "local t: f64[a_0, a_0 + a_1]")
+    after = stored(before)
+    assert after.buffer("t").rank == 1
+    assert_same(before, {"a": RNG.random((4, 3))}, after)

@@ -78,7 +78,13 @@ def test_shifts_past_the_width(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integer_power(dtype: str) -> None:
-    _check_all(("a ** b",), made(ordinary(dtype, 37), (np.arange(37) % 5).astype(dtype)))
+    # A signed exponent may be negative, an error in NumPy that depends on the data.
+    make = made(ordinary(dtype, 37), (np.arange(37) % 5).astype(dtype))
+    differential_source(lines("a, b", "return a ** b"), make, native=dtype in UNSIGNED)
+
+
+def test_negative_integer_power_is_numpys_error() -> None:
+    differential_source(lines("a, b", "return a ** b"), made(np.array([2, 3]), np.array([1, -1])), native=False)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -160,7 +166,8 @@ def test_augmented_assignment_in_place(dtype: str, operator: str) -> None:
     make = made(positive(dtype, 23), positive(dtype, 23, 1))
     fails = outcome(function_from_source(source), make()).error is not None
     tolerance = 1e-14 if operator == "**=" and dtype in FLOATS else 0.0
-    differential_source(source, make, native=not fails, tolerance=tolerance)
+    signed_power = operator == "**=" and dtype == "int32"
+    differential_source(source, make, native=not fails and not signed_power, tolerance=tolerance)
 
 
 @pytest.mark.parametrize(

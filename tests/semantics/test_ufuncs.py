@@ -9,7 +9,7 @@ from tests.semantics.samples import ALL, COMPLEX, FLOATS, INTEGERS, REAL, awkwar
 from tests.support import Ulps, differential_source, function_from_source, lines, made, outcome
 
 # Results exact whatever the library; the others may differ by the units in the last place that weft promises.
-EXACT = ("floor", "ceil", "trunc", "rint", "sqrt", "absolute", "abs", "fabs", "sign", "square", "negative", "positive")
+EXACT = ("floor", "ceil", "trunc", "rint", "sqrt", "absolute", "abs", "fabs", "sign", "square", "negative")
 CLASSES = ("isnan", "isinf", "isfinite", "signbit")
 ELEMENTARY = (
     "exp", "log", "log2", "log10", "log1p", "expm1", "exp2", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
@@ -28,12 +28,14 @@ BINARY = (
     "mod",
     "remainder",
 )
-BINARY_FLOAT = ("power", "hypot", "arctan2", "copysign", "fmod", "logaddexp")
+BINARY_FLOAT = ("power", "hypot", "arctan2", "copysign", "fmod")
 COMPARING = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 
 
 def _accepted(expression: str, arguments: tuple[object, ...], header: str) -> bool:
-    return outcome(function_from_source(lines(header, f"return {expression}")), arguments).error is None
+    done = outcome(function_from_source(lines(header, f"return {expression}")), arguments)
+    # Half precision, NumPy's choice for functions of 8-bit integers, has no native form.
+    return done.error is None and np.asarray(done.value).dtype != np.float16
 
 
 def _check(
@@ -49,7 +51,8 @@ def _check(
 @pytest.mark.parametrize("dtype", ALL)
 def test_exact_functions(dtype: str) -> None:
     sample, tolerance = (ordinary, 1e-13) if dtype in COMPLEX else (awkward, 0.0)
-    _check(EXACT, "np.{}(a)", made(sample(dtype, 43)), "a", tolerance)
+    names = EXACT if dtype not in COMPLEX else ("sqrt", "absolute", "abs", "square", "negative")
+    _check(names, "np.{}(a)", made(sample(dtype, 43)), "a", tolerance)
 
 
 @pytest.mark.parametrize("dtype", FLOATS + COMPLEX + ("int32",))

@@ -53,9 +53,7 @@ def compiled(
     bindings = [binding.Fills(name, name in lists) for name in program.params]
     function = Function(Signature(program.params))
     function.add_version(
-        binding.version(
-            program, source.layout, source.exceptions, bindings, function=kernel.address, keepalive=kernel
-        )
+        binding.version(program, source.layout, source.exceptions, bindings, function=kernel.address, keepalive=kernel)
     )
     function.source, function.program = source, program
     return function

@@ -60,6 +60,13 @@ ROW = Dim("j", integer(0), N)
         (at(Read("b", (I,), I64)), at(Read("b", (I,), I64)), ANYHOW),
         (at(I, Read("b", (I,), I64)), at(I, 0), SAME),
         (at(), at(), ANYHOW),
+        # A row of four: only the integer-set library sees that rows do not overlap.
+        (
+            at(Op("add", (times(4, I), J), INT), dims=(Dim("j", integer(0), integer(4)),)),
+            at(Op("add", (times(4, I), K), INT), dims=(Dim("k", integer(0), integer(4)),)),
+            SAME,
+        ),
+        (at(times(2, I)), at(plus(times(4, I), 1)), NEVER),
     ],
 )
 def test_directions(first: Access, second: Access, expected: Directions) -> None:

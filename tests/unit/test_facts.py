@@ -78,3 +78,26 @@ def test_the_last_point_of_a_strided_range(count: int) -> None:
         from weft.passes.algebra import Algebra
 
         assert Algebra().simplify(facts.atoms.expression(largest), facts) == integer(max(range(1, count, 3)))
+
+
+def test_derived_symbols() -> None:
+    source = """
+program f(a, m):
+  size n = a.shape[0]
+  symbol m = argument m
+  symbol half = n // 2
+  symbol least = minimum(n, m)
+  param a: f64[n] C
+  output #0 = None
+
+  return #0
+"""
+    from weft.analysis.facts import entry_facts
+    from weft.ir import text
+
+    facts = entry_facts(text.parse(source))
+    half, least = Var("half"), Var("least")
+    assert facts.decide(op("le", half, N)) is True
+    assert facts.decide(op("ge", half, integer(0))) is True
+    assert facts.decide(op("le", least, Var("m"))) is True
+    assert facts.decide(op("lt", half, N)) is None

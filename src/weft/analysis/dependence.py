@@ -13,12 +13,15 @@ from typing import NamedTuple
 
 from weft.analysis.effects import Access, accesses, depends_on, dim_depends_on
 from weft.analysis.facts import Facts
-from weft.ir.expr import AnyDim, CompressedDim, Dim, Domain, Expr, Var, dim_vars
-from weft.ir.index import Affine
+from weft.ir import domain
+from weft.ir.expr import ZERO, AnyDim, CompressedDim, Dim, Domain, Expr, Op, Var, dim_vars
+from weft.ir.index import Affine, affine, expression
 from weft.ir.program import Alloc, Loop, Stmt
+from weft.ir.types import PYBOOL
 from weft.ir.walk import buffers_read, buffers_written, has_exit, map_domain, substitute
 
 _PRIME = "'"
+_MOST_FACTS = 12
 
 
 class Directions(NamedTuple):
@@ -151,7 +154,36 @@ def _by_facts(first: Access, second: Access, loop: LoopContext) -> Directions:
     not_earlier = facts.prove(ahead.scaled(-1))
     not_later = facts.prove(ahead)
     not_same = facts.prove(ahead - one) or facts.prove(ahead.scaled(-1) - one)
-    return Directions(not not_earlier, not not_same, not not_later)
+    found = Directions(not not_earlier, not not_same, not not_later)
+    return _by_sets(first, second, loop, found) if _is_coupled(first, second, loop) else found
+
+
+def _is_coupled(first: Access, second: Access, loop: LoopContext) -> bool:
+    """Whether some position mixes variables or strides: there eliminating one variable after the other is weak."""
+    own = {loop.dim.var, *dim_vars(first.dims), *dim_vars(second.dims)}
+    coupled = False
+    for part in first.index + second.index:
+        form = affine(part)
+        if form is None:
+            return False  # the integer-set library knows no more than we do
+        mine = [coefficient for name, coefficient in form.terms if name in own]
+        coupled = coupled or len(mine) > 1 or any(abs(coefficient) > 1 for coefficient in mine)
+    return coupled
+
+
+def _by_sets(first: Access, second: Access, loop: LoopContext, found: Directions) -> Directions:
+    """The directions that the integer-set library leaves of those found."""
+    one, other = (domain.Access((loop.dim, *access.dims), access.index) for access in (first, second))
+    known = [form for form in loop.facts.forms if not any(name.startswith("@") for name in form.names)]
+    context = tuple(Op("ge", (expression(form), ZERO), PYBOOL) for form in known[:_MOST_FACTS])
+    name = loop.dim.var
+    # Of one statement with itself: its own dimensions would be taken for loops around both, at the same iteration.
+    apart = not set(dim_vars(first.dims)) & set(dim_vars(second.dims))
+    return Directions(
+        found.earlier and domain.depends(one, other, name, context),
+        found.same and not (apart and not domain.depends(one, other, None, context)),
+        found.later and domain.depends(other, one, name, context),
+    )
 
 
 def varies(access_index: tuple[Expr, ...], name: str) -> bool:

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import gcd
 
-from weft.ir.expr import AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce, Var
-from weft.ir.index import Affine, expression
+from weft.ir.expr import ZERO, AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce, Var
+from weft.ir.index import Affine, derived_bounds, expression
 from weft.ir.ops import COMPARISONS
-from weft.ir.program import Program, SizeOf
-from weft.ir.types import INT, DType
+from weft.ir.program import Derived, Program, SizeOf
+from weft.ir.types import BOOL, INT, DType
 from weft.ir.walk import subexpressions, substitute
 
 _MAX_STEPS = 120
@@ -97,11 +97,12 @@ def _normal(form: Affine) -> Affine:
 
 @dataclass(frozen=True)
 class Facts:
-    """Forms known to be >= 0, in the order in which they became known, and the order of the variables."""
+    """Forms known to be >= 0, in the order in which they became known, the variables in order, and the dimensions."""
 
     forms: tuple[Affine, ...] = ()
     ranks: dict[str, int] = field(default_factory=dict)
     atoms: Atoms = field(default_factory=Atoms)
+    dims: frozenset[str] = frozenset()
 
     def linear(self, expr: Expr) -> Affine | None:
         return self.atoms.linear(expr)
@@ -110,13 +111,14 @@ class Facts:
 
     def with_forms(self, forms: Iterable[Affine]) -> Facts:
         new = tuple(form for form in forms if not form.is_constant)
-        return Facts(self.forms + new, self.ranks, self.atoms) if new else self
+        return Facts(self.forms + new, self.ranks, self.atoms, self.dims) if new else self
 
     def with_dim(self, dim: AnyDim) -> Facts:
         """Inside a loop or domain over `dim`, where the variable lies between its bounds."""
         ranks = {**self.ranks, dim.var: len(self.ranks)}
+        dims = self.dims | {dim.var}
         if not isinstance(dim, Dim):
-            return Facts(self.forms, {**ranks, dim.position: len(ranks)}, self.atoms)
+            return Facts(self.forms, {**ranks, dim.position: len(ranks)}, self.atoms, dims | {dim.position})
         variable = Affine(((dim.var, 1),), 0)
         one = Affine((), 1)
         forms: list[Affine] = []
@@ -126,7 +128,7 @@ class Facts:
         else:
             lo, hi = self._alternatives(dim.lo, "minimum"), self._alternatives(dim.hi, "maximum")
             forms += [form - variable for form in lo] + [variable - form - one for form in hi]
-        return Facts(self.forms + tuple(forms), ranks, self.atoms)
+        return Facts(self.forms + tuple(forms), ranks, self.atoms, dims)
 
     def with_domain(self, domain: Iterable[AnyDim]) -> Facts:
         facts = self
@@ -239,7 +241,9 @@ class _Search:
         for fact in own + tuple(reversed(self.facts.forms)):
             other = fact.coefficient(name)
             if other * coefficient > 0:
-                rest = form.scaled(abs(other)) - fact.scaled(abs(coefficient))
+                # Over the integers g >= 0 is k*g + (k - 1) >= 0: scaling leaves room for the remainder.
+                room = Affine((), abs(other) - 1)
+                rest = form.scaled(abs(other)) + room - fact.scaled(abs(coefficient))
                 if self.follows(rest, depth + 1):
                     return True
         return False
@@ -250,6 +254,14 @@ def entry_facts(program: Program) -> Facts:
     sizes = [symbol.name for symbol in program.symbols if isinstance(symbol.source, SizeOf)]
     ranks = {symbol.name: position for position, symbol in enumerate(program.symbols)}
     facts = Facts(tuple(Affine(((name, 1),), 0) for name in sizes), ranks)
+    for symbol in program.symbols:
+        if isinstance(symbol.source, Derived):
+            value, name = facts.linear(symbol.source.value), Affine(((symbol.name, 1),), 0)
+            facts = facts if value is None else facts.with_forms((name - value, value - name))
+    for symbol in program.symbols:
+        if isinstance(symbol.source, Derived):
+            for bound in derived_bounds(symbol.name, symbol.source.value):
+                facts = facts.with_condition(Op("ge", (expression(bound), ZERO), BOOL))
     for guard in program.guards:
         if not guard.domain:
             facts = facts.with_condition(guard.condition)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weft.ir.expr import Cast, CompressedDim, Const, Dim, Expr, Op, Read, Reduce, Var
-from weft.ir.program import Argument, Block, If, Loop, Node, Program, Stmt, While
+from weft.ir.program import Alloc, Argument, Block, If, Loop, Node, Program, Stmt, While
 from weft.ir.types import INT, DType
 
 
@@ -34,7 +34,7 @@ WORD = Interval(-(2**63), 2**63 - 1)
 #: Entry guards keep symbols below this, and dimensions lie between expressions of symbols.
 INDEX = Interval(-(2**40), 2**40)
 _SIZE = Interval(0, 2**40)
-_BIT = Interval(0, 1)
+_BIT, _ZERO = Interval(0, 1), Interval(0, 0)
 
 #: What is known of names: index variables, symbols and rank-0 integer buffers.
 Environment = Mapping[str, Interval]
@@ -213,6 +213,8 @@ def _visit_node(node: Node, env: dict[str, Interval], scalars: set[str], assigne
         if node.buffer in scalars:
             value = interval(node.value, env) if node.reduce is None else WORD
             assigned[node.buffer] = assigned[node.buffer].union(value) if node.buffer in assigned else value
+    elif isinstance(node, Alloc) and node.buffer in scalars:
+        assigned[node.buffer] = assigned.get(node.buffer, _ZERO).union(_ZERO)
     elif isinstance(node, Loop):
         env.update(dimension(node.dim, env))
         _visit(node.body, env, scalars, assigned)

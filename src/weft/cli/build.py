@@ -1,4 +1,4 @@
-"""`weft build`: a module compiled ahead of time.  In: a file; out: a package that imports like it and needs no compiler."""
+"""`weft build`: a module compiled ahead of time.  In: a file; out: a package that imports like it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def build_module(path: Path, output: Path) -> int:
     refused = write(path, package, versions, {item.function: {} for item in versions})
     for item in versions:
         if item.function not in refused:
-            print(f"{item.function}({item.signature})")
+            print(f"{item.function}{item.signature}")
     for name in skipped:
         print(f"{name}: left to the first call (its parameters have no complete hints)", file=sys.stderr)
     for name in refused:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import types
 from pathlib import Path
@@ -35,6 +36,8 @@ def import_file(path: Path) -> types.ModuleType:
 
 def functions_of(module: types.ModuleType) -> dict[str, Any]:
     """The functions a module defines itself, in source order, compiled ones as they are and plain ones wrapped."""
+    if os.environ.get("WEFT_DISABLE", "0") not in ("", "0"):
+        raise CannotImport("weft is switched off by WEFT_DISABLE: unset it")
     from weft.api import jit
 
     found: dict[str, tuple[int, Any]] = {}

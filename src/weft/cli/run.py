@@ -30,13 +30,14 @@ def run_script(script: str, arguments: Sequence[str], options: dict[str, Any], s
     except OSError as problem:
         return complain(f"can't open {script}: {problem.strerror}", WRONG_REQUEST)
     compiled: list[Any] = []
-    module = _main_module(script)
+    file = os.path.abspath(script)  # as Python names the main script, in `__file__` and in tracebacks
+    module = _main_module(file)
     module.__dict__[_DECORATOR] = _decorator(options, compiled)
     sys.modules["__main__"] = module
     sys.argv = [script, *arguments]
-    sys.path[0:1] = [os.path.dirname(os.path.abspath(script))]
+    sys.path[0:1] = [os.path.dirname(file)]
     try:
-        code = compile(decorated(ast.parse(content, script)), script, "exec", dont_inherit=True)
+        code = compile(decorated(ast.parse(content, file)), file, "exec", dont_inherit=True)
         exec(code, module.__dict__)
     except SystemExit:
         raise
@@ -48,9 +49,9 @@ def run_script(script: str, arguments: Sequence[str], options: dict[str, Any], s
     return DONE
 
 
-def _main_module(script: str) -> types.ModuleType:
+def _main_module(file: str) -> types.ModuleType:
     module = types.ModuleType("__main__")
-    module.__dict__.update(__file__=script, __builtins__=__builtins__, __spec__=None, __cached__=None)
+    module.__dict__.update(__file__=file, __builtins__=__builtins__, __spec__=None, __cached__=None)
     return module
 
 
@@ -110,7 +111,9 @@ def _report(problem: BaseException) -> int:
     problem = problem.with_traceback(trace)
     sys.stdout.flush()
     if sys.excepthook is sys.__excepthook__:
-        traceback.print_exception(type(problem), problem, trace)
+        told = traceback.TracebackException(type(problem), problem, trace, compact=True)
+        _without_weft(told)
+        print("".join(told.format()), end="", file=sys.stderr)
     else:
         sys.excepthook(type(problem), problem, trace)
     if isinstance(problem, KeyboardInterrupt) and os.name == "posix":
@@ -118,6 +121,16 @@ def _report(problem: BaseException) -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     return FAILED
+
+
+def _without_weft(told: traceback.TracebackException) -> None:
+    """Drop the frames of weft between those of the script, here and in the exceptions behind."""
+    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+    kept = [frame for frame in told.stack if not os.path.abspath(frame.filename).startswith(own)]
+    told.stack = traceback.StackSummary.from_list(kept)
+    for behind in (told.__cause__, told.__context__):
+        if behind is not None:
+            _without_weft(behind)
 
 
 def _show(compiled: Sequence[Any]) -> None:

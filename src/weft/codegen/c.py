@@ -21,7 +21,7 @@ from weft.codegen.c_ops import CFeatures, Used, prototype
 from weft.codegen.c_parallel import collect_failure
 from weft.codegen.c_stmt import Statements
 from weft.ir.expr import Var, dim_vars
-from weft.ir.program import Argument, Buffer, Layout, Loop, Program, Role, SizeOf, Symbol
+from weft.ir.program import Argument, Buffer, Derived, Layout, Loop, Program, Role, SizeOf, Symbol
 from weft.ir.walk import walk
 from weft.options import Options
 
@@ -151,7 +151,12 @@ def _unpack(unit: Unit, expressions: Expressions) -> list[C.CStmt]:
         if buffer is not None:
             out += _unpack_buffer(buffer, unit, expressions)
     for symbol in unit.program.symbols:
-        out.append(C.Declare("const i64", unit.names.of(symbol.name), _word(_symbol_word(symbol, unit))))
+        value = (
+            expressions.value(symbol.source.value)
+            if isinstance(symbol.source, Derived)
+            else _word(_symbol_word(symbol, unit))
+        )
+        out.append(C.Declare("const i64", unit.names.of(symbol.name), value))
     return out
 
 

@@ -26,7 +26,7 @@ OVERFLOW, RT = f"{OWN}overflow", f"{OWN}rt"
 
 _KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
 register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof
-main kernel weft_rt"""
+main kernel weft_rt linux unix"""
 _RESERVED = frozenset(_KEYWORDS.split()) | frozenset(C_TYPE.values()) | c_ops.LIBRARY_NAMES
 
 
@@ -158,6 +158,9 @@ class Expressions:
     def _ring(self, expr: Expr) -> C.CExpr:
         if isinstance(expr, Op) and expr.type == INT and (expr.op in _RING or expr.op == "neg"):
             return _signed(expr.op, tuple(self._ring(arg) for arg in expr.args))
+        if isinstance(expr, Op) and expr.type == INT and expr.op == "select":
+            condition, then, otherwise = expr.args
+            return C.Ternary(self.value(condition), self.index(then), self.index(otherwise))
         if isinstance(expr, Cast) and expr.of == INT and expr.value.type.dtype.kind in "biu":
             return (
                 self.index(expr.value)

@@ -143,7 +143,7 @@ class Memory(Emitter):
             if target == source:
                 continue
             to, of = self.expressions.storages[target], self.expressions.storages[source]
-            moves = [(to.name, of.name), *zip(to.strides, of.strides)]
+            moves = [(to.name, of.name), *zip(to.strides, of.strides), *zip(to.remembered, of.remembered)]
             if to.owner is not None and of.owner is not None:
                 moves.append((to.owner, of.owner))
             for new, old in moves:

@@ -41,6 +41,7 @@ from weft.ir.program import (
     Check,
     ConstOut,
     Continue,
+    Derived,
     If,
     Loop,
     Node,
@@ -210,6 +211,8 @@ class _Writer:
                 name = self.names.of(symbol.name)
                 limit = f"2 ** {_SYMBOL_LIMIT}"
                 self.refuse(f"not -({limit}) < {name} < {limit}", f"{name} is too large for a size")
+            elif isinstance(symbol.source, Derived):
+                self.line(f"{self.names.of(symbol.name)} = {py.text(self.to.scalar(symbol.source.value).node)}")
         for buffer in self.program.buffers:
             if buffer.role is Role.PARAM and buffer.rank:
                 self.shape_guard(buffer, sizes)

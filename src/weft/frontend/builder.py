@@ -198,8 +198,8 @@ class Builder(Calls):
         spec = spec_of(value)
         if isinstance(spec, ObjectSpec):
             return Instance(base.argument, path, value)
-        if spec is None or isinstance(spec, ListSpec):
-            raise self.unsupported(node, f"the attribute {name}, a {type(value).__name__}", "pass it as an argument")
+        if isinstance(spec, ListSpec):
+            raise self.unsupported(node, f"the attribute {name}, a list", "pass it as an argument")
         made, param = self.parameter("_".join(path), spec, value, -1)
         self.hidden[key] = (Hidden(name, base.argument, spec, param, path), made)
         return made

@@ -242,6 +242,8 @@ class Calls(Statements):
         with emitter.capture() as block, emitter.inside(dim):
             self.assign_target(generator.target, items.item(Var(dim.var)), node)
             value = self.evaluate(node.elt)
+            if isinstance(value, Tuple) and value.is_list:
+                value = self._literal_list(value, node)
         if isinstance(value, Scalar) and value.type.weak:
             buffer = emitter.allocate("list", value.type, (trips,))
             store = Stmt((), buffer.name, (Var(dim.var),), value.expr, None, emitter.span)
@@ -253,6 +255,20 @@ class Calls(Statements):
         else:
             raise self.unsupported(node, "a list of these", "use a NumPy array", item=value)
         emitter.emit(Loop(dim, (*block, store), span=emitter.span))
+        return arrays.of_buffer(buffer, is_list=True)
+
+    def _literal_list(self, value: Tuple, node: ast.AST) -> Array:
+        """[x, y, z] as a list of one type in a buffer."""
+        types = {item.type for item in value.items if isinstance(item, Scalar)}
+        if len(types) != 1 or len([i for i in value.items if isinstance(i, Scalar)]) != len(value.items):
+            raise self.unsupported(node, "a list of different types", "keep one type in a list", item=value)
+        of = types.pop()
+        if not of.weak:
+            raise self.unsupported(node, "a list of NumPy scalars", "use a NumPy array", item=value)
+        buffer = self.emitter.allocate("list", of, (_int(len(value.items)),))
+        for position, item in enumerate(value.items):
+            assert isinstance(item, Scalar)
+            self.emitter.assign((), buffer.name, (_int(position),), item.expr)
         return arrays.of_buffer(buffer, is_list=True)
 
     def _outside_shape(self, value: Array, block: list[Any], node: ast.AST) -> tuple[Expr, ...]:

@@ -24,6 +24,7 @@ from weft.ir.program import (
     Block,
     Buffer,
     Check,
+    Derived,
     Layout,
     Node,
     Out,
@@ -124,6 +125,7 @@ class Emitter:
 
     def snapshot(self, expr: Expr, name: str = "t") -> Expr:
         """The value of `expr` now, kept in a scalar that is written once."""
+        expr = self.derived(expr)
         if isinstance(expr, (Const, Var)) or self._single(expr) or affine(expr) is not None:
             return expr
         buffer = self.declare(name, expr.type)
@@ -187,9 +189,13 @@ class Emitter:
         return form if all(name in self.symbols for name in form.names) else None
 
     def _evident(self, form: Affine) -> bool:
-        return form.constant >= 0 and all(
-            c > 0 and isinstance(self.symbols[name].source, SizeOf) for name, c in form.terms
-        )
+        return form.constant >= 0 and all(c > 0 and self._never_negative(name) for name, c in form.terms)
+
+    def _never_negative(self, name: str) -> bool:
+        source = self.symbols[name].source
+        if isinstance(source, Derived) and isinstance(source.value, Op):
+            return source.value.op == "mod" or Affine(((name, 1),), 0) in self.facts
+        return isinstance(source, SizeOf)
 
     def proved(self, expr: Expr) -> bool:
         """Whether expr >= 0 for every iteration, whatever the arguments (that pass the guards so far)."""
@@ -199,6 +205,37 @@ class Emitter:
 
     def _implied(self, form: Affine) -> bool:
         return self._evident(form) or any(self._evident(form - fact) for fact in self.facts)
+
+    def derived(self, expr: Expr) -> Expr:
+        """An integer expression over symbols alone (n // 2, min(n, m)) as a symbol of its own, so that it is affine."""
+        if affine(expr) is not None or not isinstance(expr, Op) or expr.op not in ("floordiv", "mod", "minimum", "maximum"):
+            return expr
+        operands = [affine(self.resolve(arg)) for arg in expr.args]
+        if not all(form is not None and all(name in self.symbols for name in form.names) for form in operands):
+            return expr
+        second = operands[1]
+        if expr.op in ("floordiv", "mod") and not (second is not None and second.is_constant and second.constant > 0):
+            return expr
+        value = Op(expr.op, tuple(self.resolve(arg) for arg in expr.args), INT)
+        known = next((s.name for s in self.symbols.values() if s.source == Derived(value)), None)
+        if known is not None:
+            return Var(known)
+        name = self.fresh("part" if expr.op in ("floordiv", "mod") else "least" if expr.op == "minimum" else "most")
+        self.symbols[name] = Symbol(name, Derived(value))
+        bounds = ix.derived_bounds(name, value)
+        self.facts += bounds
+        if expr.op == "floordiv" and operands[0] is not None and self._implied(operands[0]):
+            self.facts.append(Affine(((name, 1),), 0))
+        self._sample_derived(name, value, operands)
+        return Var(name)
+
+    def _sample_derived(self, name: str, value: Op, operands: list[Affine | None]) -> None:
+        values = [None if form is None else self.sample_value(ix.expression(form)) for form in operands]
+        if self.sample is None or any(v is None for v in values):
+            return
+        left, right = (v for v in values if v is not None)
+        compute = {"floordiv": lambda: left // right, "mod": lambda: left % right}
+        self.sample[name] = compute.get(value.op, lambda: (min if value.op == "minimum" else max)(left, right))()
 
     def assure(self, expr: Expr, exception: str, message: str = "") -> bool:
         """Make sure that expr >= 0 in every iteration: True if it is proved or is now an entry guard, False if the caller must

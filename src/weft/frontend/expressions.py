@@ -251,7 +251,7 @@ class Expressions(Core):
             folded = _fold_python(op, a.value, b.value)
             if folded is not None:
                 return Scalar(folded)
-        return Scalar(arith.binary(op, a, b, emitter.span))
+        return Scalar(emitter.derived(arith.binary(op, a, b, emitter.span)))
 
     def _check_divisor(self, op: str, a: Expr, b: Expr) -> None:
         integral = a.type.dtype.kind in "bi" and b.type.dtype.kind in "bi"
@@ -590,7 +590,7 @@ class Expressions(Core):
             span = self.emitter.snapshot(Op("maximum", (span, ZERO), INT), "trips")
         if abs(step) == 1:
             return span
-        return Op("floordiv", (ix.add(span, integer(abs(step) - 1)), integer(abs(step))), INT)
+        return self.emitter.derived(Op("floordiv", (ix.add(span, integer(abs(step) - 1)), integer(abs(step))), INT))
 
 
 def _row(array: Array, q: Expr) -> Value:

@@ -24,7 +24,7 @@ class _Take:
     axis: int | None  # input axis; None for newaxis
     extent: Expr | None  # extent of the output axis; None if the axis is dropped (an integer)
     start: Expr = ZERO
-    step: int = 1
+    step: Expr = ONE
 
 
 def subscript(array: Array, key: Value, emitter: Emitter, store: bool = False) -> Value:
@@ -94,7 +94,7 @@ def _basic(array: Array, items: Sequence[Value], emitter: Emitter) -> Value:
             variable = at[position]
             position += 1
             if take.axis is not None:
-                result.append(ix.add(take.start, ix.mul(integer(take.step), variable)))
+                result.append(ix.add(take.start, ix.mul(take.step, variable)))
         return tuple(result)
 
     if not shape and array.rank:
@@ -139,31 +139,40 @@ def wrap(expr: Expr, extent: Expr) -> Expr:
 
 def _slice(array: Array, axis: int, item: Slice, emitter: Emitter) -> _Take:
     extent = array.shape[axis]
-    step = _constant_step(item.step, emitter)
-    if item.lo is None and item.hi is None:
-        if step == 1:
-            return _Take(axis, extent)
-        if step == -1:
-            return _Take(axis, extent, ix.sub(extent, ONE), -1)
-    if step > 0:
-        lo = ZERO if item.lo is None else _bound(item.lo, extent, emitter)
-        hi = extent if item.hi is None else _bound(item.hi, extent, emitter)
-        return _Take(axis, _length(lo, hi, step, emitter), lo, step)
-    # Going down: from lo (default the last) to above hi (default before the first).
+    step = _step(item.step, emitter)
+    if isinstance(step, Const) and int(step.value.real) < 0:
+        return _slice_down(array, axis, item, int(step.value.real), emitter)
+    if item.lo is None and item.hi is None and step == ONE:
+        return _Take(axis, extent)
+    lo = ZERO if item.lo is None else _bound(item.lo, extent, emitter)
+    hi = extent if item.hi is None else _bound(item.hi, extent, emitter)
+    return _Take(axis, _length(lo, hi, step, emitter), lo, step)
+
+
+def _slice_down(array: Array, axis: int, item: Slice, step: int, emitter: Emitter) -> _Take:
+    """From lo (default the last) down to above hi (default before the first)."""
+    extent = array.shape[axis]
+    if item.lo is None and item.hi is None and step == -1:
+        return _Take(axis, extent, ix.sub(extent, ONE), integer(-1))
     lo = ix.sub(extent, ONE) if item.lo is None else _bound_down(item.lo, extent, emitter)
     hi = integer(-1) if item.hi is None else _bound_down(item.hi, extent, emitter)
-    return _Take(axis, _length(hi, lo, -step, emitter), lo, step)
+    return _Take(axis, _length(hi, lo, integer(-step), emitter), lo, integer(step))
 
 
-def _constant_step(value: Value | None, emitter: Emitter) -> int:
+def _step(value: Value | None, emitter: Emitter) -> Expr:
+    """The step of a slice: a known integer, or a positive one that only the run time knows."""
     if value is None or (isinstance(value, Object) and value.value is None):
-        return 1
-    from weft.frontend.constants import constant_int
-
-    step = constant_int(value, emitter)
-    if step == 0:
-        raise Unsupported(emitter.span, "ValueError: slice step cannot be zero")
-    return step
+        return ONE
+    expr = _integer(value, emitter)
+    if isinstance(expr, Const):
+        if expr.value == 0:
+            raise Unsupported(emitter.span, "ValueError: slice step cannot be zero")
+        return expr
+    expr = emitter.snapshot(expr, "step")
+    if not emitter.assure(ix.sub(expr, ONE), "RuntimeError"):
+        message = "a slice step that is not positive: run this function with WEFT_DISABLE=1"
+        emitter.check(Op("gt", (expr, ZERO), BOOL), "RuntimeError", message)
+    return expr
 
 
 def _integer(value: Value, emitter: Emitter) -> Expr:
@@ -210,18 +219,18 @@ def _bound_down(value: Value, extent: Expr, emitter: Emitter) -> Expr:
     return emitter.snapshot(Op("minimum", (expr, last), INT), "bound")
 
 
-def _length(lo: Expr, hi: Expr, step: int, emitter: Emitter) -> Expr:
+def _length(lo: Expr, hi: Expr, step: Expr, emitter: Emitter) -> Expr:
     """The number of elements from lo up to hi (exclusive) by a positive step."""
     span = ix.sub(hi, lo)
     if not emitter.assure(span, "RuntimeError"):
         span = emitter.snapshot(Op("maximum", (span, ZERO), INT), "length")
-    if step == 1:
+    if step == ONE:
         return span
-    form = affine(span)
-    if form is not None and form.is_constant:
-        return integer(-(-form.constant // step))
-    rounded = ix.add(span, integer(step - 1))
-    return Op("floordiv", (rounded, integer(step)), INT)
+    form, width = affine(span), affine(step)
+    if form is not None and form.is_constant and width is not None and width.is_constant:
+        return integer(-(-form.constant // width.constant))
+    rounded = ix.add(span, ix.sub(step, ONE))
+    return emitter.derived(Op("floordiv", (rounded, step), INT))
 
 
 # --- integer arrays -------------------------------------------------------------------------------------------------
@@ -251,7 +260,7 @@ def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool)
         middle = at[len(before) : len(before) + rank]
         rest = at[: len(before)] + at[len(before) + rank :]
         for k, variable in zip(before + after, rest):
-            place[k] = ix.add(slices[k].start, ix.mul(integer(slices[k].step), variable))
+            place[k] = ix.add(slices[k].start, ix.mul(slices[k].step, variable))
         for k, source in zip(advanced, checked):
             place[k] = source.element(middle)
         return tuple(place[k] for k in range(array.rank))

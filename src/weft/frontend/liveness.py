@@ -77,7 +77,7 @@ class Liveness:
     def __init__(self, body: list[ast.stmt]) -> None:
         self.after: dict[int, Names] = {}
         self.at_head: dict[int, Names] = {}
-        self._block(body, EMPTY, None, None)
+        self.at_start = self._block(body, EMPTY, None, None)
 
     def live_after(self, node: ast.stmt) -> Names:
         return self.after.get(id(node), EMPTY)

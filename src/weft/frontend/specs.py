@@ -137,28 +137,28 @@ def _constant(value: object) -> bool:
     return isinstance(value, tuple) and all(_constant(v) or type(v) in (int, float, bool, complex) for v in value)
 
 
-def spec_of(value: object) -> Spec | None:
-    """The spec of one argument; None if weft has no native form for it."""
+def spec_of(value: object) -> Spec:
+    """The spec of one argument; anything without a native form is an object, of which only attributes can be read."""
+    found: Spec | None = None
     if type(value) is np.ndarray:
-        return _array_spec(value)
-    if type(value) is list:
-        return _list_spec(value)
-    scalar = type_of_value(value)
-    if scalar is not None:
-        small = isinstance(value, int) and scalar.dtype is not DType.BOOL and abs(value) < SMALL
-        fits = not (scalar.weak and scalar.dtype is DType.I64) or -(2**63) <= int(value) < 2**63  # type: ignore[call-overload]
-        return ScalarSpec(scalar, small) if fits else None
-    if _constant(value):
-        return ConstSpec(value)
-    if isinstance(value, np.ndarray) or callable(value) or isinstance(value, (dict, set, frozenset, range)):
-        return None
-    return ObjectSpec(type(value), value) if hasattr(value, "__dict__") else None
+        found = _array_spec(value)
+    elif type(value) is list:
+        found = _list_spec(value)
+    else:
+        scalar = type_of_value(value)
+        if scalar is not None:
+            small = isinstance(value, int) and scalar.dtype is not DType.BOOL and abs(value) < SMALL
+            fits = not (scalar.weak and scalar.dtype is DType.I64) or -(2**63) <= int(value) < 2**63  # type: ignore[call-overload]
+            found = ScalarSpec(scalar, small) if fits else None
+        elif _constant(value):
+            found = ConstSpec(value)
+    return ObjectSpec(type(value), value) if found is None else found
 
 
-def specs_of(arguments: tuple[object, ...]) -> list[Spec | None]:
+def specs_of(arguments: tuple[object, ...]) -> list[Spec]:
     """Specs of all arguments, the same array passed twice noticed."""
     seen: dict[int, int] = {}
-    specs: list[Spec | None] = []
+    specs: list[Spec] = []
     for index, value in enumerate(arguments):
         if isinstance(value, (np.ndarray, list)) and id(value) in seen:
             specs.append(SameSpec(seen[id(value)]))

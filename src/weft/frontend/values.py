@@ -141,6 +141,8 @@ def describe(value: Value) -> str:
         return ("list" if value.is_list else value.type.dtype.value) + f" of rank {value.rank}"
     if isinstance(value, Tuple):
         return "(" + ", ".join(describe(item) for item in value.items) + ")"
+    if isinstance(value, Instance):
+        return f"an object of type {type(value.sample).__name__}"
     if isinstance(value, Object):
         return getattr(value.value, "__name__", None) or repr(value.value)
     return type(value).__name__.lower()

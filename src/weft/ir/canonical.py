@@ -22,6 +22,7 @@ from weft.ir.program import (
     Block,
     Call,
     Check,
+    Derived,
     If,
     Loop,
     Node,
@@ -48,13 +49,16 @@ def canonical(program: Program) -> Program:
     program = map_program_exprs(rename(program, _names(program)), _affine)
     used = set(_mentioned(program))
     position = {name: number for number, name in enumerate(_mentioned(program))}
+    for symbol in reversed(program.symbols):
+        if isinstance(symbol.source, Derived) and symbol.name in used:
+            used |= free_vars(symbol.source.value)
     symbols = [s for s in program.symbols if isinstance(s.source, Argument) or s.name in used]
     buffers = [b for b in program.buffers if b.name in used or b.name in program.params]
     last = len(position)
     stripped = {_bare(guard) for guard in program.guards}
     return replace(
         program,
-        symbols=tuple(sorted(symbols, key=lambda s: position.get(s.name, last))),
+        symbols=tuple(sorted(symbols, key=lambda s: (isinstance(s.source, Derived), position.get(s.name, last)))),
         buffers=tuple(
             replace(b, shape=tuple(_affine(e) for e in b.shape))
             for b in sorted(buffers, key=lambda b: position.get(b.name, last))
@@ -331,6 +335,8 @@ class _Renamer:
         source = symbol.source
         if isinstance(source, SizeOf):
             return Symbol(self.name(symbol.name), SizeOf(self.name(source.buffer), source.axis))
+        if isinstance(source, Derived):
+            return Symbol(self.name(symbol.name), Derived(self.expr(source.value)))
         return Symbol(self.name(symbol.name), Argument(self.name(source.name)))
 
     def program(self, program: Program) -> Program:

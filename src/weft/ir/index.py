@@ -96,6 +96,26 @@ def expression(form: Affine) -> Expr:
     return result
 
 
+def derived_bounds(name: str, value: Expr) -> tuple[Affine, ...]:
+    """Linear forms that are not negative because `name` is `value`: for n // c both sides of the rounding."""
+    if not isinstance(value, Op) or len(value.args) != 2:
+        return ()
+    left, right = affine(value.args[0]), affine(value.args[1])
+    if left is None or right is None:
+        return ()
+    own = Affine(((name, 1),), 0)
+    if value.op in ("minimum", "maximum"):
+        sign = 1 if value.op == "minimum" else -1
+        return ((left - own).scaled(sign), (right - own).scaled(sign))
+    if not right.is_constant or right.constant <= 0:
+        return ()
+    limit = Affine((), right.constant - 1)
+    if value.op == "floordiv":
+        rest = left - own.scaled(right.constant)
+        return (rest, limit - rest)
+    return (own, limit - own) if value.op == "mod" else ()
+
+
 def canonical(expr: Expr) -> Expr:
     """`expr` in canonical order if it is affine, else unchanged."""
     form = affine(expr)

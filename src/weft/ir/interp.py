@@ -30,6 +30,7 @@ from weft.ir.program import (
     Check,
     ConstOut,
     Continue,
+    Derived,
     If,
     Layout,
     Loop,
@@ -147,6 +148,8 @@ def _enter(state: _State, arguments: Mapping[str, object]) -> None:
     for symbol in program.symbols:
         if isinstance(symbol.source, SizeOf):
             value: object = state.memory[symbol.source.buffer].data.shape[symbol.source.axis]
+        elif isinstance(symbol.source, Derived):
+            value = int(_eval(state, symbol.source.value))
         else:
             assert isinstance(symbol.source, Argument)
             value = arguments[symbol.name] if symbol.name in arguments else arguments[symbol.source.name]

@@ -81,11 +81,21 @@ class Argument:
 
 
 @dataclass(frozen=True)
+class Derived:
+    """The symbol's value is computed at entry from symbols declared before it: `n // 2`, `min(n, m)`.
+
+    Naming it makes an index that uses it affine.
+    """
+
+    value: Expr
+
+
+@dataclass(frozen=True)
 class Symbol:
     """An integer known at entry and never changed."""
 
     name: str
-    source: SizeOf | Argument
+    source: SizeOf | Argument | Derived
 
 
 class LoopKind(enum.Enum):

@@ -33,6 +33,7 @@ from weft.ir.program import (
     Call,
     Check,
     ConstOut,
+    Derived,
     Continue,
     If,
     Layout,
@@ -328,6 +329,8 @@ def show_out(out: Out, table: Table | None = None) -> str:
 def _symbol(symbol: Symbol) -> str:
     if isinstance(symbol.source, SizeOf):
         return f"size {symbol.name} = {symbol.source.buffer}.shape[{symbol.source.axis}]"
+    if isinstance(symbol.source, Derived):
+        return f"symbol {symbol.name} = {show_expr(symbol.source.value)}"
     return f"symbol {symbol.name} = argument {symbol.source.name}"
 
 

@@ -26,6 +26,7 @@ from weft.ir.program import (
     Call,
     Check,
     ConstOut,
+    Derived,
     Continue,
     If,
     Layout,
@@ -240,8 +241,9 @@ class _Parser:
         name = line.name()
         line.need("=")
         if word == "symbol":
-            line.need("argument")
-            return Symbol(name, Argument(line.name()))
+            if line.take("argument"):
+                return Symbol(name, Argument(line.name()))
+            return Symbol(name, Derived(self._expr(line)))
         buffer = line.name()
         line.need(".")
         line.need("shape")

@@ -24,6 +24,7 @@ from weft.ir.program import (
     Buffer,
     Call,
     Check,
+    Derived,
     ConstOut,
     Continue,
     If,
@@ -46,7 +47,7 @@ from weft.ir.program import (
 )
 from weft.ir.text import show_domain, show_expr, show_node
 from weft.ir.types import DType, ScalarType
-from weft.ir.walk import subexpressions
+from weft.ir.walk import expr_buffers, free_vars, subexpressions
 
 _WEAK = (DType.BOOL, DType.I64, DType.F64, DType.C128)
 
@@ -222,6 +223,12 @@ class _Verifier:
                 self.require(
                     source is not None and source.role is Role.PARAM and 0 <= symbol.source.axis < source.rank,
                     f"symbol {symbol.name} is the size of what is no axis of a parameter",
+                )
+            elif isinstance(symbol.source, Derived):
+                known = {s.name for s in program.symbols[: program.symbols.index(symbol)]}
+                self.require(
+                    free_vars(symbol.source.value) <= known and not expr_buffers(symbol.source.value),
+                    f"symbol {symbol.name} is derived from more than the symbols before it",
                 )
         for buffer in program.buffers:
             weak = buffer.type.weak

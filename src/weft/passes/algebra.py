@@ -20,6 +20,7 @@ from weft.ir.ops import COMPARISONS, REDUCTIONS
 from weft.ir.scalar import IntegerOverflow, apply, convert
 from weft.ir.types import INT, DType, ScalarType
 from weft.ir.walk import map_children, map_dim, rewrite, subexpressions, substitute
+from weft.passes.recentre import recentred_reduce
 
 # Operations whose value is exactly determined (correctly rounded or discrete): folding them is not a matter of library.
 _ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "abs", "sqrt", "copysign", "sign"})
@@ -281,9 +282,10 @@ class Algebra:
 
     def _reduce(self, expr: Reduce, facts: Facts) -> Expr:
         reduction = REDUCTIONS[expr.op]
+        centred = recentred_reduce(expr, facts.dims)
         values: dict[str, Expr] = {}
         dims: Domain = ()
-        for dim in expr.dims:
+        for dim in centred.dims:
             dim = map_dim(dim, lambda e, known=facts: self.simplify(substitute(e, values), known))  # type: ignore[misc]
             extent = _extent(dim, facts)
             if extent is not None and isinstance(dim, Dim):
@@ -294,7 +296,7 @@ class Algebra:
                     continue
             dims += (dim,)
             facts = facts.with_dim(dim)
-        value = self.simplify(substitute(expr.value, values), facts)
+        value = self.simplify(substitute(centred.value, values), facts)
         if not dims:
             return self._single(expr, value, facts)
         if isinstance(value, Reduce) and value.op == expr.op and reduction.operation is not None:

@@ -163,12 +163,14 @@ def _leaves(block: Block) -> bool:
 
 
 def _without_implied(program: Program, guards: list[Check]) -> tuple[Check, ...]:
-    """Guards without those that the others imply; the given ones stay, since they carry the front end's meaning."""
+    """Guards without those that the others imply: all of them only decide whether plain Python runs."""
     kept = list(guards)
-    for guard in guards[len(program.guards) :]:
+    for guard in reversed(guards):
+        if guard.domain:
+            continue
         others = tuple(other for other in kept if other is not guard)
         if entry_facts(replace(program, guards=others)).decide(guard.condition) is True:
-            kept.remove(guard)
+            kept = list(others)
     return tuple(kept)
 
 

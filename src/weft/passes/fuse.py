@@ -126,8 +126,10 @@ def blocks_fusion(group: Group, atom: Atom, dim: Dim, outermost: bool, facts: Fa
         return "the bounds depend on another loop"
     if atom.ordered and dim is not atom.dims[0]:
         return "the loops must keep their order"
-    moved = replace(group.dim)
+    moved = group.dim
     others = tuple(d for d in atom.dims if d is not dim)
+    if any(other.var == moved.var for other in others):
+        return "another loop of the statement has the same name"
     candidate = replace(atom, dims=others)
     if dim.var != moved.var:
         candidate = renamed(candidate, {dim.var: Var(moved.var)})

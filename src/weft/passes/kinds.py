@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from weft.analysis import cost
+from weft.errors import Span
 from weft.ir import index as affine_index
-from weft.ir.expr import Dim, Expr, Op, Read, Var, integer
-from weft.ir.program import Accumulator, Alloc, Block, If, Loop, LoopKind, Node, Stmt
-from weft.ir.types import INT
+from weft.ir.expr import Const, Dim, Expr, Op, Read, Var, integer, real
+from weft.ir.program import Accumulator, Alloc, Block, Buffer, If, Loop, LoopKind, Node, Role, Stmt
+from weft.ir.types import INT, PYBOOL, ScalarType
 from weft.ir.walk import (
     buffers_written,
     expr_buffers,
@@ -31,26 +32,38 @@ from weft.passes import PassContext
 from weft.passes.lower import Workspace, identity, reduction_operation
 
 PASS = "schedule"
+STRICT = "strict floating point keeps the order of the terms"
 # Elements of one block of a one-dimensional loop: enough to hide the cost of starting it, few enough to balance.
 BLOCK = 4096
 # A reduction is cut into at most so many blocks: their results then fit a small array on the stack.
 MAX_BLOCKS = 64
 # Adjacent columns that one thread accumulates over all rows.
 COLUMNS = 512
+# Partial arrays pay if clearing and adding them costs less than this part of the work.
+PARTIAL_SHARE = 4.0
+# So many sequential loops around a single loop make it too short to share.
+DEEP = 2
 # A loop with fewer iterations than this does not balance over threads if the loop inside can be taken instead.
 FEW_ITERATIONS = 8
 
 
 @dataclass
 class Kinds:
+    """Decides for one program; `depth` counts the sequential loops of the source around what is decided, `shared` those
+    that are parallel already, `filled` names arrays whose elements all have a value."""
+
     workspace: Workspace
     context: PassContext
+    depth: int = 0
+    shared: int = 0
+    filled: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         self.concurrent = LoopKind.PARALLEL if self.context.options.parallel else LoopKind.SEQUENTIAL
 
     def finish(self, block: Block, allowed: bool = True) -> Block:
         """Kinds for every loop of a block; `allowed`: no loop around it is parallel yet."""
+        allowed = allowed and not self.shared
         nodes: list[Node] = []
         for node in block:
             nodes.extend(self._loop(node, allowed) if isinstance(node, Loop) else (self._inside(node, allowed),))
@@ -65,13 +78,17 @@ class Kinds:
 
     def _kind(self, loop: Loop, allowed: bool) -> Block:
         free = loop.kind is LoopKind.PARALLEL
+        # A single loop inside two others runs often and not for long: sharing it would cost more than it gains.
+        allowed = allowed and not (self.depth >= DEEP and is_innermost(loop))
         if allowed and free:
             return (self._parallel(loop),)
         if allowed and loop.accumulators:
-            if self.blocks_reassociation(loop) is None:
+            reason = self.blocks_reassociation(loop)
+            if reason is None:
                 return self._blocked(loop)
-            if (columns := self._columns(loop)) is not None:
-                return (columns,)
+            if reason is STRICT:
+                self.context.missed(PASS, f"not in parallel: {reason}", loop.span, 'fp="numpy" lets sums be regrouped')
+            return self._arrays(loop)
         if is_innermost(loop):
             return (self._vector(loop),)
         body = self.finish(loop.body, allowed)
@@ -91,7 +108,7 @@ class Kinds:
             if buffer.rank:
                 return "it accumulates into array elements"
             if self.workspace.strict and buffer.type.dtype.is_inexact:
-                return "strict floating point keeps the order of the terms"
+                return STRICT
         return None
 
     # --- independent iterations -----------------------------------------------------------------------------------
@@ -107,6 +124,47 @@ class Kinds:
         outer, inner = strips(cost.dense(loop.dim), integer(BLOCK), self.workspace)
         body = (replace(loop, dim=inner, kind=LoopKind.VECTOR, accumulators=()),)
         return Loop(outer, body, self.concurrent, work=work, span=loop.span)
+
+    # --- reductions into arrays -----------------------------------------------------------------------------------
+
+    def _arrays(self, loop: Loop) -> Block:
+        """An accumulation into arrays: by columns, or by rows into partial arrays, or in order."""
+        columns = self._columns(loop)
+        ordered = (columns,) if columns is not None else self._in_order(loop)
+        if self.why_not_partial(loop) is not None:
+            return ordered
+        # Partial arrays must be few elements for many iterations, and columns too few to share out.
+        sizes = [self._elements(accumulator.buffer) for accumulator in loop.accumulators]
+        test: Expr = Op("gt", (cost.as_float(cost.extent(loop.dim)), real(float(MAX_BLOCKS))), PYBOOL)
+        for size in sizes:
+            limit = cost.times(real(1.0 / PARTIAL_SHARE), cost.work(loop))
+            small = Op("lt", (cost.times(size, real(float(MAX_BLOCKS))), limit), PYBOOL)
+            few = Op("lt", (size, real(2.0 * COLUMNS)), PYBOOL)
+            test = Op("and", (test, Op("and", (small, few), PYBOOL)), PYBOOL)
+        return (If(test, self._blocked(loop), ordered, span=loop.span),)
+
+    def _elements(self, buffer: str) -> Expr:
+        total: Expr = real(1.0)
+        for size in self.workspace.table[buffer].shape:
+            total = cost.times(total, cost.as_float(size))
+        return total
+
+    def why_not_partial(self, loop: Loop) -> str | None:
+        """Why an accumulation into arrays may not be cut into partial ones."""
+        for accumulator in loop.accumulators:
+            buffer = self.workspace.table[accumulator.buffer]
+            if self.workspace.strict and buffer.type.dtype.is_inexact:
+                return STRICT
+            if any(True for size in buffer.shape for _ in reads(size)):
+                return "the size of the array is read from memory"
+            if buffer.role is not Role.PARAM and buffer.name not in self.filled and not _covers(loop, buffer):
+                return "some elements of the array may have no value yet"
+        return None
+
+    def _in_order(self, loop: Loop) -> Block:
+        if is_innermost(loop):
+            return (self._vector(loop),)
+        return (replace(loop, kind=LoopKind.SEQUENTIAL, accumulators=(), body=self.finish(loop.body, True)),)
 
     def _columns(self, loop: Loop) -> Loop | None:
         """for i: for j: s[j] += e   -->   parallel b: for i: for j in columns b: s[j] += e."""
@@ -136,7 +194,7 @@ class Kinds:
             local = self.workspace.new_buffer(of.name, of.type).name
             before.append(Stmt((), local, (), Read(of.name, place, of.type), None, loop.span))
             after.append(Stmt((), of.name, place, Read(local, (), of.type), None, loop.span))
-            new = scalar_instead(loop, of.name, local)
+            new = element_instead(loop, of.name, local)
             assert isinstance(new, Loop)
             loop = new
         return tuple(before), loop, tuple(after)
@@ -163,46 +221,99 @@ class Kinds:
         dim, workspace = cost.dense(loop.dim), self.workspace
         count = cost.extent(dim)
         share = Op("floordiv", (affine_index.add(count, integer(MAX_BLOCKS - 1)), integer(MAX_BLOCKS)), INT)
-        least = integer(BLOCK if is_innermost(loop) else 1)
+        arrays = any(workspace.table[a.buffer].rank for a in loop.accumulators)
+        least = integer(BLOCK if is_innermost(loop) and not arrays else 1)
         held = workspace.new_buffer("block", INT)
-        size = Read(held.name, (), INT)
-        outer, inner = strips(dim, size, workspace)
-        names: dict[str, str] = {}
+        outer, inner = strips(dim, Read(held.name, (), INT), workspace)
         before: list[Node] = [Stmt((), held.name, (), Op("maximum", (share, least), INT), None, loop.span)]
         start: list[Node] = []
         end: list[Node] = []
         combine: list[Node] = []
-        again = Var(workspace.new_var(outer.var))
+        body: Block = tuple(node for node in loop.body if not isinstance(node, Alloc))
+        rest = replace(loop, dim=inner, body=body)
         for accumulator in loop.accumulators:
-            of = workspace.table[accumulator.buffer].type
-            local = workspace.new_buffer(accumulator.buffer, of).name
-            partial = workspace.new_buffer(f"{accumulator.buffer}_parts", of, (integer(MAX_BLOCKS),)).name
-            names[accumulator.buffer] = local
-            before.append(Alloc(partial))
-            start.append(Stmt((), local, (), identity(accumulator.op, of), None, loop.span))
-            end.append(Stmt((), partial, (Var(outer.var),), Read(local, (), of), None, loop.span))
-            parts = (Read(accumulator.buffer, (), of), Read(partial, (again,), of))
-            total = Op(reduction_operation(accumulator.op), parts, of)
-            combine.append(Stmt((), accumulator.buffer, (), total, None, loop.span))
+            parts = self._parts(accumulator, outer.var, loop.span)
+            before.append(Alloc(parts.buffer))
+            start.extend(parts.start)
+            end.extend(parts.end)
+            combine.extend(parts.combine)
+            new = element_instead(rest, accumulator.buffer, parts.local, parts.place)
+            assert isinstance(new, Loop)
+            rest = new
         allocs = tuple(node for node in loop.body if isinstance(node, Alloc))
-        body = tuple(renamed_buffers(node, names) for node in loop.body if not isinstance(node, Alloc))
-        local_sums = tuple(Accumulator(names[a.buffer], a.op) for a in loop.accumulators)
-        rest = self._loop(replace(loop, dim=inner, body=body, accumulators=local_sums), False)
-        blocks = Loop(outer, (*allocs, *start, *rest, *end), self.concurrent, work=cost.work(loop), span=loop.span)
-        return (*before, blocks, Loop(replace(outer, var=again.name), tuple(combine), span=loop.span))
+        inside = (*allocs, *start, *self._loop(rest, False), *end)
+        blocks = Loop(outer, inside, self.concurrent, work=cost.work(loop), span=loop.span)
+        return (*before, blocks, Loop(outer, tuple(combine), span=loop.span))
+
+    def _parts(self, accumulator: Accumulator, block: str, span: Span) -> _Parts:
+        """Where a block accumulates: a scalar that is stored at its end, or a row of an array of partial results."""
+        workspace, op = self.workspace, reduction_operation(accumulator.op)
+        target = workspace.table[accumulator.buffer]
+        of, zero = target.type, neutral(accumulator.op, target.type)
+        shape = (integer(MAX_BLOCKS), *target.shape)
+        buffer = workspace.new_buffer(f"{target.name}_parts", of, shape).name
+        dims = tuple(Dim(workspace.new_var(f"e{axis}"), integer(0), size) for axis, size in enumerate(target.shape))
+        element = tuple(Var(dim.var) for dim in dims)
+        here = (Var(block), *element)
+        sums = (Read(target.name, element, of), Read(buffer, here, of))
+        combine: Block = (Stmt((), target.name, element, Op(op, sums, of), None, span),)
+        if target.rank == 0:
+            local = workspace.new_buffer(target.name, of).name
+            start: Block = (Stmt((), local, (), zero, None, span),)
+            return _Parts(buffer, local, (), start, (Stmt((), buffer, here, Read(local, (), of), None, span),), combine)
+        start = (Stmt((), buffer, here, zero, None, span),)
+        for dim in reversed(dims):
+            kind = LoopKind.VECTOR if dim is dims[-1] else LoopKind.SEQUENTIAL
+            start, combine = (Loop(dim, start, kind),), (Loop(dim, combine, kind),)
+        return _Parts(buffer, buffer, (Var(block),), start, (), combine)
 
 
-def scalar_instead(node: Node, buffer: str, local: str) -> Node:
-    """The node using the scalar `local` wherever it used the one element of `buffer`."""
+@dataclass(frozen=True)
+class _Parts:
+    """The partial results of one accumulator: their buffer; what a block accumulates into (`local`, its element
+    preceded by `place`); what runs at the start and the end of a block, and after all blocks for each."""
+
+    buffer: str
+    local: str
+    place: tuple[Expr, ...]
+    start: Block
+    end: Block
+    combine: Block
+
+
+def _covers(loop: Loop, buffer: Buffer) -> bool:
+    """Whether a loop accumulates into every element of a vector, so that all have been set before."""
+    only = loop.body[0] if len(loop.body) == 1 else None
+    if not isinstance(only, Loop) or not isinstance(only.dim, Dim) or buffer.rank != 1:
+        return False
+    indices = {node.index for node in only.body if isinstance(node, Stmt) and node.buffer == buffer.name}
+    whole = only.dim.lo == integer(0) and only.dim.hi == buffer.shape[0] and only.dim.step == 1
+    return whole and indices == {(Var(only.dim.var),)}
+
+
+def neutral(op: str, of: ScalarType) -> Const:
+    """What changes nothing when it is combined: for sums -0.0, since -0.0 + 0.0 is 0.0."""
+    if op == "add" and of.dtype.is_inexact:
+        return Const(complex(-0.0, -0.0) if of.dtype.is_complex else -0.0, of)
+    return identity(op, of)
+
+
+def element_instead(node: Node, buffer: str, other: str, place: tuple[Expr, ...] | None = None) -> Node:
+    """The node using `other` instead of `buffer`: at the same index after `place`, or (None) as a scalar."""
+
+    def moved(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        return () if place is None else (*place, *index)
 
     def visit(expr: Expr) -> Expr:
-        return Read(local, (), expr.of) if isinstance(expr, Read) and expr.buffer == buffer else expr
+        if isinstance(expr, Read) and expr.buffer == buffer:
+            return replace(expr, buffer=other, index=moved(expr.index))
+        return expr
 
     def change(old: Node) -> Node:
         if isinstance(old, Stmt) and old.buffer == buffer:
-            old = replace(old, buffer=local, index=())
+            old = replace(old, buffer=other, index=moved(old.index))
         if isinstance(old, Loop):
-            sums = tuple(Accumulator(local, a.op) if a.buffer == buffer else a for a in old.accumulators)
+            sums = tuple(Accumulator(other, a.op) if a.buffer == buffer else a for a in old.accumulators)
             old = replace(old, accumulators=sums)
         return map_sub_blocks(old, lambda block: tuple(change(n) for n in block))
 
@@ -226,10 +337,3 @@ def strips(dim: Dim, size: Expr, workspace: Workspace) -> tuple[Dim, Dim]:
         start = affine_index.add(dim.lo, start)
     end = Op("minimum" if dim.step > 0 else "maximum", (affine_index.add(start, width), dim.hi), INT)
     return outer, replace(dim, lo=start, hi=end)
-
-
-def renamed_buffers(node: Node, names: dict[str, str]) -> Node:
-    """The node reading and writing other scalars."""
-    for old, new in names.items():
-        node = scalar_instead(node, old, new)
-    return node

@@ -282,7 +282,9 @@ def _bounds_read(dim: Dim) -> bool:
 
 
 def _only_if(test: Expr, dim: Dim) -> Dim:
-    """The dimension, empty unless `test` holds (bounds are evaluated only then)."""
+    """The dimension, empty unless `test` holds (bounds that read memory are evaluated only then)."""
+    if not _bounds_read(dim):
+        return replace(dim, hi=Op("select", (test, dim.hi, dim.lo), dim.hi.type))
     lo, hi = (Op("select", (test, bound, integer(0)), bound.type) for bound in (dim.lo, dim.hi))
     return replace(dim, lo=lo, hi=hi)
 
@@ -328,7 +330,9 @@ def simultaneous(stmt: Stmt, workspace: Workspace) -> list[Step]:
     = a[:-1]); with all values computed first and stored then.
     """
     dims = dense_dims(stmt.domain)
-    atom = Atom(dims, stmt.buffer, stmt.index, stmt.value, stmt.reduce, span=stmt.span)
+    # A scalar set by (the one point of) a loop is not private to an iteration: that loop stays as it is.
+    kept = frozenset(dim.var for dim in dims) if not stmt.index and stmt.reduce is None else frozenset()
+    atom = Atom(dims, stmt.buffer, stmt.index, stmt.value, stmt.reduce, kept, span=stmt.span)
     troubling = overlapping_reads(stmt)
     if not troubling:
         return [atom]

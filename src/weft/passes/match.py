@@ -92,9 +92,9 @@ def product_of(stmt: Stmt, table: dict[str, Buffer]) -> Product | str:
     varying = [f for f in factors if not _fixed(f, names | {summed.var})]
     if len(varying) != 2 or not all(isinstance(f, Read) for f in varying):
         return "not a product of two arrays"
-    for factor in factors:
-        if factor not in varying:
-            scale = factor if scale is None else Op("mul", (scale, factor), factor.type)
+    if len(factors) != 2:
+        # Moving a factor out of the sum changes which intermediate results overflow.
+        return "a factor of every term"
     if _zero(scale) or _zero(keep):
         return "a factor is zero: the library would not read what it multiplies"
     left, right = (f for f in varying if isinstance(f, Read))
@@ -212,6 +212,8 @@ def _shaped(stmt: Stmt, left: Read, right: Read, summed: Dim, scale: Expr | None
         return Product("gemm", (right, left), scale, keep, loops, (columns, rows), summed)
     if batch or len(free) > 1:
         return "a product of another shape"
+    if scale is not None and not _unit(scale):
+        return "the routine would scale an operand instead of the result"
     if free:
         operands = (left, right) if sides[0] else (right, left)
         return Product("gemv", operands, scale, keep, (), tuple(free), summed)
@@ -220,6 +222,10 @@ def _shaped(stmt: Stmt, left: Read, right: Read, summed: Dim, scale: Expr | None
 
 def _zero(factor: Expr | None) -> bool:
     return isinstance(factor, Const) and factor.value == 0
+
+
+def _unit(factor: Expr) -> bool:
+    return isinstance(factor, Const) and factor.value in (1, -1)
 
 
 def _both(left: Expr, right: Expr) -> Expr:

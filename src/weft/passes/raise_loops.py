@@ -298,6 +298,8 @@ class _Raiser:
 
     def parts(self, loop: Loop, work: list[Item], facts: Facts) -> _Outcome | None:
         """for i: A; B  -->  A for i; for i: B: what can be raised is, the rest stays in loops; None if nothing can."""
+        if any(isinstance(node, Check) for item in work for node in walk((item.node,))):
+            return None  # an exception must find exactly the effects of the iterations before it
         context = LoopContext(loop.dim, facts)
         pieces: list[list[int] | Stmt] = []
         for group in groups(work, context):

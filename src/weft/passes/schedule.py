@@ -47,6 +47,7 @@ from weft.passes.order import order
 from weft.passes.plain import plain, plain_check
 from weft.passes.recompute import pays, recomputed
 from weft.passes.rewrite_dims import dense_domain
+from weft.passes.sink import sets_all, sunk
 from weft.passes.store import contract
 from weft.passes.tile import Chain, find_chain, tile_sizes, tiled
 from weft.passes.unique import unique_loops
@@ -56,6 +57,7 @@ PASS = "schedule"
 
 def run(program: Program, context: PassContext) -> Program:
     """Lower the whole program; pairs of parameters that reordering takes to be disjoint are recorded."""
+    program = replace(program, body=sunk(program.body, program))
     workspace = Workspace.of(program, strict=context.options.fp == "strict")
     scheduler = _Scheduler(program, context, workspace)
     body = scheduler.block(program.body)
@@ -96,7 +98,7 @@ class _Scheduler:
     pairs: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.kinds = Kinds(self.workspace, self.context)
+        self.kinds = Kinds(self.workspace, self.context, filled=_filled(self.program))
         self.uses = self._count_uses()
 
     def _count_uses(self) -> dict[str, int]:
@@ -130,13 +132,23 @@ class _Scheduler:
     def control(self, node: If | While | Loop) -> Block:
         if isinstance(node, If):
             return (replace(node, then=self.block(node.then), orelse=self.block(node.orelse)),)
+        shared = isinstance(node, Loop) and node.kind is LoopKind.PARALLEL
+        self.kinds.depth += 1
+        self.kinds.shared += shared
+        try:
+            return (self.repeated(node),)
+        finally:
+            self.kinds.depth -= 1
+            self.kinds.shared -= shared
+
+    def repeated(self, node: While | Loop) -> While | Loop:
         if isinstance(node, While):
-            return (replace(node, prelude=self.block(node.prelude), body=self.block(node.body)),)
+            return replace(node, prelude=self.block(node.prelude), body=self.block(node.body))
         if isinstance(node.dim, CompressedDim):
             (dim,), values = dense_domain((node.dim,), self.workspace.table, {})
             body = map_block(node.body, lambda n: map_node_exprs(n, lambda e: substitute(e, values)))
             node = replace(node, dim=dim, body=body)
-        return (replace(node, body=self.block(node.body)),)
+        return replace(node, body=self.block(node.body))
 
     # --- straight-line code ---------------------------------------------------------------------------------------
 
@@ -328,6 +340,17 @@ class _Line:
 
 def _named(atoms: list[Atom]) -> set[str]:
     return set().union(*(atom.buffers() for atom in atoms))
+
+
+def _filled(program: Program) -> frozenset[str]:
+    """Arrays that are made of zeros or set as a whole somewhere."""
+    found: set[str] = set()
+    for node in walk(program.body):
+        if isinstance(node, Alloc) and node.zero:
+            found.add(node.buffer)
+        elif isinstance(node, Stmt) and sets_all(node, program):
+            found.add(node.buffer)
+    return frozenset(found)
 
 
 def _instead(atoms: list[Atom], chain: Chain, alone: Atom) -> list[Atom]:

@@ -31,6 +31,7 @@ from weft.ir.program import (
 from weft.ir.walk import has_exit, map_dim, map_node_exprs, substitute
 from weft.passes import PassContext, deadcode
 from weft.passes.algebra import Algebra
+from weft.passes.recentre import recentred_stmt
 
 
 def run(program: Program, context: PassContext) -> Program:
@@ -98,12 +99,13 @@ def simplify_check(check: Check, facts: Facts, algebra: Algebra) -> Check | None
 
 def simplify_stmt(stmt: Stmt, facts: Facts, algebra: Algebra) -> Stmt | None:
     """None if the statement writes nothing, or only what is there already."""
-    found = simplify_domain(stmt.domain, facts, algebra)
+    centred = recentred_stmt(stmt, facts.dims)
+    found = simplify_domain(centred.domain, facts, algebra)
     if found is None:
         return None
     domain, values, inside = found
-    index = tuple(algebra.simplify(substitute(part, values), inside) for part in stmt.index)
-    value = algebra.simplify(substitute(stmt.value, values), inside)
+    index = tuple(algebra.simplify(substitute(part, values), inside) for part in centred.index)
+    value = algebra.simplify(substitute(centred.value, values), inside)
     if stmt.reduce is None and isinstance(value, Read) and value.buffer == stmt.buffer and value.index == index:
         return None
     new = replace(stmt, domain=domain, index=index, value=value)

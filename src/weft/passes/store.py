@@ -77,11 +77,12 @@ def contract(block: Block, candidates: set[str], table: dict[str, Buffer], priva
     """
     uses: dict[str, _Uses] = {name: _Uses() for name in sorted(candidates)}
     _collect(block, (), uses)
+    loops = {node.dim.var for node in walk(block) if isinstance(node, Loop)}
     dropped: dict[str, tuple[int, ...]] = {}
     inside: dict[int, list[Alloc]] = {}
     outside: list[Node] = []
     for name, use in uses.items():
-        axes = _droppable(use)
+        axes = _droppable(use, loops)
         if axes:
             buffer = table[name]
             dropped[name] = axes
@@ -108,19 +109,21 @@ def _collect(block: Block, path: tuple[Loop, ...], uses: dict[str, _Uses]) -> No
             _collect(inner, (*path, node) if isinstance(node, Loop) else path, uses)
 
 
-def _droppable(use: _Uses) -> tuple[int, ...]:
-    """The axes at which all accesses have one and the same index, a function of one common loop (or of none)."""
+def _droppable(use: _Uses, loops: set[str]) -> tuple[int, ...]:
+    """The axes at which all accesses have one and the same index, a function of one common loop (or of none).
+
+    Loops beside each other may still share a name: only one around all accesses is the same loop for all.
+    """
     if not use.indices or use.common is None:
         return ()
     common = {loop.dim.var for loop in use.common}
-    local = set().union(*(free_vars(e) for index in use.indices for e in index))
     axes = []
     for axis, first in enumerate(use.indices[0]):
         form = affine(first)
         if form is None or any(index[axis] != first for index in use.indices[1:]):
             continue
-        varying = form.names & common
-        if len(varying) == 1 or not form.names & local:
+        varying = form.names & loops
+        if varying <= common and len(varying) <= 1 and (varying or form.is_constant):
             axes.append(axis)
     return tuple(axes)
 

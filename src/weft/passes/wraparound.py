@@ -3,8 +3,8 @@
     j = select(b[i] < 0, b[i] + n, b[i]);  check 0 <= j < n;  h[j] = v
         -->  check b[i] >= 0;  check b[i] < n;  h[b[i]] = v
 
-In: the items of a loop body whose checks will be made before the loop; out: items without the selection, one check more.
-Should the test fail, the loop runs as it was written, so a negative index still counts from the end.
+In: the items of a loop body whose checks will be made before the loop; out: items without the selection, and
+one check more.  Should the test fail, the loop runs as it was written, so a negative index still counts from the end.
 """
 
 from __future__ import annotations

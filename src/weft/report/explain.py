@@ -15,9 +15,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from weft.errors import Span
-from weft.ir.expr import Reduce
-from weft.ir.program import Block, Call, Loop, LoopKind, Node, Opaque, Program, Stmt
+from weft.ir.expr import Cast, Expr, Op, Read, Reduce
+from weft.ir.index import Affine, affine
+from weft.ir.ops import COMPARISONS
+from weft.ir.program import Block, Call, Derived, Loop, LoopKind, Node, Opaque, Program, SizeOf, Stmt, Symbol
 from weft.ir.text import show_expr
+from weft.ir.types import DType
 from weft.ir.walk import node_exprs, sub_blocks, subexpressions, walk
 
 State = Literal["native", "python", "mixed", "none"]
@@ -101,6 +104,15 @@ class VersionReport:
     backend: str
     left_to_python: int = 0
 
+    @property
+    def stages(self) -> tuple[tuple[str, float], ...]:
+        """Seconds of each step, the sum left out."""
+        return tuple((name, seconds) for name, seconds in self.seconds.items() if name != "total")
+
+    @property
+    def total(self) -> float:
+        return self.seconds.get("total", sum(seconds for _, seconds in self.stages))
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -164,16 +176,24 @@ class _Facts:
     libraries: list[str] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     merged: bool = False
+    inside: set[int] = field(default_factory=set)
+    kept: bool = False  # the line of a loop that is still a loop
     c: list[str] = field(default_factory=list)
 
 
-def explain(compiled: Sequence[CompiledLike], source: FunctionSource) -> Explanation:
-    """What became of each line of `source` in the given versions."""
+def explain(
+    compiled: Sequence[CompiledLike], source: FunctionSource, refused: Sequence[tuple[Span, str, str]] = ()
+) -> Explanation:
+    """What became of each line of `source` in the given versions; `refused`: why there is none for other arguments."""
     text = textwrap.dedent(source.text).splitlines()
     facts: dict[int, _Facts] = {source.first_line + at: _Facts() for at in range(len(text))}
     general: list[Note] = []
     for version in compiled:
         _gather(version, source, facts, general)
+    for span, reason, remedy in refused:
+        _note_python(span, Note("python", reason, remedy), source.file, facts, general)
+    if refused and not compiled:
+        _all_python(source, facts)
     _spread_to_headers(source, facts)
     lines = tuple(
         _line_report(number, content, facts[number])
@@ -190,6 +210,8 @@ def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Fac
         _walk_lowered(lowered.body, (), user_loops, source.file, facts)
         _find_merged(version.program_built, lowered, source.file, facts)
     for remark in version.remarks:
+        if remark.message.startswith("fused with line"):
+            continue  # the lowered program has said so already
         kind: Literal["done", "missed"] = "missed" if remark.kind == "missed" else "done"
         note = Note(kind, f"{remark.pass_name}: {remark.message}", remark.remedy)
         at = facts.get(remark.span.line) if remark.span.file == source.file else None
@@ -197,17 +219,42 @@ def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Fac
         if note not in target:
             target.append(note)
     for span, reason, remedy in version.fallbacks:
-        note = Note("python", reason, remedy)
-        inside = [n for n in range(span.line, max(span.line, span.end_line) + 1) if n in facts]
-        if not inside and note not in general:
-            general.append(note)
+        inside = _note_python(span, Note("python", reason, remedy), source.file, facts, general)
         for number in inside:
             facts[number].python = True
-        if inside and note not in facts[inside[0]].notes:
-            facts[inside[0]].notes.append(note)
     for number, code in c_by_line(version.c_source or "", source.file).items():
         if number in facts:
             facts[number].c.append(code)
+
+
+def _note_python(span: Span, note: Note, file: str, facts: dict[int, _Facts], general: list[Note]) -> list[int]:
+    """Put a reason where it belongs; the lines of its place."""
+    lines = range(span.line, max(span.line, span.end_line) + 1) if span.file == file else range(0)
+    inside = [number for number in lines if number in facts]
+    target = facts[inside[0]].notes if inside else general
+    if note not in target:
+        target.append(note)
+    return inside
+
+
+def _all_python(source: FunctionSource, facts: dict[int, _Facts]) -> None:
+    """Every statement of a function that has no version at all runs in the interpreter."""
+    for node in _statements(source):
+        for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+            fact = facts.get(number + source.first_line - 1)
+            if fact is not None:
+                fact.python = True
+
+
+def _statements(source: FunctionSource) -> Iterator[ast.stmt]:
+    """The statements inside the function, at lines counted from 1; none if the text cannot be parsed."""
+    try:
+        tree = ast.parse(textwrap.dedent(source.text))
+    except SyntaxError:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node
 
 
 def _loop_variables(program: Program) -> set[str]:
@@ -229,7 +276,13 @@ def _walk_lowered(
             _note_fusion(node, file, facts)
         for number in _lines_of(node.span, file):
             if number in facts:
-                _note_node(node, inner, user_loops, facts[number])
+                _note_node(node, inner, facts[number])
+                facts[number].kept |= isinstance(node, Loop) and node.dim.var in user_loops
+        if isinstance(node, (Stmt, Call)):
+            for number in _expression_lines(node, file) - {node.span.line}:
+                if number in facts:
+                    facts[number].inside.add(node.span.line)
+                    _note_node(node, inner, facts[number])
         for body in sub_blocks(node):
             _walk_lowered(body, inner, user_loops, file, facts)
 
@@ -238,7 +291,18 @@ def _made(loops: Iterable[Loop], user_loops: set[str]) -> bool:
     return any(loop.dim.var not in user_loops for loop in loops)
 
 
-def _note_node(node: Node, loops: tuple[Loop, ...], user_loops: set[str], fact: _Facts) -> None:
+def _expression_lines(node: Node, file: str) -> set[int]:
+    """The lines whose expressions are computed in a statement, whatever line the statement itself carries."""
+    return {
+        number
+        for expr in node_exprs(node)
+        for part in subexpressions(expr)
+        if isinstance(part, (Op, Read, Reduce, Cast))
+        for number in _lines_of(part.span, file)
+    }
+
+
+def _note_node(node: Node, loops: tuple[Loop, ...], fact: _Facts) -> None:
     if isinstance(node, Opaque):
         fact.python = True
         return
@@ -276,9 +340,7 @@ def _find_merged(built: Program | None, lowered: Program, file: str, facts: dict
     before = {number for node in walk(built.body) for number in _lines_of(node.span, file)}
     after = {number for node in walk(lowered.body) for number in _lines_of(node.span, file)}
     for node in walk(lowered.body):
-        for expr in node_exprs(node):
-            for part in subexpressions(expr):
-                after |= set(_lines_of(getattr(part, "span", node.span), file)) if isinstance(part, Reduce) else set()
+        after |= _expression_lines(node, file)
     for number in before - after:
         if number in facts:
             facts[number].merged = True
@@ -287,14 +349,8 @@ def _find_merged(built: Program | None, lowered: Program, file: str, facts: dict
 
 def _spread_to_headers(source: FunctionSource, facts: dict[int, _Facts]) -> None:
     """The line of a `for`, `while`, `if` or a multi-line statement takes its state from what it holds."""
-    try:
-        tree = ast.parse(textwrap.dedent(source.text))
-    except SyntaxError:
-        return
     shift = source.first_line - 1
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.stmt) or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
+    for node in _statements(source):
         first, last = node.lineno + shift, (node.end_lineno or node.lineno) + shift
         if isinstance(node, (ast.For, ast.While, ast.If)):
             _spread_up(facts, first, range(node.body[0].lineno + shift, last + 1))
@@ -307,7 +363,8 @@ def _spread_up(facts: dict[int, _Facts], header: int, body: range) -> None:
     inside = [facts[number] for number in body if number in facts]
     if fact is None:
         return
-    if not fact.native and not fact.python:
+    fact.merged = False  # a loop or branch is not a value
+    if not fact.kept and not fact.kinds and not fact.python:
         fact.native = any(item.native for item in inside)
         fact.python = any(item.python for item in inside)
         for item in inside:
@@ -332,31 +389,96 @@ def _line_report(number: int, text: str, fact: _Facts) -> LineReport:
     traits += fact.libraries
     if fact.merged:
         traits.append("merged into its uses")
-    return LineReport(number, text, state, tuple(traits), tuple(sorted(fact.fused)), tuple(fact.notes), tuple(fact.c))
+    together = fact.fused | fact.inside - {0, number}
+    return LineReport(number, text, state, tuple(traits), tuple(sorted(together)), tuple(fact.notes), tuple(fact.c))
 
 
 def _version_report(version: CompiledLike) -> VersionReport:
     program = version.program_lowered or version.program_optimised
     guards: list[str] = []
     if program is not None:
-        guards += [_guard_text(check.condition) for check in program.guards]
+        guards += guard_texts(program, [check.condition for check in program.guards])
         guards += [f"{first} and {second} share no memory" for first, second in program.disjoint]
+        guards = list(dict.fromkeys(guards))
     if version.c_source is not None:
         backend = "c"
     else:
-        backend = "python" if program is not None else "none"
+        backend = "python" if program is not None else "prebuilt"
     return VersionReport(version.signature, tuple(guards), dict(version.seconds), backend, len(version.fallbacks))
 
 
-def _guard_text(condition: Any) -> str:
-    return show_expr(condition)
+_SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def condition_text(program: Program, condition: Expr) -> str:
+    """A condition as the user would write it: a_0 - 2 >= 0  -->  a.shape[0] >= 2."""
+    while isinstance(condition, Cast) and condition.value.type.dtype is DType.BOOL:
+        condition = condition.value
+    if isinstance(condition, Op) and condition.op in ("and", "or"):
+        return f" {condition.op} ".join(condition_text(program, argument) for argument in condition.args)
+    if isinstance(condition, Op) and condition.op in COMPARISONS:
+        form = _difference(condition)
+        if form is not None:
+            return _comparison_text(program, form, condition.op)
+    return show_expr(condition).removeprefix("(").removesuffix(" as bool)")
+
+
+def guard_texts(program: Program, conditions: Sequence[Expr]) -> list[str]:
+    """The conditions as text; of several bounds on one thing only the strongest."""
+    texts: list[str] = []
+    bounds: dict[tuple[tuple[str, int], ...], int] = {}
+    for condition in conditions:
+        stripped = condition.value if isinstance(condition, Cast) else condition
+        form = _difference(stripped) if isinstance(stripped, Op) and stripped.op in _AT_LEAST else None
+        if form is None or not isinstance(stripped, Op):
+            texts.append(condition_text(program, condition))
+            continue
+        sign, shift = _AT_LEAST[stripped.op]
+        form = form.scaled(sign)
+        bounds[form.terms] = min(form.constant - shift, bounds.get(form.terms, form.constant - shift))
+    return [_comparison_text(program, Affine(terms, constant), "ge") for terms, constant in bounds.items()] + texts
+
+
+# form <op> 0 as sign * form - shift >= 0
+_AT_LEAST = {"ge": (1, 0), "gt": (1, 1), "le": (-1, 0), "lt": (-1, 1)}
+
+
+def _difference(comparison: Op) -> Affine | None:
+    """left - right of a comparison of index expressions."""
+    if len(comparison.args) != 2:
+        return None
+    left, right = (affine(argument) for argument in comparison.args)
+    return None if left is None or right is None else left - right
+
+
+def _comparison_text(program: Program, form: Affine, op: str) -> str:
+    """form <op> 0 with every term on the side where it is positive."""
+    if op == "ge" and form.constant == -1 and any(coefficient < 0 for _, coefficient in form.terms):
+        form, op = Affine(form.terms, 0), "gt"  # a >= b + 1 is a > b
+    names = {symbol.name: _symbol_text(symbol) for symbol in program.symbols}
+    sides: list[list[str]] = [[], []]
+    for name, coefficient in form.terms:
+        text = names.get(name, name)
+        sides[coefficient < 0].append(text if abs(coefficient) == 1 else f"{abs(coefficient)} * {text}")
+    if form.constant:
+        sides[form.constant < 0].append(str(abs(form.constant)))
+    left, right = (" + ".join(side) or "0" for side in sides)
+    return f"{left} {_SIGNS[op]} {right}"
+
+
+def _symbol_text(symbol: Symbol) -> str:
+    if isinstance(symbol.source, SizeOf):
+        return f"{symbol.source.buffer}.shape[{symbol.source.axis}]"
+    if isinstance(symbol.source, Derived):
+        return show_expr(symbol.source.value)
+    return symbol.source.name
 
 
 _PLACE = re.compile(r"/\*\s*(?P<file>[^*:]+):(?P<line>\d+)\s*\*/")
 
 
 def c_by_line(c_source: str, file: str) -> dict[int, str]:
-    """The C of each source line: what stands between the comment that names it and the next such comment."""
+    """The C of each source line: what stands between a comment that names it and the next such comment."""
     base = re.split(r"[\\/]", file)[-1]
     found: dict[int, list[str]] = {}
     current: int | None = None
@@ -364,6 +486,8 @@ def c_by_line(c_source: str, file: str) -> dict[int, str]:
         place = _PLACE.search(row)
         if place is not None:
             current = int(place["line"]) if place["file"].strip() == base else None
+            if current in found:
+                found[current].append("...")
             row = _PLACE.sub("", row).rstrip()
         elif row.startswith("}"):
             current = None
@@ -401,10 +525,11 @@ def _text(explanation: Explanation) -> Iterator[str]:
 
 
 def _cost_text(version: VersionReport) -> str:
-    stages = ", ".join(f"{name} {seconds * 1e3:.0f}" for name, seconds in version.seconds.items() if seconds >= 5e-4)
-    total = sum(version.seconds.values())
-    made = {"c": "native code", "python": "Python back end", "none": "plain Python"}[version.backend]
-    return f"{made}, compiled in {total * 1e3:.0f} ms" + (f" ({stages})" if stages else "")
+    stages = ", ".join(f"{name} {seconds * 1e3:.0f}" for name, seconds in version.stages if seconds >= 5e-4)
+    made = {"c": "native code", "python": "Python back end", "prebuilt": "native code"}[version.backend]
+    if not version.seconds:
+        return f"{made}, compiled ahead of time"
+    return f"{made}, compiled in {version.total * 1e3:.0f} ms" + (f" ({stages})" if stages else "")
 
 
 def label(line: LineReport) -> str:

@@ -104,10 +104,9 @@ def _section(explanation: Explanation) -> Iterator[str]:
 
 def _version_row(number: int, version: VersionReport) -> str:
     guards = "<br>".join(f"<code>{escape(guard)}</code>" for guard in version.guards) or "always"
-    total = sum(version.seconds.values()) * 1e3
-    stages = ", ".join(f"{name} {seconds * 1e3:.1f} ms" for name, seconds in version.seconds.items())
+    stages = ", ".join(f"{name} {seconds * 1e3:.1f} ms" for name, seconds in version.stages)
     cells = f"<td>{number}</td><td><code>{escape(version.signature)}</code></td><td>{guards}</td>"
-    return f'<tr>{cells}<td title="{escape(stages)}">{total:.0f} ms</td></tr>'
+    return f'<tr>{cells}<td title="{escape(stages)}">{version.total * 1e3:.0f} ms</td></tr>'
 
 
 def css_class(line: LineReport) -> str:

@@ -94,6 +94,16 @@ class Core:
 _core_lock = threading.Lock()
 _core: Core | None = None
 _core_problem: str | None = None
+_offered: Path | None = None
+
+
+def offer_core(path: Path) -> None:
+    """A core that was built elsewhere for this very kind of machine: used where no compiler can build one.
+
+    It must be offered before the first compiled function is made, since the choice of the dispatcher is final.
+    """
+    global _offered
+    _offered = path
 
 
 def load_core() -> Core | None:
@@ -124,7 +134,7 @@ def _why_not_native() -> str | None:
         or hasattr(sys, "getobjects")
     ):
         return "the native core needs a regular build of CPython with its global lock"
-    if toolchain.find() is None:
+    if toolchain.find() is None and _offered is None:
         return "no C compiler was found"
     return None
 
@@ -145,9 +155,12 @@ def core_source() -> str:
 
 def _start_core() -> Core:
     compiler = toolchain.find()
-    if compiler is None:
+    path = _offered
+    if compiler is not None:
+        path = compiler.build_shared(core_source(), flags=("-pthread",), name="weft_core")
+    if path is None:
         raise OSError("no C compiler was found")
-    library = ctypes.PyDLL(str(compiler.build_shared(core_source(), flags=("-pthread",), name="weft_core")))
+    library = ctypes.PyDLL(str(path))
     library.weft_core_start.restype = ctypes.py_object
     library.weft_core_start.argtypes = [ctypes.py_object] * 6
     library.weft_runtime_table.restype = ctypes.c_void_p

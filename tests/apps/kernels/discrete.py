@@ -283,7 +283,7 @@ KERNELS = (
         small=(0, 1, 9),
         medium=30,
     ),
-    Kernel("sieve", {"numpy": sieve_numpy, "loops": sieve_loops}, lambda n, rng: (n,), medium=1000),
+    Kernel("sieve", {"numpy": sieve_numpy, "loops": sieve_loops}, lambda n, rng: (n,), medium=1000, partial=("numpy",)),
     Kernel("collatz", {"loops": collatz_loops}, lambda n, rng: (n,), medium=300),
     Kernel(
         "bubble_sort",

@@ -268,12 +268,10 @@ def row_sums_loops(a):
 
 
 def row_sums_lists(a):
-    out = []
-    for row in a:
-        total = 0.0
+    out = [0.0] * len(a)
+    for i, row in enumerate(a):
         for value in row:
-            total += value
-        out.append(total)
+            out[i] += value
     return out
 
 

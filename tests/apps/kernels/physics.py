@@ -32,7 +32,7 @@ def forces_loops(position, mass, softening):
 
 def forces_lists(position, mass, softening):
     n = len(position)
-    out = [[0.0, 0.0, 0.0] for _ in range(n)]
+    out = [[0.0] * 3 for _ in range(n)]
     for i in range(n):
         for j in range(n):
             if i != j:
@@ -240,12 +240,12 @@ def horner_loops(coefficients, x):
 
 
 def horner_lists(coefficients, x):
-    out = []
-    for t in x:
+    out = [0.0] * len(x)
+    for i in range(len(x)):
         value = 0.0
         for c in coefficients:
-            value = value * t + c
-        out.append(value)
+            value = value * x[i] + c
+        out[i] = value
     return out
 
 

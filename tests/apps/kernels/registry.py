@@ -20,6 +20,7 @@ class Kernel:
     """One computation in several spellings ("numpy", "loops", "lists").
 
     tolerance: relative to the largest element; 0 asks for the same bits.  "lists" takes nested lists for arrays.
+    partial: the forms that may run in Python, in part or as a whole; all others compile under fallback="error".
     """
 
     name: str
@@ -28,6 +29,7 @@ class Kernel:
     small: tuple[int, ...] = (1, 2, 7, 16)
     medium: int = 64
     tolerance: float = 0.0
+    partial: tuple[str, ...] = ()
 
     def arguments(self, form: str, size: int, seed: int = 7) -> Arguments:
         """Fresh arguments of one form, the same for the same size and seed."""

@@ -375,6 +375,7 @@ KERNELS = (
         {"numpy": jacobi_2d_swap_numpy},
         lambda n, rng: (3, rng.random((n, n))),
         small=(2, 3, 9, 30),
+        partial=("numpy",),
     ),
     Kernel(
         "heat_3d",

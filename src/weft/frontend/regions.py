@@ -1,0 +1,188 @@
+"""A function with a statement weft cannot compile, split: native regions around it, the statement itself left to Python.
+
+In: the Source of a function and the line of the trouble; out: a `Split`: the function's tree with runs of statements
+replaced by calls of region functions, and those functions.
+
+    def f(a):                              def f(a):
+        <run of statements>                    x, y = __weft_region_0(a)
+        print(x)                  -->          print(x)
+        <run of statements>                    return __weft_region_1(a, x, y)
+A loop or branch that holds the troubled statement stays Python and its own blocks are split in the same way.  A region that
+turns out to hold another such statement is split again when it is first called.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from weft.frontend.liveness import Liveness, assigned
+from weft.frontend.source import Source
+
+REGION = "__weft_region_"
+_BARRIERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
+_SUSPENDS = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
+
+
+@dataclass(frozen=True)
+class Region:
+    """A run of statements as a function of its own: parameters are what it reads, results what is read afterwards."""
+
+    name: str
+    tree: ast.FunctionDef
+
+
+@dataclass
+class Split:
+    """The function that calls the regions, and the regions."""
+
+    tree: ast.FunctionDef
+    regions: list[Region] = field(default_factory=list)
+
+
+def split(source: Source, line: int) -> Split | None:
+    """The function split at the statement on `line`; None if nothing around it is worth compiling."""
+    tree = copy.deepcopy(source.tree)
+    if any(isinstance(node, _SUSPENDS) for node in ast.walk(tree)):
+        return None
+    splitter = _Splitter(tree, line, len(source.tree.body))
+    spec = tree.args
+    bound = {a.arg for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]} | set(source.cells)
+    if spec.vararg:
+        bound.add(spec.vararg.arg)
+    if spec.kwarg:
+        bound.add(spec.kwarg.arg)
+    tree.body = splitter.block(tree.body, bound, tail=True)
+    tree.decorator_list = []
+    return Split(ast.fix_missing_locations(tree), splitter.regions) if splitter.regions else None
+
+
+class _Splitter:
+    def __init__(self, tree: ast.FunctionDef, line: int, statements: int) -> None:
+        self.line = line
+        self.liveness = Liveness(tree.body)
+        self.locals = assigned(tree.body) | {a.arg for a in tree.args.args}
+        self.regions: list[Region] = []
+        # A region that is the whole body again would be split forever.
+        self.whole = statements
+
+    def block(self, body: list[ast.stmt], bound: set[str], tail: bool) -> list[ast.stmt]:
+        """A block with its runs of good statements outlined; `bound` are names sure to be set, `tail`: it ends the function."""
+        result: list[ast.stmt] = []
+        run: list[ast.stmt] = []
+        known = set(bound)
+        start = set(bound)
+        for node in body:
+            if self._troubled(node) or isinstance(node, _BARRIERS):
+                result += self._close(run, start, None)
+                result.append(self._inside(node, known))
+                run = []
+                known |= _surely_assigned([node])
+                start = set(known)
+                continue
+            run.append(node)
+            known |= _surely_assigned([node])
+        return result + self._close(run, start, tail)
+
+    def _troubled(self, node: ast.stmt) -> bool:
+        return node.lineno <= self.line <= (node.end_lineno or node.lineno)
+
+    def _inside(self, node: ast.stmt, bound: set[str]) -> ast.stmt:
+        """A compound statement that holds the trouble: its blocks are split."""
+        if isinstance(node, (ast.For, ast.While)):
+            inner = set(bound)
+            if isinstance(node, ast.For):
+                inner |= assigned([node.target])
+            node.body = self.block(node.body, inner, tail=False)
+            node.orelse = self.block(node.orelse, set(bound), tail=False)
+        elif isinstance(node, ast.If):
+            node.body = self.block(node.body, set(bound), tail=False)
+            node.orelse = self.block(node.orelse, set(bound), tail=False)
+        elif isinstance(node, (ast.With, ast.Try)):
+            node.body = self.block(node.body, set(bound), tail=False)
+        return node
+
+    def _close(self, run: list[ast.stmt], bound: set[str], tail: bool | None) -> list[ast.stmt]:
+        """A run of statements as a call of a region, or unchanged if that does not pay or is not safe."""
+        if not run or not _worthwhile(run) or len(run) == self.whole:
+            return run
+        returns = any(isinstance(node, ast.Return) for statement in run for node in ast.walk(statement))
+        if (returns and not tail) or _escapes(run):
+            return run
+        reads = sorted(_upward(run) & self.locals | (_upward(run) & bound))
+        if not set(reads) <= bound:
+            return run
+        live = self.liveness.live_after(run[-1])
+        writes = sorted(assigned(run) & live)
+        if not returns and not set(writes) <= bound | _surely_assigned(run):
+            return run
+        return [self._outline(run, reads, [] if returns else writes, returns)]
+
+    def _outline(self, run: list[ast.stmt], reads: Sequence[str], writes: Sequence[str], returns: bool) -> ast.stmt:
+        name = f"{REGION}{len(self.regions)}"
+        body = list(run)
+        first, last = run[0], run[-1]
+        if not returns:
+            names: list[ast.expr] = [ast.Name(id=w, ctx=ast.Load()) for w in writes]
+            body.append(_at(ast.Return(value=ast.Tuple(elts=names, ctx=ast.Load())), last))
+        arguments = ast.arguments(posonlyargs=[], args=[ast.arg(arg=r) for r in reads], kwonlyargs=[], kw_defaults=[], defaults=[])
+        tree = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[], returns=None)
+        if hasattr(tree, "type_params"):
+            tree.type_params = []
+        self.regions.append(Region(name, ast.fix_missing_locations(_at(tree, first))))  # type: ignore[arg-type]
+        call = ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=[ast.Name(id=r, ctx=ast.Load()) for r in reads], keywords=[])
+        if returns:
+            return _at(ast.Return(value=call), first)
+        if not writes:
+            return _at(ast.Expr(value=call), first)
+        target = ast.Tuple(elts=[ast.Name(id=w, ctx=ast.Store()) for w in writes], ctx=ast.Store())
+        return _at(ast.Assign(targets=[target], value=call), first)
+
+
+def _at(node: ast.stmt, like: ast.stmt) -> ast.stmt:
+    ast.copy_location(node, like)
+    return ast.fix_missing_locations(node)
+
+
+def _upward(run: list[ast.stmt]) -> set[str]:
+    """Names that a run may read before it sets them."""
+    return set(Liveness(run).at_start)
+
+
+def _surely_assigned(body: list[ast.stmt]) -> set[str]:
+    """Names that are set once the statements have run to their end."""
+    found: set[str] = set()
+    for node in body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.Import, ast.ImportFrom)):
+            found |= assigned([node])
+        elif isinstance(node, ast.With):
+            found |= _surely_assigned(node.body) | assigned([i.optional_vars for i in node.items if i.optional_vars])
+        elif isinstance(node, ast.If) and node.orelse:
+            found |= _surely_assigned(node.body) & _surely_assigned(node.orelse)
+    return found
+
+
+def _worthwhile(run: list[ast.stmt]) -> bool:
+    """A region must hold a loop or some array arithmetic: a call costs more than a few scalar statements."""
+    nodes = [node for statement in run for node in ast.walk(statement)]
+    if any(isinstance(node, (ast.For, ast.While, ast.ListComp, ast.GeneratorExp, ast.MatMult)) for node in nodes):
+        return True
+    return sum(isinstance(node, (ast.BinOp, ast.Call)) for node in nodes) >= 4
+
+
+def _escapes(run: list[ast.stmt]) -> bool:
+    """Whether a break or continue of an outer loop stands in the run."""
+
+    def own(body: Sequence[ast.stmt]) -> bool:
+        for node in body:
+            if isinstance(node, (ast.Break, ast.Continue)):
+                return True
+            if isinstance(node, ast.If) and (own(node.body) or own(node.orelse)):
+                return True
+            if isinstance(node, (ast.With, ast.Try)) and own(node.body):
+                return True
+        return False
+
+    return own(run)
