@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from weft.frontend.source import Source
     from weft.report.explain import Explanation
     from weft.runtime.interpreted import Dispatcher as _Base
+    from weft.runtime.versions import Kept
 else:
     _Base = dispatch.dispatcher_type()
 
@@ -50,6 +51,39 @@ class Prebuilt:
     fallbacks: tuple[Any, ...] = ()
 
 
+@dataclass
+class _Restored:
+    """A version from the disk cache; how it was made is worked out again only if somebody asks."""
+
+    kept: Kept
+    kinds: tuple[Any, ...]
+    sample: tuple[Any, ...]
+    read: float
+    full: pipeline.Compiled | None = None
+
+    @property
+    def signature(self) -> str:
+        return self.kept.signature
+
+    @property
+    def c_source(self) -> str | None:
+        return self.kept.c_source
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        return {"total": self.read, "disk cache": self.read}
+
+
+def _light(value: Any) -> Any:
+    """A stand-in for an argument that keeps its type and sizes and none of its memory."""
+    import numpy as np
+
+    if type(value) is np.ndarray and value.size > 16:
+        strides = tuple(0 if value.size else s for s in value.strides)
+        return np.lib.stride_tricks.as_strided(np.empty(1, value.dtype), value.shape, strides)
+    return value
+
+
 class Jitted(_Base):
     """A compiled function.  Calls go straight to the native dispatcher; `_miss` is its way out."""
 
@@ -58,7 +92,7 @@ class Jitted(_Base):
         functools.update_wrapper(self, function)
         self.py_func = function
         self.options = options
-        self._compiled: list[pipeline.Compiled] = []
+        self._compiled: list[pipeline.Compiled | _Restored] = []
         self._prebuilt: list[Prebuilt] = []
         self._keys: dict[Any, int] = {}
         self._refused: dict[Any, Unsupported] = {}
@@ -68,6 +102,7 @@ class Jitted(_Base):
         self._plain_calls = 0
         self._plain = function  # what runs where no version does: the function, or its split into regions
         self._regions: list[Jitted] = []
+        self._is_region = False
 
     # --- calling ----------------------------------------------------------------------------------------------------
 
@@ -111,13 +146,56 @@ class Jitted(_Base):
             if tried >= (_MAX_FOR_KEY if status != STATUS_GUARD or tried else 1) or len(self._compiled) >= _MAX_VERSIONS:
                 return False
             self._keys[key] = tried + 1
+            stored = self._stored_key(key, tried)
+            if stored is not None and self._restore(stored, key, values):
+                return True
             try:
-                return self._compile(values)
+                return self._compile(values, stored)
             except Unsupported as problem:
                 self._refused[key] = problem
                 return self._refuse(problem)
 
-    def _compile(self, values: tuple[Any, ...]) -> bool:
+    def _stored_key(self, kinds: tuple[Any, ...], attempt: int) -> str | None:
+        """The place of a version in the disk cache; None if it has none."""
+        from weft.frontend.specs import ObjectSpec
+        from weft.runtime import versions
+
+        if not self.options.cache or self.options.backend == "python" or self._is_region or dispatch.load_core() is None:
+            return None
+        text = ", ".join(f"object {k.kind.__module__}.{k.kind.__qualname__}" if isinstance(k, ObjectSpec) else repr(k) for k in kinds)
+        return versions.key_for(self.py_func, text, self.options, attempt)
+
+    def _cells(self) -> dict[str, Any]:
+        return dict(zip(self.py_func.__code__.co_freevars, self.py_func.__closure__ or ()))
+
+    def _restore(self, stored: str, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> bool:
+        """A version from the disk cache."""
+        from weft.runtime import versions
+
+        start = perf_counter()
+        kept = versions.restore(stored, self.py_func, self._cells())
+        if kept is None:
+            return False
+        self._compiled.append(_Restored(kept, kinds, tuple(map(_light, values)), perf_counter() - start))
+        self.add_version(kept.version)
+        return True
+
+    def _keep(self, stored: str, compiled: pipeline.Compiled) -> None:
+        from weft.runtime import versions
+
+        if compiled.c_source is None or compiled.library is None or compiled.version is None:
+            return
+        versions.keep(
+            stored,
+            compiled.version,
+            signature=compiled.signature,
+            c_source=compiled.c_source,
+            library=compiled.library,
+            cells=self._cells(),
+            inlined=compiled.built.functions,
+        )
+
+    def _compile(self, values: tuple[Any, ...], stored: str | None = None) -> bool:
         from weft import pipeline
         from weft.frontend import specs
 
@@ -134,6 +212,8 @@ class Jitted(_Base):
         assert compiled.version is not None
         self._compiled.append(compiled)
         self.add_version(compiled.version)
+        if stored is not None:
+            self._keep(stored, compiled)
         return True
 
     def _load(self) -> Source:
@@ -168,6 +248,7 @@ class Jitted(_Base):
 
         function = _function_from(tree, source, None, {})
         region = Jitted(function, self.options)
+        region._is_region = True
         region._source = Source(tree.name, source.file, tree, source.text, source.namespace, {})
         return region
 
@@ -210,9 +291,21 @@ class Jitted(_Base):
         place = FunctionSource(source.name, source.file, self.py_func.__code__.co_firstlineno, text)
         parts = [*self._parts()]
         refused = [(p.span, p.reason, p.remedy) for part in parts for p in part._refused.values()]
-        versions = [*self._prebuilt, *(version for part in parts for version in part._compiled)]
+        versions = [*self._prebuilt, *(part._full(version) for part in parts for version in part._compiled)]
         explanation = explain(versions, place, refused)
         return explanation.to_json() if format == "json" else explanation  # type: ignore[return-value]
+
+    def _full(self, version: pipeline.Compiled | _Restored) -> pipeline.Compiled:
+        """Everything about a version, also about one that came from the disk cache."""
+        from weft import pipeline
+
+        if not isinstance(version, _Restored):
+            return version
+        if version.full is None:
+            version.full = pipeline.front(self._load(), version.kinds, version.sample, self.options)
+            version.full.c_source = version.kept.c_source
+            version.full.seconds = version.seconds
+        return version.full
 
     def _parts(self) -> Iterator[Jitted]:
         """This function and the regions it was split into."""
@@ -248,12 +341,12 @@ class Jitted(_Base):
         if not self._compiled:
             raise WeftError(f"{self.py_func.__name__} has not been compiled yet: call it once")
         if signature is None:
-            return self._compiled[-1]
+            return self._full(self._compiled[-1])
         if isinstance(signature, int):
-            return self._compiled[signature]
+            return self._full(self._compiled[signature])
         for version in self._compiled:
             if version.signature == signature:
-                return version
+                return self._full(version)
         raise WeftError(f"no version for {signature}; there are: {', '.join(self.signatures)}")
 
     def compile_hints(self) -> bool:

@@ -11,6 +11,7 @@ import platform
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -59,6 +60,7 @@ class Compiled:
     fallbacks: list[tuple[Span, str, str]] = field(default_factory=list)
     version: D.Version | None = None
     flags: tuple[str, ...] = ()
+    library: Path | None = None
 
 
 class _Clock:
@@ -164,6 +166,7 @@ def _c_version(compiled: Compiled, options: Options, chain: toolchain.Toolchain)
     start = perf_counter()
     store = None if options.cache else cache.process_cache()
     path = chain.build_shared(unit.text, flags=compiled.flags, name=compiled.source.name, cache=store)
+    compiled.library = path
     kernel = dispatch.load_kernel(path)
     compiled.seconds["compiler"] = perf_counter() - start
     compiled.version = _version(compiled, unit.layout, unit.exceptions, kernel.address, kernel)

@@ -1,5 +1,5 @@
-"""The Python back end, which serves where there is no C compiler: every kernel of the corpus, in every spelling, gives what
-plain Python gives.
+"""The Python back end, which serves where there is no C compiler: every kernel of the corpus, in every spelling,
+gives what plain Python gives.
 """
 
 from __future__ import annotations

@@ -149,3 +149,38 @@ def test_random_stretches(seed: int) -> None:
     after = version.run(store.run(lowered(match.run(before, context)), context), context)
     assert_same(before, values, after)
     assert_same(before, values, fp="strict")
+
+
+ESCAPE = """
+  for i in 0 .. a_0:
+    for j in 0 .. a_1:
+      z = a[i, j]
+      n = 0
+      while z < 10.0_f64 and n < 20:
+        z = z * z + 0.5_f64
+        n = n + 1
+      b[i, j] = f64(n)
+"""
+
+
+def test_while_loops_run_in_parallel_over_independent_elements() -> None:
+    before = program({"a": ("f64", 2), "b": ("f64", 2)}, ESCAPE, "local z: f64\nlocal n: int")
+    after = assert_same(before, {"a": RNG.random((3, 4)), "b": np.zeros((3, 4))})
+    assert variables(after, LoopKind.PARALLEL) == ["i"]
+    assert after.disjoint == (("b", "a"),)
+
+
+DEPENDENT = [
+    ESCAPE.replace("      n = 0\n", ""),  # counts on from the last element
+    ESCAPE.replace("b[i, j] = f64(n)", "b[0, j] = f64(n)"),
+    ESCAPE.replace("b[i, j] = f64(n)", "b[i, j] = b[a_0 - 1 - i, j] + f64(n)"),
+    ESCAPE.replace("      z = a[i, j]\n", "      if n > 3:\n        z = a[i, j]\n"),
+    ESCAPE + "\nb[0, 0] = f64(n)",  # the last value is used
+]
+
+
+@pytest.mark.parametrize("body", DEPENDENT)
+def test_loops_that_must_stay_in_order(body: str) -> None:
+    before = program({"a": ("f64", 2), "b": ("f64", 2)}, "n = 5\nz = 0.5_f64\n" + body, "local z: f64\nlocal n: int")
+    after = assert_same(before, {"a": RNG.random((3, 4)), "b": np.ones((3, 4))})
+    assert "i" not in variables(after, LoopKind.PARALLEL)

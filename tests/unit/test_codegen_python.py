@@ -421,6 +421,25 @@ program walk(a, b, limit):
         check(text, a=numbers(5), b=numbers(5, seed=1), limit=limit)
 
 
+@pytest.mark.parametrize("value", ["real(x[i])", "imag(x[i])", "f64(x[i])", "real(y[i])", "y[i]", "y[n - 1 - i]"])
+def test_a_new_array_never_shares_memory_with_what_it_was_made_of(value):
+    text = f"""
+program parts(x, y):
+  size n = x.shape[0]
+  param x: c128[n] C
+  param y: f64[n] C
+  result t: f64[n]
+  output #0 = array t
+  alloc t
+  t[i] = {value}   for i: 0 <= i < n
+  x[i] = x[i] * 2.0_c128   for i: 0 <= i < n
+  y[i] = 0.0_f64   for i: 0 <= i < n
+  return #0
+"""
+    text = text.replace("2.0_c128", "complex(2.0_f64, 1.0_f64)")
+    check(text, x=numbers(4, dtype="c16") * (1 + 2j), y=numbers(4, seed=1))
+
+
 def test_names_of_python_and_of_the_generated_code_are_free_to_use():
     text = """
 program np(max, range):

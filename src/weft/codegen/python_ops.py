@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from weft.codegen import python_syntax as py
@@ -93,7 +93,8 @@ def operate(op: str, args: Sequence[Piece], operand: ScalarType, of: ScalarType)
         return combined(py.flipped(nodes[0]), args)
     if op == "abs" and not array and operand.weak and not operand.dtype.is_complex:
         return combined(py.call("abs", nodes[0]), args, _one_kind(args[0]))
-    return combined(py.call(_FUNCTIONS.get(op, f"np.{op}"), *nodes), args)
+    result = combined(py.call(_FUNCTIONS.get(op, f"np.{op}"), *nodes), args)
+    return replace(result, view=array) if op in ("real", "imag") else result  # NumPy gives these as views
 
 
 def _one_kind(piece: Piece) -> Kind:
@@ -245,7 +246,7 @@ def _cast_array(piece: Piece, source: ScalarType, of: ScalarType) -> Piece:
     if source.dtype.is_complex and of.dtype.kind not in "cb":
         node = py.attribute(node, "real")
         if source.dtype.real is of.dtype:
-            return combined(node, (piece,))
+            return replace(combined(node, (piece,)), view=True)
     return combined(py.method(node, "astype", py.name(py.dtype_name(of.dtype))), (piece,))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from weft.analysis import cost
 from weft.errors import NOWHERE, Span
 from weft.ir.expr import CompressedDim, Expr, Op, Read, Reduce
 from weft.ir.program import (
@@ -41,7 +42,8 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.fuse import Facts, Group, partition
-from weft.passes.kinds import Kinds
+from weft.passes.independent import outputs, why_not_independent
+from weft.passes.kinds import FEW_ITERATIONS, Kinds
 from weft.passes.lower import Atom, Workspace, has_reduce, is_private, to_atoms
 from weft.passes.order import order
 from weft.passes.plain import plain, plain_check
@@ -132,6 +134,8 @@ class _Scheduler:
     def control(self, node: If | While | Loop) -> Block:
         if isinstance(node, If):
             return (replace(node, then=self.block(node.then), orelse=self.block(node.orelse)),)
+        if isinstance(node, Loop) and self.shares(node):
+            node = replace(node, kind=LoopKind.PARALLEL)
         shared = isinstance(node, Loop) and node.kind is LoopKind.PARALLEL
         self.kinds.depth += 1
         self.kinds.shared += shared
@@ -148,7 +152,32 @@ class _Scheduler:
             (dim,), values = dense_domain((node.dim,), self.workspace.table, {})
             body = map_block(node.body, lambda n: map_node_exprs(n, lambda e: substitute(e, values)))
             node = replace(node, dim=dim, body=body)
-        return replace(node, body=self.block(node.body))
+        body = self.block(node.body)
+        if node.kind is not LoopKind.PARALLEL:
+            return replace(node, body=body)
+        return replace(node, body=body, kind=self.kinds.concurrent, work=cost.work(replace(node, body=body)))
+
+    def shares(self, loop: Loop) -> bool:
+        """Whether a loop of the source runs in parallel as it is.
+
+        A loop whose body is one statement is left alone: that statement could not become a domain for a reason.
+        """
+        if self.kinds.shared or loop.kind is not LoopKind.SEQUENTIAL or not _repeats(loop.body):
+            return False
+        if (few := cost.constant_extent(loop.dim)) is not None and few < FEW_ITERATIONS:
+            return False
+        inside: dict[str, int] = {}
+        for node in walk((loop,)):
+            for name in _touched(node):
+                inside[name] = inside.get(name, 0) + 1
+        outside = {name for name, count in self.uses.items() if count > inside.get(name, 0)} | outputs(self.program)
+        reason = why_not_independent(loop, self.program, outside)
+        if reason is not None:
+            self.context.missed(PASS, f"not in parallel: {reason}", loop.span)
+            return False
+        written = set().union(*(buffers_written(node) for node in loop.body))
+        self.note_pairs(buffers_read(loop) | written, written)
+        return True
 
     # --- straight-line code ---------------------------------------------------------------------------------------
 
@@ -340,6 +369,13 @@ class _Line:
 
 def _named(atoms: list[Atom]) -> set[str]:
     return set().union(*(atom.buffers() for atom in atoms))
+
+
+def _repeats(block: Block) -> bool:
+    """Whether a block holds enough work to share, and none that had better be shared itself: statements over planes."""
+    ranks = [len(node.domain) for node in walk(block) if isinstance(node, Stmt)]
+    loops = any(isinstance(node, (Loop, While)) for node in walk(block))
+    return (loops or any(ranks)) and max(ranks, default=0) < 2
 
 
 def _filled(program: Program) -> frozenset[str]:

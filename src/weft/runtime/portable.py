@@ -1,16 +1,20 @@
 """Versions that outlive a process.  In: a native `Version`; out: plain JSON data without its code, and back.
 
-What belongs to one process is left out and supplied again at loading: the address of the kernel and the dictionary that
-globals are read from.  A version that needs more of its process than that (a closure cell, the class of an object) has
-no portable form, and `portable` says so by None.
+What belongs to one process is left out and supplied again at loading: the address of the kernel, the dictionary that
+globals are read from, the closure's cells.  Modules, classes and functions are written by name and looked up again.  What
+cannot be found again by name has no portable form, and `portable` says so by None.
 """
 
 from __future__ import annotations
 
 import builtins
+import sys
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
+
+import numpy as np
 
 from weft.runtime import descriptor as D
 
@@ -30,12 +34,12 @@ class _NotPortable(Exception):
     """A part of a version is bound to its process."""
 
 
-def portable(version: D.Version) -> dict[str, Any] | None:
-    """The version as JSON data, None if it has no such form."""
+def portable(version: D.Version, cells: Mapping[str, object] = {}) -> dict[str, Any] | None:
+    """The version as JSON data, None if it has no such form; `cells` are the closure's, by name."""
     try:
         return {
             "params": [_param(param) for param in version.params],
-            "hidden": [_hidden(hidden) for hidden in version.hidden],
+            "hidden": [_hidden(hidden, cells) for hidden in version.hidden],
             "returns": [_result(result) for result in version.returns],
             "exceptions": [_exception(spec) for spec in version.exceptions],
             "words": version.words,
@@ -51,12 +55,16 @@ def restored(
     function: int | Callable[..., object],
     namespace: dict[str, object],
     keepalive: object = None,
+    cells: Mapping[str, Any] = {},
 ) -> D.Version:
-    """The version of `portable`'s data with its code; globals are read from `namespace`."""
+    """The version of `portable`'s data with its code; globals are read from `namespace` (or their own module's).
+
+    Raises LookupError if something it names is not there any more.
+    """
     location = data["location"]
     return D.Version(
         params=tuple(_read_param(item) for item in data["params"]),
-        hidden=tuple(_read_hidden(item, namespace) for item in data["hidden"]),
+        hidden=tuple(_read_hidden(item, namespace, cells) for item in data["hidden"]),
         returns=tuple(_read_result(item) for item in data["returns"]),
         exceptions=tuple(_read_exception(item) for item in data["exceptions"]),
         words=data["words"],
@@ -90,7 +98,34 @@ def _constant(value: object) -> Any:
     if kind is tuple:
         assert isinstance(value, tuple)
         return ["tuple", [_constant(item) for item in value]]
+    if isinstance(value, types.ModuleType):
+        return ["module", value.__name__]
+    return ["named", *_named(value)]
+
+
+def _named(value: object) -> tuple[str, str]:
+    """Module and name under which an object can be found again."""
+    module = getattr(value, "__module__", None) or ("numpy" if isinstance(value, np.ufunc) else "builtins")
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    if not isinstance(module, str) or not isinstance(name, str):
+        raise _NotPortable
+    try:
+        if _find(module, name) is value:
+            return module, name
+    except LookupError:
+        pass  # it says so by not being portable
     raise _NotPortable
+
+
+def _find(module: str, name: str) -> object:
+    found: object = sys.modules.get(module)
+    if found is None:
+        raise LookupError(module)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise LookupError(f"{module}.{name}")
+        found = getattr(found, part)
+    return found
 
 
 def _read_constant(data: Any) -> object:
@@ -101,6 +136,12 @@ def _read_constant(data: Any) -> object:
         return complex(float.fromhex(rest[0]), float.fromhex(rest[1]))
     if kind == "tuple":
         return tuple(_read_constant(item) for item in rest[0])
+    if kind == "module":
+        if rest[0] not in sys.modules:
+            raise LookupError(rest[0])
+        return sys.modules[rest[0]]
+    if kind == "named":
+        return _find(rest[0], rest[1])
     return rest[0]
 
 
@@ -110,9 +151,7 @@ def _read_constant(data: Any) -> object:
 def _param(param: D.DirectParam) -> dict[str, Any]:
     kind = type(param).__name__
     if isinstance(param, D.ObjectParam):
-        if param.type is not None:
-            raise _NotPortable
-        return {"kind": kind}
+        return {"kind": kind, "type": None if param.type is None else list(_named(param.type))}
     if isinstance(param, D.ConstParam):
         return {"kind": kind, "value": _constant(param.value)}
     return {"kind": kind, "fields": dict(vars(param))}
@@ -120,26 +159,39 @@ def _param(param: D.DirectParam) -> dict[str, Any]:
 
 def _read_param(data: Mapping[str, Any]) -> D.DirectParam:
     if data["kind"] == "ObjectParam":
-        return D.ObjectParam()
+        found = None if data["type"] is None else _find(*data["type"])
+        assert found is None or isinstance(found, type)
+        return D.ObjectParam(found)
     if data["kind"] == "ConstParam":
         return D.ConstParam(_read_constant(data["value"]))
     made: D.DirectParam = _PARAMS[data["kind"]](**data["fields"])
     return made
 
 
-def _hidden(hidden: D.HiddenParam) -> dict[str, Any]:
+def _hidden(hidden: D.HiddenParam, cells: Mapping[str, object]) -> dict[str, Any]:
+    inner = _param(hidden.param)
     if isinstance(hidden, D.AttrParam):
-        return {"kind": "attribute", "index": hidden.index, "name": hidden.name, "param": _param(hidden.param)}
+        return {"kind": "attribute", "index": hidden.index, "name": hidden.name, "param": inner}
     if isinstance(hidden, D.GlobalParam):
-        return {"kind": "global", "name": hidden.name, "param": _param(hidden.param)}
+        home = hidden.namespace.get("__name__")
+        return {"kind": "global", "name": hidden.name, "home": home, "param": inner}
+    for name, cell in cells.items():
+        if cell is hidden.cell:
+            return {"kind": "cell", "name": name, "param": inner}
     raise _NotPortable
 
 
-def _read_hidden(data: Mapping[str, Any], namespace: dict[str, object]) -> D.HiddenParam:
+def _read_hidden(data: Mapping[str, Any], namespace: dict[str, object], cells: Mapping[str, Any]) -> D.HiddenParam:
     param = _read_param(data["param"])
     if data["kind"] == "attribute":
         return D.AttrParam(data["index"], data["name"], param)
-    return D.GlobalParam(namespace, data["name"], param)
+    if data["kind"] == "cell":
+        return D.CellParam(cells[data["name"]], param)
+    if data["home"] in (None, namespace.get("__name__")):
+        return D.GlobalParam(namespace, data["name"], param)
+    if data["home"] not in sys.modules:
+        raise LookupError(data["home"])
+    return D.GlobalParam(vars(sys.modules[data["home"]]), data["name"], param)
 
 
 # --- results and exceptions -----------------------------------------------------------------------------------------

@@ -1,0 +1,116 @@
+"""Versions in the disk cache.  In: a compiled version and everything it depends on; out, in another process: the same
+version, without running the compiler or any of its passes.
+
+The key holds all that is known before compiling: the function's source and place, the kinds of the arguments, the options,
+the tool chain, weft itself.  What is only known afterwards (functions that were inlined) is kept with the entry and
+compared when it is read.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from weft.options import Options
+from weft.runtime import cache, dispatch, portable, toolchain
+from weft.runtime.descriptor import SourceLocation, Version
+
+_FORMAT = 2
+_LIBRARY, _C = "kernel.so", "kernel.c"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A version read from disk: its descriptor, the types it is for, and where the text of its C is."""
+
+    version: Version
+    signature: str
+    c_file: Path
+
+    @property
+    def c_source(self) -> str:
+        return self.c_file.read_text(encoding="utf-8")
+
+
+@functools.lru_cache(maxsize=1)
+def weft_stamp() -> str:
+    """What tells this weft from any other: the names, sizes and times of its files."""
+    root = Path(__file__).parent.parent
+    files = sorted(path for pattern in ("**/*.py", "**/*.c", "**/*.h") for path in root.glob(pattern))
+    return cache.digest([(str(path.relative_to(root)), path.stat().st_size, path.stat().st_mtime_ns) for path in files])
+
+
+def key_for(function: Callable[..., Any], kinds: str, options: Options, attempt: int) -> str | None:
+    """The key of a version; None if the source cannot be read or there is no compiler."""
+    chain = toolchain.find()
+    if chain is None:
+        return None
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        return None
+    place = (function.__module__, function.__qualname__, function.__code__.co_firstlineno)
+    system = (sys.implementation.cache_tag, np.__version__)
+    return cache.digest(_FORMAT, weft_stamp(), text, place, kinds, options.for_code(), attempt, chain, system)
+
+
+def keep(
+    key: str,
+    version: Version,
+    *,
+    signature: str,
+    c_source: str,
+    library: Path,
+    cells: Mapping[str, object],
+    inlined: Sequence[Callable[..., Any]],
+) -> None:
+    """Write a version to the disk cache, if it has a form that outlives the process."""
+    data = portable.portable(version, cells)
+    sources = [_described(function) for function in inlined]
+    if data is None or any(item is None for item in sources):
+        return
+    metadata = {"descriptor": data, "signature": signature, "inlined": sources}
+    files = {_LIBRARY: library, _C: c_source.encode()}
+    cache.default_cache().put(key, files, metadata)
+
+
+def _described(function: Callable[..., Any]) -> list[str] | None:
+    """Module, name and source of an inlined function."""
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        return None
+    if "<locals>" in function.__qualname__:
+        return None
+    return [function.__module__, function.__qualname__, cache.digest(text, function.__code__.co_firstlineno)]
+
+
+def restore(key: str, function: Any, cells: Mapping[str, Any]) -> Kept | None:
+    """The version of a key from the disk cache; None if there is none, or if it is not valid here any more."""
+    entry = cache.default_cache().entry(key)
+    if entry is None:
+        return None
+    data = entry.metadata
+    try:
+        for module, name, digest in data["inlined"]:
+            found: Any = sys.modules[module]
+            for part in name.split("."):
+                found = getattr(found, part)
+            if _described(getattr(found, "py_func", found)) != [module, name, digest]:
+                return None
+        kernel = dispatch.load_kernel(entry.path / _LIBRARY)
+        version = portable.restored(data["descriptor"], kernel.address, function.__globals__, kernel, cells)
+    except (LookupError, AttributeError):
+        return None
+    if version.location is not None:
+        here = SourceLocation(function.__code__.co_filename, function.__name__)
+        version = replace(version, location=here)
+    return Kept(version, data["signature"], entry.path / _C)
+
