@@ -44,6 +44,14 @@ def generate() -> dict[str, str]:
     return {place: text.replace(str(ROOT), ".") for place, text in texts.items()}
 
 
+def resolved(name: str | None) -> str | None:
+    """The commit that a name stands for now."""
+    if name is None:
+        return None
+    command = ["git", "-C", str(ROOT), "rev-parse", "--verify", f"{name}^{{commit}}"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 @contextmanager
 def tree_of(commit: str | None) -> Iterator[Path]:
     """A directory with the files of a commit, removed afterwards; None: this directory."""
@@ -100,7 +108,8 @@ def main() -> int:
         return 0
     if parsed.base is None:
         parser.error("a commit to compare with is needed")
-    base, head = texts_at(parsed.base), texts_at(parsed.head)
+    commits = [resolved(name) for name in (parsed.base, parsed.head)]  # before either is replayed: branches move
+    base, head = (texts_at(commit) for commit in commits)
     changed = sorted(place for place in base.keys() | head.keys() if base.get(place) != head.get(place))
     for line in changed if parsed.summary else differences(base, head):
         print(line)

@@ -150,7 +150,7 @@ class Jitted(_Base):
             if stored is not None and self._restore(stored, key, values):
                 return True
             try:
-                return self._compile(values, stored)
+                return self._compile(values, stored, specialise=tried == 0)
             except Unsupported as problem:
                 self._refused[key] = problem
                 return self._refuse(problem)
@@ -195,14 +195,14 @@ class Jitted(_Base):
             inlined=compiled.built.functions,
         )
 
-    def _compile(self, values: tuple[Any, ...], stored: str | None = None) -> bool:
+    def _compile(self, values: tuple[Any, ...], stored: str | None, specialise: bool) -> bool:
         from weft import pipeline
         from weft.frontend import specs
 
         source = self._load()
         start = perf_counter()
         try:
-            compiled = pipeline.compile_for(source, specs.specs_of(values), values, self.options)
+            compiled = pipeline.compile_for(source, specs.specs_of(values), values, self.options, specialise)
         except CompileError as problem:
             self._warn(Unsupported(source.span(source.tree), f"the C compiler failed: {problem.reason}", problem.remedy))
             return False

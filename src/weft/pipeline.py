@@ -117,12 +117,16 @@ def stages(
 
 
 def front(
-    source: Source, kinds: Sequence[specs.Spec], arguments: Sequence[Any] | None, options: Options = Options()
+    source: Source,
+    kinds: Sequence[specs.Spec],
+    arguments: Sequence[Any] | None,
+    options: Options = Options(),
+    specialise: bool = True,
 ) -> Compiled:
     """Everything up to the lowered program: no compiler is needed."""
     clock = _Clock()
     log: list[Remark] = []
-    built = clock.step("build", lambda: builder.build(source, kinds, arguments))
+    built = clock.step("build", lambda: builder.build(source, kinds, arguments, specialise))
     found = _optimise(built, options, clock, log)
     optimised = dict(found)[PASSES[-1][0]]
     return Compiled(
@@ -144,10 +148,14 @@ def compile(function: Callable[..., Any], arguments: Sequence[Any], options: Opt
 
 
 def compile_for(
-    source: Source, kinds: Sequence[specs.Spec], arguments: Sequence[Any] | None, options: Options = Options()
+    source: Source,
+    kinds: Sequence[specs.Spec],
+    arguments: Sequence[Any] | None,
+    options: Options = Options(),
+    specialise: bool = True,
 ) -> Compiled:
-    """A version for arguments of these specs."""
-    compiled = front(source, kinds, arguments, options)
+    """A version for arguments of these specs; `specialise`: for equal sizes where these arguments have them."""
+    compiled = front(source, kinds, arguments, options, specialise)
     chain = None if options.backend == "python" or dispatch.load_core() is None else toolchain.find()
     if chain is None:
         _python_version(compiled)

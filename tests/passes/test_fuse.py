@@ -145,7 +145,7 @@ def test_a_temporary_used_after_the_chain_stays() -> None:
     assert_same(before, {"a": RNG.random(9), "b": np.zeros(9)})
 
 
-def test_remarks_name_the_lines() -> None:
+def test_the_schedule_is_deterministic() -> None:
     assert lowered(SOFTMAX) == lowered(SOFTMAX)
 
 

@@ -32,17 +32,12 @@ def expr_cycles(expr: Expr) -> int:
     return own + sum(expr_cycles(child) for child in children(expr))
 
 
-def bytes_of(expr: Expr) -> int:
-    """Bytes that one evaluation loads from arrays, each distinct element once."""
-    return sum(read.of.dtype.size for read in set(reads(expr)) if read.index)
-
-
 def extent(dim: AnyDim) -> Expr:
     """The number of points of a dense dimension, as written: negative if its bounds cross."""
     if isinstance(dim, CompressedDim):
         return integer(GUESSED_EXTENT)
     if dim.step == 1:
-        return affine_index.sub(dim.hi, dim.lo)
+        return dim.hi if dim.lo == integer(0) else affine_index.sub(dim.hi, dim.lo)
     if dim.step == -1:
         return affine_index.sub(dim.lo, dim.hi)
     span = affine_index.sub(dim.hi, dim.lo) if dim.step > 0 else affine_index.sub(dim.lo, dim.hi)

@@ -246,12 +246,16 @@ def _list_shape(value: Any, rank: int) -> tuple[int, ...] | None:
     return tuple(shape)
 
 
-def build(source: Source, specs: Sequence[Spec], arguments: Sequence[Any] | None = None) -> Built:
+def build(
+    source: Source, specs: Sequence[Spec], arguments: Sequence[Any] | None = None, specialise: bool = True
+) -> Built:
     """The Program of a function for arguments of these specs; `arguments` are samples that help to choose guards.
+
+    `specialise`: sizes that are equal in the sample are taken to be equal, behind a guard.
 
     Raises Unsupported, with the place, for what has no native form.
     """
-    decisions = Decisions()
+    decisions = Decisions(specialise=specialise)
     sources: dict[Any, Source] = {}
     bodies: dict[int, list[ast.stmt]] = {}
     current = list(specs)

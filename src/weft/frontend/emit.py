@@ -8,6 +8,7 @@ hand; otherwise the caller takes the general form (a wrapped index, a clamped sl
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -57,6 +58,7 @@ class Decisions:
     slot_types: dict[tuple[int, str], ScalarType] = field(default_factory=dict)
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
+    specialise: bool = True
 
 
 class Emitter:
@@ -82,7 +84,7 @@ class Emitter:
     # --- names and memory -------------------------------------------------------------------------------------------
 
     def fresh(self, name: str) -> str:
-        return walk.fresh(name, self.taken)
+        return walk.fresh(f"{name}_" if keyword.iskeyword(name) else name, self.taken)
 
     def size_symbol(self, buffer: str, axis: int, value: int | None) -> Var:
         name = self.fresh(f"{buffer}_{axis}")
@@ -248,10 +250,30 @@ class Emitter:
             return True
         if worst.is_constant or not self._holds(worst):
             return False
+        equal = self._equal_now(worst)
+        if equal is not None:
+            left, right = equal
+            self.guards.append(Check((), Op("eq", (left, right), BOOL), exception, message, (), self.span))
+            self._unify(left, right)
+            return True
         self.facts.append(worst)
         test = Op("ge", (ix.expression(worst), ZERO), BOOL)
         self.guards.append(Check((), test, exception, message, (), self.span))
         return True
+
+    def _equal_now(self, form: Affine) -> tuple[Expr, Expr] | None:
+        """Two sides that are equal for these arguments, and whose equality implies form >= 0: then that is the guard, since
+        equal sizes share loops.  (A later attempt, for arguments that do not fit, takes the inequality.)"""
+        sizes = [name for name, c in form.terms if c == 1 and isinstance(self.symbols[name].source, SizeOf)]
+        if not self.decisions.specialise or not sizes or len(form.terms) < 2 or self.sample is None:
+            return None
+        if not all(name in self.sample for name in form.names):
+            return None
+        if form.constant > 0 and len(form.terms) == 2:
+            form = Affine(form.terms, 0)  # n >= m - 1 where n == m
+        if form.constant + sum(c * self.sample[name] for name, c in form.terms) != 0:
+            return None
+        return _sides(form)
 
     def _holds(self, form: Affine) -> bool:
         if self.sample is None:
@@ -342,6 +364,13 @@ class Emitter:
             span,
         )
         return program
+
+
+def _sides(form: Affine) -> tuple[Expr, Expr]:
+    """form == 0 as left == right with positive terms on both sides."""
+    left = Affine.make({name: c for name, c in form.terms if c > 0}, max(form.constant, 0))
+    right = Affine.make({name: -c for name, c in form.terms if c < 0}, max(-form.constant, 0))
+    return ix.expression(left), ix.expression(right)
 
 
 def _canonical_int(expr: Expr) -> Expr:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from weft.ir import index
-from weft.ir.expr import AnyDim, Cast, CompressedDim, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.program import (
     Accumulator,
     Alloc,
@@ -39,14 +39,18 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.text import show_expr, show_node
-from weft.ir.types import INT
-from weft.ir.walk import dim_children, free_vars, map_children, map_program_exprs, map_sub_blocks, walk
+from weft.ir.types import INT, DType
+from weft.ir.walk import dim_children, free_vars, map_children, map_program_exprs, map_sub_blocks, rewrite, walk
 
 
 def canonical(program: Program) -> Program:
-    """`program` under canonical names; two programs of one meaning and structure become equal (`==`)."""
+    """`program` under canonical names; two programs of one meaning and structure become equal (`==`).
+
+    What is asked of the caller's memory (`disjoint`) is left out, and so is the difference between Python's floats and
+    NumPy's: once checks are statements of their own, both compute alike.
+    """
     program = replace(program, body=_ordered(program.body), name="program")
-    program = map_program_exprs(rename(program, _names(program)), _affine)
+    program = _strengthened(map_program_exprs(rename(program, _names(program)), _affine))
     used = set(_mentioned(program))
     position = {name: number for number, name in enumerate(_mentioned(program))}
     for symbol in reversed(program.symbols):
@@ -350,3 +354,18 @@ class _Renamer:
             results=tuple(self.out(out) for out in program.results),
             disjoint=tuple((self.name(first), self.name(second)) for first, second in program.disjoint),
         )
+
+
+def _strengthened(program: Program) -> Program:
+    """Python's floats, complex numbers and bools as NumPy's; integers stay what they are, since they overflow differently."""
+
+    def visit(expr: Expr) -> Expr:
+        if isinstance(expr, (Const, Read, Op, Cast)) and expr.of.weak and expr.of.dtype is not DType.I64:
+            expr = replace(expr, of=expr.of.strong)
+        return expr.value if isinstance(expr, Cast) and expr.value.type == expr.of else expr
+
+    program = map_program_exprs(program, lambda expr: rewrite(expr, visit))
+    buffers = tuple(
+        replace(b, type=b.type.strong) if b.type.weak and b.type.dtype is not DType.I64 else b for b in program.buffers
+    )
+    return replace(program, buffers=buffers, disjoint=())

@@ -29,6 +29,8 @@ def needed_buffers(program: Program) -> set[str]:
     feeds: dict[str, set[str]] = {}
     for out in program.results:
         needed |= result_buffers(out)
+    for buffer in program.buffers:
+        feeds.setdefault(buffer.name, set()).update(*(expr_buffers(extent) for extent in buffer.shape))
     for node in walk(program.body):
         if isinstance(node, (Stmt, Call)):
             stmt = node if isinstance(node, Stmt) else node.stmt
@@ -86,11 +88,12 @@ def _without_targets(block: Block, dead: set[str]) -> Block:
 
 def _without_dead_stores(program: Program) -> Block:
     live = Liveness(program)
+    sizes = {name for buffer in program.buffers for extent in buffer.shape for name in expr_buffers(extent)}
 
     def visit(block: Block) -> Block:
         keep: list[Node] = []
         for node in block:
-            if isinstance(node, (Stmt, Call)) and _target(node) not in live.live_after(node):
+            if isinstance(node, (Stmt, Call)) and _target(node) not in live.live_after(node) | sizes:
                 continue
             new = map_sub_blocks(node, visit)
             if not _hollow(new):
@@ -114,6 +117,9 @@ def _drop_buffers(program: Program) -> Program:
             used |= domain_buffers((node.dim,))
         elif isinstance(node, (If, While)):
             used |= expr_buffers(node.condition)
+    for buffer in program.buffers:
+        if buffer.name in used or buffer.role is Role.PARAM:
+            used |= {name for extent in buffer.shape for name in expr_buffers(extent)}
     unused = {b.name for b in program.buffers if b.role is not Role.PARAM and b.name not in used}
     if not unused:
         return program

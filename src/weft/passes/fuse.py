@@ -152,7 +152,7 @@ def _keeps_parallel(group: Group, candidate: Atom, var: str) -> bool:
     return len({waits(atom) for atom in (*group.atoms, candidate)}) == 1
 
 
-def _choices(group: Group, atom: Atom) -> list[Dim]:
+def _choices(atom: Atom) -> list[Dim]:
     """The atom's dimensions to try as the shared loop: its own first, never its inner one unless it is the only one."""
     return list(atom.dims[:1]) if len(atom.dims) == 1 else list(atom.dims[:-1])
 
@@ -216,7 +216,7 @@ def _place(groups: list[Group], atom: Atom, outermost: bool, facts: Facts) -> tu
     """The nearest earlier group that the atom may join, past groups it does not depend on."""
     for group in reversed(groups):
         if group.dim is not None and worthwhile(group, atom, facts):
-            for dim in _choices(group, atom):
+            for dim in _choices(atom):
                 candidate = blocks_fusion(group, atom, dim, outermost, facts)
                 if isinstance(candidate, Atom):
                     return group, candidate

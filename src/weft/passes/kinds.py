@@ -329,7 +329,7 @@ def is_innermost(loop: Loop) -> bool:
 def strips(dim: Dim, size: Expr, workspace: Workspace) -> tuple[Dim, Dim]:
     """for i in lo .. hi   -->   for b in 0 .. ceil(n / size): for i in lo + b * size .. min(... + size, hi)."""
     count = cost.extent(dim)
-    less = affine_index.sub(affine_index.add(count, size), integer(1))
+    less = affine_index.add(count, affine_index.sub(size, integer(1)))
     outer = Dim(workspace.new_var(f"{dim.var}_block"), integer(0), Op("floordiv", (less, size), INT))
     width = size if dim.step == 1 else affine_index.mul(size, integer(dim.step))
     start = affine_index.mul(width, Var(outer.var))

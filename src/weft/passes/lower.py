@@ -43,6 +43,7 @@ class Workspace:
     taken: set[str]
     strict: bool = False
     added: list[Buffer] = field(default_factory=list)
+    made: set[str] = field(default_factory=set)
 
     @staticmethod
     def of(program: Program, strict: bool = False) -> Workspace:
@@ -52,6 +53,7 @@ class Workspace:
         buffer = Buffer(fresh(hint, self.taken), of, shape)
         self.table[buffer.name] = buffer
         self.added.append(buffer)
+        self.made.add(buffer.name)
         return buffer
 
     def new_var(self, hint: str) -> str:
@@ -59,7 +61,7 @@ class Workspace:
 
     def owns(self, name: str) -> bool:
         """Whether the buffer was made here, so that every element of it exists."""
-        return any(buffer.name == name for buffer in self.added)
+        return name in self.made
 
 
 @dataclass(frozen=True)
