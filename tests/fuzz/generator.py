@@ -326,6 +326,6 @@ def programs(draw: Draw) -> RandomProgram:
         source="def f(a, b, p, q, c, d, n, k, x):\n" + "\n".join(w.text) + "\n",
         float_dtype=w.pick(FLOATS),
         integer_dtype=w.pick(INTEGERS),
-        size=draw(st.integers(3, 7)),
+        size=33 if w.chance(10) else draw(st.integers(3, 7)),
         seed=draw(st.integers(0, 1000)),
     )

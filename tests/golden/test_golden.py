@@ -12,23 +12,32 @@ from pathlib import Path
 
 import pytest
 
+from weft import pipeline
+from weft.codegen import c
+from weft.codegen.c_ops import CFeatures
+from weft.frontend.source import load
+from weft.ir.text import show
+from weft.options import Options
+
 CASES = Path(__file__).parent / "cases"
 NAMES = sorted(path.stem for path in CASES.glob("*.py"))
 STAGES = ("built", "optimised", "lowered", "c")
 
 
+# The C of one imagined machine, so that the files are the same on every real one.
+FEATURES = CFeatures(libmvec=True, glibc=(2, 36))
+
+
 def generate(name: str) -> dict[str, str]:
     """The text of each stage of one case."""
-    from weft import pipeline
-    from weft.ir.text import show
-
     case = runpy.run_path(str(CASES / f"{name}.py"))
-    compiled = pipeline.compile(case["f"], case["ARGUMENTS"])
+    source = load(case["f"])
+    made = pipeline.front(source, pipeline.specs_for(source, case["ARGUMENTS"]), case["ARGUMENTS"])
     return {
-        "built": show(compiled.program_built),
-        "optimised": show(compiled.program_optimised),
-        "lowered": show(compiled.program_lowered),
-        "c": compiled.c_source or "",
+        "built": show(made.program_built),
+        "optimised": show(made.program_optimised),
+        "lowered": show(made.program_lowered),
+        "c": c.generate(made.program_lowered, Options(), FEATURES).text,
     }
 
 

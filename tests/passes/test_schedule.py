@@ -184,3 +184,13 @@ def test_loops_that_must_stay_in_order(body: str) -> None:
     before = program({"a": ("f64", 2), "b": ("f64", 2)}, "n = 5\nz = 0.5_f64\n" + body, "local z: f64\nlocal n: int")
     after = assert_same(before, {"a": RNG.random((3, 4)), "b": np.ones((3, 4))})
     assert "i" not in variables(after, LoopKind.PARALLEL)
+
+
+def test_new_names_avoid_those_of_views_in_the_result() -> None:
+    body = """
+      alloc s
+      s[i, j] = sum[k: 0 <= k < a_0] a[k, i, j]   for i: 0 <= i < a_1, j: 0 <= j < a_2
+    """
+    output = "view(s[i_2, j_2] for i_2: 0 <= i_2 < a_1, j_2: 0 <= j_2 < a_2)"
+    before = program({"a": ("f64", 3)}, body, "result s: f64[a_1, a_2]", output)
+    assert_same(before, {"a": RNG.random((2, 3, 4))})

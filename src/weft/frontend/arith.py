@@ -17,9 +17,9 @@ _SHIFTS = frozenset({"shl", "shr"})
 # Functions NumPy computes in floating point whatever it is given; small integers go to a small float it would pick.
 _FLOATING = frozenset(
     "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh"
-    " arctanh hypot copysign nextafter truediv erf erfc gamma lgamma".split()
+    " arctanh hypot copysign nextafter truediv rint erf erfc gamma lgamma".split()
 )
-_ROUNDING = frozenset({"floor", "ceil", "trunc", "rint"})
+_ROUNDING = frozenset({"floor", "ceil", "trunc"})
 _NO_COMPLEX = frozenset(
     "floordiv mod fmod floor ceil trunc rint arctan2 hypot copysign nextafter signbit cbrt erf erfc gamma lgamma gcd lcm".split()
 )
@@ -128,6 +128,8 @@ def unary(op: str, operand: Expr, span: Span) -> Expr:
 def compare(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     """left OP right, a bool; Python integers are compared by value with integers of any width."""
     weak = left.type.weak and right.type.weak
+    if {left.type.dtype.kind, right.type.dtype.kind} == {"i", "u"} and DType.U64 in (left.type.dtype, right.type.dtype):
+        return _compare_unsigned(op, left, right, span)
     of = comparison_type(left, right, span)
     if of.dtype.is_complex and op not in ("eq", "ne") and weak:
         raise Unsupported(span, "Python's complex numbers have no order")
@@ -135,13 +137,24 @@ def compare(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     return Op(op, (cast(left, of), cast(right, of)), result, span)
 
 
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def _compare_unsigned(op: str, left: Expr, right: Expr, span: Span) -> Expr:
+    """uint64 against signed integers by value: a negative number is below every unsigned one."""
+    if left.type.dtype is not DType.U64:
+        left, right, op = right, left, _MIRRORED[op]
+    of = ScalarType(DType.U64)
+    signed = cast(right, ScalarType(DType.I64))
+    same = Op(op, (left, Cast(signed, of)), BOOL, span)
+    negative = Op("lt", (signed, Const(0, signed.type)), BOOL)
+    if op in ("gt", "ge", "ne"):
+        return Op("or", (negative, same), BOOL)
+    return Op("and", (Op("not", (negative,), BOOL), same), BOOL)
+
+
 def comparison_type(left: Expr, right: Expr, span: Span) -> ScalarType:
     kinds = {left.type.dtype.kind, right.type.dtype.kind}
-    if kinds == {"i", "u"} and {left.type.dtype, right.type.dtype} & {DType.U64}:
-        for side in (left, right):
-            if isinstance(side, Const) and isinstance(side.value, int) and fits(side.value, DType.U64):
-                return ScalarType(DType.U64)
-        raise Unsupported(span, "a comparison of uint64 with signed integers", "convert one side with .astype first")
     if kinds <= {"i", "u", "b"} and (left.type.weak or right.type.weak) and "u" not in kinds:
         return INT if left.type.weak and right.type.weak else ScalarType(DType.I64)
     if kinds <= {"i", "u", "b"} and (left.type.weak or right.type.weak):
@@ -204,6 +217,8 @@ def _binary_bool(op: str, left: Expr, right: Expr, span: Span) -> Expr:
 
 
 def _power(base: Expr, exponent: Expr, of: ScalarType, span: Span) -> Expr:
+    if base.type == BOOL and exponent == Const(2, INT):
+        return Op("mul", (cast(base, _INT_OF_BOOL), cast(base, _INT_OF_BOOL)), _INT_OF_BOOL, span)  # np.square
     if of == INT:
         if isinstance(exponent, Const) and int(exponent.value.real) < 0:
             return Op("pow", (cast(base, FLOAT), cast(exponent, FLOAT)), FLOAT, span)

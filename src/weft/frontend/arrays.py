@@ -46,7 +46,7 @@ def remap(array: Array, shape: tuple[Expr, ...], index: Callable[[Index], Index]
     if inner is not None:
         base = inner
         new_view = View(base.buffer, lambda at: base.index(index(at)))
-    return Array(shape, array.type, lambda at: array.element(index(at)), new_view, array.is_list, array.cost)
+    return Array(shape, array.type, lambda at: array.element(index(at)), new_view, array.is_list, array.cost, array.borrowed)
 
 
 def as_array(value: Value, emitter: Emitter) -> Array:
@@ -116,6 +116,14 @@ def apply(op: str, operands: Sequence[Value], emitter: Emitter) -> Value:
     """An operation of the table, element by element."""
     span = emitter.span
     return elementwise(operands, lambda parts: arith.function(op, parts, span), emitter, OPERATIONS[op].cost)
+
+
+def keepable(array: Array, emitter: Emitter) -> None:
+    """Refuse to keep a copy of what NumPy would give as a view."""
+    if array.borrowed:
+        raise Unsupported(
+            emitter.span, "a view that has no native form (.real or .imag of an array, a reshape of a part)", "add .copy()"
+        )
 
 
 def materialise(array: Array, emitter: Emitter, name: str = "t") -> Array:

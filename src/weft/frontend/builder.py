@@ -25,7 +25,7 @@ from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ConstSpec, ListSpec, ObjectSpec, SameSpec, ScalarSpec, Spec, spec_of
 from weft.frontend.values import Instance, Object, Scalar, Value
 from weft.ir.expr import ONE, Expr, Read
-from weft.ir.program import Layout, Out, Program, Role, ScalarOut
+from weft.ir.program import Layout, Program, Role
 from weft.ir.types import INT
 
 _ATTEMPTS = 40
@@ -72,7 +72,8 @@ class Builder(Calls):
         self.sources = sources
         self._bodies = bodies
         self.inlined_functions = []
-        self.mixed_exprs = set()
+        self.mixed_exprs = {}
+        self.widened = set()
         self._keep = []
         self.depth = 0
         self.swapped = set()
@@ -205,19 +206,6 @@ class Builder(Calls):
         return made
 
     # --- the whole --------------------------------------------------------------------------------------------------
-
-    def out(self, value: Value, node: ast.AST) -> Out:
-        if isinstance(value, Scalar) and id(value.expr) in self.mixed_exprs:
-            raise self.unsupported(node, "the result may be an int or a float", "start from a float, such as 0.0")
-        result = super().out(value, node)
-        if isinstance(result, ScalarOut) and isinstance(value, Scalar) and isinstance(value.expr, Read):
-            if value.expr.buffer in self.widened:
-                raise self.unsupported(node, "the result may be an int or a float", "start from a float, such as 0.0")
-        return result
-
-    @property
-    def widened(self) -> set[str]:
-        return set()
 
     def run(self) -> Built:
         source = self.scope.source

@@ -10,13 +10,14 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, knowledge
+from weft.frontend.core import benign
 from weft.frontend.knowledge import linear
 from weft.frontend.knowledge.ufuncs import UFUNCS
 from weft.frontend.liveness import Liveness
+from weft.frontend.loops import Loops
 from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source, load
-from weft.frontend.statements import Statements
 from weft.frontend.values import Array, Closure, Method, Object, PythonFunction, Scalar, Tuple, Value
 from weft.ir import walk
 from weft.ir.expr import ZERO, Dim, Expr, Read, Var
@@ -28,12 +29,11 @@ _MAX_DEPTH = 12
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath"})
 
 
-class Calls(Statements):
+class Calls(Loops):
     """`_eval_call` and what it needs."""
 
     depth: int
     sources: dict[Any, Source]
-    mixed_exprs: set[int]
 
     def _eval_call(self, node: ast.Call) -> Value:
         function = self.evaluate(node.func)
@@ -151,6 +151,7 @@ class Calls(Statements):
         if isinstance(value, Scalar):
             return Scalar(self.emitter.snapshot(value.expr, name))
         if isinstance(value, Array) and value.view is None:
+            arrays.keepable(value, self.emitter)
             return arrays.materialise(value, self.emitter, name)
         return value
 
@@ -322,8 +323,8 @@ class Calls(Statements):
             self._widen(key, of, added.type)
             emitter.assign((), total.name, (), added.expr)
         emitter.emit(Loop(dim, tuple(block), span=emitter.span))
-        if of != start.type and not emitter.assure(_minus_one(trips), "RuntimeError"):
-            self.note_mixed(held.expr)
+        if not benign(start.type, of) and not emitter.assure(_minus_one(trips), "RuntimeError"):
+            self.widened.add(total.name)
         return held
 
     def _widen(self, key: tuple[int, str], of: ScalarType, new: ScalarType) -> None:
@@ -333,13 +334,6 @@ class Calls(Statements):
         if joined != of:
             self.emitter.decisions.slot_types[key] = joined
             raise Restart
-
-    def note_mixed(self, expr: Expr) -> None:
-        """Remember that `expr` may be of another Python type than its own (an int where a float is computed)."""
-        self.mixed_exprs.add(id(expr))
-        self._keep.append(expr)
-
-    _keep: list[Expr]
 
     def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
         """np.array of a literal (nested) sequence."""

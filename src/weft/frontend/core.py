@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays
@@ -14,7 +15,7 @@ from weft.frontend.emit import Emitter, Restart
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value, describe
 from weft.ir import walk
-from weft.ir.expr import Const, Read
+from weft.ir.expr import Const, Expr, Read
 from weft.ir.index import affine
 from weft.ir.program import Buffer, Role
 from weft.ir.types import ScalarType, join
@@ -22,11 +23,33 @@ from weft.ir.types import ScalarType, join
 SYNTHETIC = "__weft"
 
 
+@dataclass(frozen=True)
+class Mixed:
+    """A choice between values of different types, which Python would keep: `then` if `test` holds, else `orelse`."""
+
+    test: Expr
+    then: Expr
+    orelse: Expr
+
+
+def benign(of: ScalarType, joined: ScalarType) -> bool:
+    """Whether a value of type `of` may stand as a `joined` where the user sees it: NumPy's float64 is a Python float."""
+    return of == joined or (of.weak and of.dtype is joined.dtype and of.dtype.is_inexact)
+
+
 class Core:
     """State and helpers of a build."""
 
     emitter: Emitter
     scope: Scope
+    widened: set[str]  # scalar buffers that may hold a value whose own Python type is another than theirs
+    mixed_exprs: dict[int, Mixed]
+    _keep: list[Expr]
+
+    def note_mixed(self, expr: Expr, choice: Mixed) -> None:
+        """Remember that `expr` is a choice between types: if it is returned, each side is returned as what it is."""
+        self.mixed_exprs[id(expr)] = choice
+        self._keep.append(expr)  # its id must stay its own
 
     # --- places -----------------------------------------------------------------------------------------------------
 
@@ -49,13 +72,30 @@ class Core:
         if slot is not None:
             self._assign_slot(name, slot, value)
         elif isinstance(value, Scalar):
-            self.scope.values[name] = Scalar(self.emitter.snapshot(value.expr, name))
+            self.scope.values[name] = Scalar(self._kept(value.expr, name))
         elif isinstance(value, Array) and value.view is None:
+            arrays.keepable(value, self.emitter)
             self.scope.values[name] = arrays.materialise(value, self.emitter, name)
         elif isinstance(value, Mask):
             raise Unsupported(self.emitter.span, "the elements chosen by a boolean mask as an array of their own")
         else:
             self.scope.values[name] = value
+
+    def _kept(self, expr: Expr, name: str) -> Expr:
+        """The value in a scalar of its own; a choice between types stays one."""
+        kept = self.emitter.snapshot(expr, name)
+        choice = self.mixed_exprs.get(id(expr))
+        if isinstance(kept, Read) and choice is not None:
+            test = self.emitter.snapshot(choice.test, "test")
+            kept = replace(kept)
+            sides = (arith.cast(replace(kept), side.type) for side in (choice.then, choice.orelse))
+            self.note_mixed(kept, Mixed(test, *sides))
+        elif isinstance(kept, Read) and isinstance(expr, Read) and expr.buffer in self.widened:
+            self.widened.add(kept.buffer)
+        return kept
+
+    def _type_may_differ(self, expr: Expr) -> bool:
+        return id(expr) in self.mixed_exprs or (isinstance(expr, Read) and expr.buffer in self.widened)
 
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
         if isinstance(value, Scalar):
@@ -91,6 +131,8 @@ class Core:
         of = self.slot_type(slot, value.type)
         if slot.buffer is None:
             slot.buffer = self.emitter.declare(name, of)
+        if not benign(value.type, of) or id(value.expr) in self.mixed_exprs:
+            self.widened.add(slot.buffer.name)
         self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
         self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
 
@@ -132,6 +174,9 @@ class Core:
             if isinstance(value, Scalar):
                 of = self.slot_type(slot, value.type)
                 slot.buffer = self.emitter.declare(name, of)
+                slot.entry = value.type
+                if self._type_may_differ(value.expr):
+                    self.widened.add(slot.buffer.name)
                 self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
                 self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
             elif isinstance(value, Array):

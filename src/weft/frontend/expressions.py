@@ -8,12 +8,13 @@ import ast
 import builtins
 import types
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from weft.frontend import arith, arrays, indexing
-from weft.frontend.core import Core
+from weft.frontend.core import Core, Mixed
 from weft.frontend.values import (
     Array,
     Closure,
@@ -31,7 +32,7 @@ from weft.frontend.values import (
 )
 from weft.ir.expr import ZERO, Const, Expr, Op, Var, integer
 from weft.ir.program import If
-from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, type_of_value
+from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, join, type_of_value
 
 BINARY = {
     ast.Add: "add",
@@ -88,12 +89,15 @@ class Expressions(Core):
         """Several operands, left to right; an operand that is still lazy must not see what a later one changes."""
         values: list[Value] = []
         before = self.emitter.mutations
+        # Operands of an operator are wanted as values, whatever is asked of the whole.
+        self._as_condition, outer = False, self._as_condition
         for node in nodes:
             value = self.evaluate(node)
             if self.emitter.mutations != before and any(isinstance(v, (Array, Scalar)) and _lazy(v) for v in values):
                 raise self.unsupported(node, "an operand that changes arrays which another operand reads", "assign it to a name first")
             before = self.emitter.mutations
             values.append(value)
+        self._as_condition = outer
         return values
 
     def scalar(self, node: ast.expr, what: str = "a number") -> Scalar:
@@ -188,7 +192,22 @@ class Expressions(Core):
             if isinstance(value, Scalar) and isinstance(other, Array):
                 arrays.weak_int(value.expr, other.type, self.emitter)
         self.emitter.span = span
+        if op == "pow" and isinstance(left, Array) and isinstance(right, Scalar) and isinstance(right.expr, Const):
+            return self._array_power(left, right)
         return arrays.apply(op, [left, right], self.emitter)
+
+    def _array_power(self, base: Array, exponent: Scalar) -> Value:
+        """array ** constant: NumPy takes square roots, squares and reciprocals for what they are."""
+        assert isinstance(exponent.expr, Const)
+        value = exponent.expr.value
+        if base.type.dtype.is_inexact and exponent.type.weak:
+            if value == 0.5:
+                return arrays.apply("sqrt", [base], self.emitter)
+            if value == 2:
+                return arrays.apply("mul", [base, base], self.emitter)
+            if value == -1:
+                return arrays.apply("truediv", [Scalar(integer(1)), base], self.emitter)
+        return arrays.apply("pow", [base, exponent], self.emitter)
 
     def matmul(self, left: Value, right: Value, node: ast.AST) -> Value:
         raise NotImplementedError
@@ -399,20 +418,22 @@ class Expressions(Core):
             second = self.evaluate(operand)
         if not isinstance(second, Scalar):
             raise self.unsupported(node, "`and`/`or` of these values", first=first, second=second)
-        both_bool = first.type.dtype is DType.BOOL and second.type.dtype is DType.BOOL
-        of = PYBOOL if both_bool and first.type.weak and second.type.weak else BOOL if both_bool else first.type
-        if not both_bool and first.type != second.type:
-            second_test = self.truth(second, node)
-            # Only the truth of a mixed `and`/`or` has one type.
-            assert isinstance(second_test, Scalar)
-            first, second, of = Scalar(arith.cast(test.expr, PYBOOL)), Scalar(arith.cast(second_test.expr, PYBOOL)), PYBOOL
-            if not getattr(self, "_as_condition", False):
-                raise self.unsupported(node, "`and`/`or` of values of different types", "compare them explicitly")
+        mixed = first.type != second.type
+        if self._as_condition and mixed:
+            # Only the truth matters, and that has one type.
+            first, second = (Scalar(arith.cast(arith.truth(side.expr), PYBOOL)) for side in (first, second))
+            mixed = False
+        of = join(first.type, second.type)
         if not block:
-            if both_bool or of == PYBOOL:
-                return Scalar(Op("and" if conjunction else "or", (arith.cast(first.expr, of), arith.cast(second.expr, of)), of))
+            if first.type.dtype is DType.BOOL and not mixed:
+                return Scalar(Op("and" if conjunction else "or", (first.expr, second.expr), of))
             pair = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
-            return Scalar(Op("select", (arith.condition(test.expr), *pair), of))
+            chosen = Op("select", (arith.condition(test.expr), arith.cast(pair[0], of), arith.cast(pair[1], of)), of)
+            if mixed:
+                self.note_mixed(chosen, Mixed(arith.condition(test.expr), pair[0], pair[1]))
+            return Scalar(chosen)
+        if mixed:
+            raise self.unsupported(node, "`and`/`or` of values of different types", "use an if statement", first=first, second=second)
         buffer = self.emitter.declare("both" if conjunction else "either", of)
         self.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
         wanted = arith.condition(test.expr)
@@ -433,13 +454,13 @@ class Expressions(Core):
             orelse = self.evaluate(node.orelse)
         if not isinstance(then, Scalar) or not isinstance(orelse, Scalar):
             raise self.unsupported(node, "a conditional expression of arrays", "use an if statement", then=then, orelse=orelse)
-        if then.type != orelse.type and then.type.dtype is not orelse.type.dtype and then.type.weak and orelse.type.weak:
-            self.mixed(node)
-        from weft.ir.types import join
-
         of = join(then.type, orelse.type)
         if not then_block and not else_block:
-            return Scalar(Op("select", (arith.condition(test.expr), arith.cast(then.expr, of), arith.cast(orelse.expr, of)), of))
+            parts = (arith.condition(test.expr), arith.cast(then.expr, of), arith.cast(orelse.expr, of))
+            chosen = Op("select", parts, of)
+            if then.type != orelse.type:
+                self.note_mixed(chosen, Mixed(parts[0], then.expr, orelse.expr))
+            return Scalar(chosen)
         from weft.ir.expr import Read
         from weft.ir.program import Stmt
 
@@ -447,15 +468,18 @@ class Expressions(Core):
         span = self.emitter.span
         first = Stmt((), buffer.name, (), arith.cast(then.expr, of), None, span)
         second = Stmt((), buffer.name, (), arith.cast(orelse.expr, of), None, span)
-        self.emitter.emit(If(arith.condition(test.expr), (*then_block, first), (*else_block, second), span))
-        return Scalar(Read(buffer.name, (), of))
+        condition = self.emitter.snapshot(arith.condition(test.expr), "test") if then.type != orelse.type else arith.condition(test.expr)
+        self.emitter.emit(If(condition, (*then_block, first), (*else_block, second), span))
+        held = Read(buffer.name, (), of)
+        if then.type != orelse.type:
+            self.note_mixed(held, Mixed(condition, *(arith.cast(replace(held), side.type) for side in (then, orelse))))
+        return Scalar(held)
 
-    def mixed(self, node: ast.AST) -> None:
-        """A value that is an int on one path and a float on the other is computed as a float: remember that it happened."""
+    _as_condition = False
 
     def condition_value(self, node: ast.expr) -> Value:
         """An expression of which only the truth matters."""
-        previous = getattr(self, "_as_condition", False)
+        previous = self._as_condition
         self._as_condition = True
         try:
             return self.evaluate(node)
@@ -545,7 +569,9 @@ class Expressions(Core):
         if name in ("real", "imag"):
             if name == "real" and not array.type.dtype.is_complex:
                 return array
-            return arrays.apply(name, [array], self.emitter)
+            part = arrays.apply(name, [array], self.emitter)
+            assert isinstance(part, Array)
+            return replace(part, borrowed=array.view is not None and array.type.dtype.is_complex)
         return Method(array, name)
 
     def _scalar_attribute(self, value: Scalar, name: str, node: ast.AST) -> Value:

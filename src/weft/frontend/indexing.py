@@ -35,7 +35,7 @@ def subscript(array: Array, key: Value, emitter: Emitter, store: bool = False) -
     items = _expand_ellipsis(array, items, emitter)
     if any(isinstance(item, (Array, Tuple)) for item in items):
         return _gather(array, items, emitter, store)
-    return _basic(array, items, emitter)
+    return _basic(array, items, emitter, store)
 
 
 def _mask(array: Array, condition: Array, emitter: Emitter) -> Value:
@@ -68,7 +68,7 @@ def _expand_ellipsis(array: Array, items: Sequence[Value], emitter: Emitter) -> 
     return result
 
 
-def _basic(array: Array, items: Sequence[Value], emitter: Emitter) -> Value:
+def _basic(array: Array, items: Sequence[Value], emitter: Emitter, store: bool = False) -> Value:
     takes: list[_Take] = []
     axis = 0
     for item in items:
@@ -78,7 +78,7 @@ def _basic(array: Array, items: Sequence[Value], emitter: Emitter) -> Value:
         if isinstance(item, Slice):
             takes.append(_slice(array, axis, item, emitter))
         elif isinstance(item, Scalar):
-            takes.append(_Take(axis, None, _position(array, axis, item.expr, emitter)))
+            takes.append(_Take(axis, None, _position(array, axis, item.expr, emitter, store)))
         else:
             raise Unsupported(emitter.span, f"an index of type {describe(item)}", "use integers, slices or arrays")
         axis += 1
@@ -102,7 +102,7 @@ def _basic(array: Array, items: Sequence[Value], emitter: Emitter) -> Value:
     return arrays.remap(array, shape, index)
 
 
-def _position(array: Array, axis: int, expr: Expr, emitter: Emitter) -> Expr:
+def _position(array: Array, axis: int, expr: Expr, emitter: Emitter, store: bool = False) -> Expr:
     """A non-negative in-bounds index for a Python index that may be negative."""
     extent = array.shape[axis]
     if expr.type.dtype is DType.BOOL or not expr.type.dtype.is_integer:
@@ -112,7 +112,7 @@ def _position(array: Array, axis: int, expr: Expr, emitter: Emitter) -> Expr:
     expr = arith.cast(expr, INT)
     message = f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
     if array.is_list:
-        message = "list index out of range"
+        message = f"list {'assignment ' if store and array.rank == 1 else ''}index out of range"
     if isinstance(expr, Const) and int(expr.value.real) < 0:
         wrapped = ix.add(extent, expr)
         if emitter.assure(wrapped, "IndexError", message):

@@ -71,6 +71,19 @@ def used(node: ast.AST | None) -> Names:
     return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
 
 
+def surely_assigned(body: list[ast.stmt]) -> set[str]:
+    """Names that are set once the statements have run to their end."""
+    found: set[str] = set()
+    for node in body:
+        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.Import, ast.ImportFrom)):
+            found |= assigned([node])
+        elif isinstance(node, ast.With):
+            found |= surely_assigned(node.body) | assigned([i.optional_vars for i in node.items if i.optional_vars])
+        elif isinstance(node, ast.If) and node.orelse:
+            found |= surely_assigned(node.body) & surely_assigned(node.orelse)
+    return found
+
+
 class Liveness:
     """Names live before each statement of a function body, by backward data flow over its structure."""
 

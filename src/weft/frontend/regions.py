@@ -18,7 +18,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from weft.frontend.liveness import Liveness, assigned
+from weft.frontend.liveness import Liveness, assigned, surely_assigned
 from weft.frontend.source import Source
 
 REGION = "__weft_region_"
@@ -79,11 +79,11 @@ class _Splitter:
                 result += self._close(run, start, None)
                 result.append(self._inside(node, known))
                 run = []
-                known |= _surely_assigned([node])
+                known |= surely_assigned([node])
                 start = set(known)
                 continue
             run.append(node)
-            known |= _surely_assigned([node])
+            known |= surely_assigned([node])
         return result + self._close(run, start, tail)
 
     def _troubled(self, node: ast.stmt) -> bool:
@@ -116,7 +116,7 @@ class _Splitter:
             return run
         live = self.liveness.live_after(run[-1])
         writes = sorted(assigned(run) & live)
-        if not returns and not set(writes) <= bound | _surely_assigned(run):
+        if not returns and not set(writes) <= bound | surely_assigned(run):
             return run
         return [self._outline(run, reads, [] if returns else writes, returns)]
 
@@ -149,19 +149,6 @@ def _at(node: ast.stmt, like: ast.stmt) -> ast.stmt:
 def _upward(run: list[ast.stmt]) -> set[str]:
     """Names that a run may read before it sets them."""
     return set(Liveness(run).at_start)
-
-
-def _surely_assigned(body: list[ast.stmt]) -> set[str]:
-    """Names that are set once the statements have run to their end."""
-    found: set[str] = set()
-    for node in body:
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.Import, ast.ImportFrom)):
-            found |= assigned([node])
-        elif isinstance(node, ast.With):
-            found |= _surely_assigned(node.body) | assigned([i.optional_vars for i in node.items if i.optional_vars])
-        elif isinstance(node, ast.If) and node.orelse:
-            found |= _surely_assigned(node.body) & _surely_assigned(node.orelse)
-    return found
 
 
 def _worthwhile(run: list[ast.stmt]) -> bool:

@@ -13,6 +13,7 @@ from weft.frontend.liveness import Liveness
 from weft.frontend.source import Source
 from weft.frontend.values import Value
 from weft.ir.program import Buffer
+from weft.ir.types import ScalarType
 
 
 @dataclass
@@ -28,6 +29,7 @@ class Slot:
 
     key: tuple[int, str]
     buffer: Buffer | None = None
+    entry: ScalarType | None = None  # the type of the value it had when it was opened
     swapped: bool = False  # only ever permuted with other arrays: `a, b = b, a`
 
 

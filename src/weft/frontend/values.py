@@ -47,6 +47,7 @@ class Array:
     view: View | None = None
     is_list: bool = False
     cost: int = 0  # operations to compute one element, when it is not simply read
+    borrowed: bool = False  # NumPy would give a view here and weft has none: good for reading at once, not for keeping
 
     @property
     def rank(self) -> int:

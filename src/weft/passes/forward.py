@@ -296,7 +296,9 @@ class Forwarder:
     def __post_init__(self) -> None:
         table = self.program.table
         self._arrays = frozenset(b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank > 0)
-        self._locals = {name for name, buffer in table.items() if buffer.role is Role.LOCAL}
+        # A scalar that is the size of an array must stay: its Alloc reads it.
+        sizes = {name for buffer in self.program.buffers for extent in buffer.shape for name in expr_buffers(extent)}
+        self._locals = {name for name, buffer in table.items() if buffer.role is Role.LOCAL} - sizes
 
     def add_local(self, buffer: Buffer) -> None:
         """A buffer made by the pass that uses this forwarder."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from weft.analysis.intervals import Box, box, never_meet, ranges_of
 from weft.errors import NOWHERE, Span
 from weft.ir import index as affine_index
-from weft.ir.expr import TRUE, AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer
+from weft.ir.expr import TRUE, AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars, integer
 from weft.ir.index import affine
 from weft.ir.ops import REDUCTIONS
-from weft.ir.program import Alloc, Buffer, Program, Role, Stmt
+from weft.ir.program import Alloc, Buffer, Out, Program, Role, Stmt, TupleOut, ViewOut
 from weft.ir.types import BOOL, PYBOOL, ScalarType
 from weft.ir.walk import (
     children,
@@ -47,7 +47,10 @@ class Workspace:
 
     @staticmethod
     def of(program: Program, strict: bool = False) -> Workspace:
-        return Workspace(dict(program.table), names_of(program), strict)
+        taken = names_of(program)
+        for out in program.results:
+            taken |= _names_in(out)
+        return Workspace(dict(program.table), taken, strict)
 
     def new_buffer(self, hint: str, of: ScalarType, shape: tuple[Expr, ...] = ()) -> Buffer:
         buffer = Buffer(fresh(hint, self.taken), of, shape)
@@ -62,6 +65,13 @@ class Workspace:
     def owns(self, name: str) -> bool:
         """Whether the buffer was made here, so that every element of it exists."""
         return name in self.made
+
+
+def _names_in(out: Out) -> set[str]:
+    """The dimensions that a result names: those of views."""
+    if isinstance(out, ViewOut):
+        return set(dim_vars(out.dims))
+    return set().union(*(_names_in(item) for item in out.items)) if isinstance(out, TupleOut) else set()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from weft.frontend.knowledge.ufuncs import as_plain
 from weft.frontend.values import Array, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
+from weft.ir.program import Layout
 from weft.ir.types import BOOL, F64, FLOAT, INT, DType, ScalarType, from_numpy, promote
 
 
@@ -225,7 +227,16 @@ def _linspace(call: Bound) -> Value:
     return arrays.materialise(Array((length,), of, element, cost=3), emitter, "linspace")
 
 
-@native(np.copy, np.ascontiguousarray, parameters="a", method="copy", name="copy")
+@native(np.ascontiguousarray, parameters="a")
+def _ascontiguousarray(call: Bound) -> Value:
+    array = arrays.as_array(as_plain(call.need("a")), call.builder.emitter)
+    view = array.view
+    if view is not None and view.whole and call.builder.emitter.buffers[view.buffer].layout is Layout.C:
+        return array
+    return replace(array, view=None, borrowed=view is not None, cost=array.cost + 1)
+
+
+@native(np.copy, parameters="a", method="copy", name="copy")
 def _copy(call: Bound) -> Value:
     value = as_plain(call.need("a"))
     if isinstance(value, Scalar):

@@ -10,6 +10,7 @@ import numpy as np
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
 from weft.frontend.constants import constant_int
+from weft.frontend.core import Mixed
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.ufuncs import elements
 from weft.frontend.values import Array, Iterable, Object, Range, Scalar, Tuple, Value, describe
@@ -148,9 +149,11 @@ def _choose(kind: str) -> None:
             # Python keeps the first of equals: max(a, b) is b only if b > a.
             better = arith.compare("gt" if kind == "max" else "lt", expr, result, builder.emitter.span)
             of = join(expr.type, result.type)
-            result = Op("select", (arith.cast(better, BOOL), arith.cast(expr, of), arith.cast(result, of)), of)
-        if len(types) > 1:
-            builder.note_mixed(result)
+            test = arith.cast(better, BOOL)
+            chosen = Op("select", (test, arith.cast(expr, of), arith.cast(result, of)), of)
+            if len(types) > 1:
+                builder.note_mixed(chosen, Mixed(test, expr, result))
+            result = chosen
         return Scalar(result)
 
 

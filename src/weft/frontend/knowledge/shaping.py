@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from weft.errors import Unsupported
@@ -15,7 +17,7 @@ from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
 from weft.ir.program import Layout
-from weft.ir.types import BOOL, INT, promote
+from weft.ir.types import BOOL, INT, DType, ScalarType, promote
 
 
 def _operand(call: Bound, name: str = "a") -> Array:
@@ -109,9 +111,7 @@ def _flip(call: Bound) -> Value:
 def _broadcast_to(call: Bound) -> Value:
     array = _operand(call)
     shape = arrays.broadcast_shapes([array.shape, shape_of(call.need("shape"), call.builder.emitter)], call.builder.emitter)
-    from dataclasses import replace
-
-    return replace(arrays.broadcast_to(array, shape), view=None)
+    return replace(arrays.broadcast_to(array, shape), view=None, borrowed=array.view is not None)
 
 
 @native(parameters="a dtype order casting subok copy", method="astype")
@@ -123,8 +123,15 @@ def _astype(call: Bound) -> Value:
         return Scalar(arith.cast(value.expr, of))
     array = _operand(call)
     if array.type.dtype.is_complex and not of.dtype.is_complex:
-        raise Unsupported(emitter.span, "a cast from complex to real", "take .real first")
+        return Array(array.shape, of, lambda at: _discarding(array.element(at), of, emitter), cost=array.cost + 1)
     return Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost + 1)
+
+
+def _discarding(expr: Expr, of: ScalarType, emitter: Emitter) -> Expr:
+    """A complex number as a real one: the imaginary part is dropped, but counts for the truth."""
+    if of.dtype is DType.BOOL:
+        return arith.condition(expr)
+    return arith.cast(arith.function("real", (expr,), emitter.span), of)
 
 
 @native(parameters="a value", method="fill")
@@ -149,7 +156,10 @@ def _is_contiguous(array: Array, emitter: Emitter) -> bool:
 def reshaped(array: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
     """The same elements in C order under another shape."""
     source = array if _is_contiguous(array, emitter) else arrays.materialise(array, emitter, "reshape")
-    return arrays.remap(source, shape, lambda at: _redistribute(at, shape, source.shape))
+    result = arrays.remap(source, shape, lambda at: _redistribute(at, shape, source.shape))
+    # A part of an array may be contiguous, too: then NumPy gives a view where this is a copy.
+    partial = array.view is not None and source is not array
+    return replace(result, view=None, borrowed=True, cost=1) if partial else result
 
 
 def _redistribute(at: Index, new: tuple[Expr, ...], old: tuple[Expr, ...]) -> Index:
@@ -254,8 +264,6 @@ def diagonal(array: Array, emitter: Emitter) -> Array:
 def _diag(call: Bound) -> Value:
     array = _operand(call)
     if array.rank == 2:
-        from dataclasses import replace
-
         return replace(diagonal(array, call.builder.emitter), view=None)
     zero = arith.cast(Const(0, INT), array.type)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from weft.errors import Unsupported
@@ -10,7 +12,7 @@ from weft.frontend.knowledge import Bound, native
 from weft.frontend.values import Array, Scalar, Value
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.ops import OPERATIONS
-from weft.ir.types import BOOL, FLOAT, INT, can_cast
+from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType, can_cast
 
 UFUNCS: dict[np.ufunc, str] = {
     np.add: "add",
@@ -87,6 +89,11 @@ def as_plain(value: Value) -> Value:
     return value
 
 
+def copied(value: Value) -> Value:
+    """The same elements as a new array, not as a view."""
+    return replace(value, view=None, cost=value.cost + 1) if isinstance(value, Array) else value
+
+
 def strong(value: Value) -> Value:
     """What NumPy returns is a NumPy scalar, never a Python one."""
     if isinstance(value, Scalar) and value.type.weak:
@@ -151,7 +158,10 @@ for _name in ("and", "or", "xor"):
 
 @native(np.square, parameters="x out")
 def _square(call: Bound) -> Value:
-    value = call.need("x")
+    value = as_plain(call.need("x"))
+    if isinstance(value, (Array, Scalar)) and value.type.dtype is DType.BOOL:
+        i8 = ScalarType(DType.I8)
+        value = arrays.elementwise([value], lambda parts: arith.cast(parts[0], i8), call.builder.emitter)
     return deliver(call, elements(call, [value, value], "mul"))
 
 
@@ -197,14 +207,15 @@ def _clip(call: Bound) -> Value:
     return deliver(call, result)
 
 
-@native(np.real, parameters="val")
-def _real(call: Bound) -> Value:
-    return arrays.apply("real", [call.need("val")], call.builder.emitter)
+def _part(name: str) -> None:
+    @native(getattr(np, name), parameters="val")
+    def build(call: Bound) -> Value:
+        value = as_plain(call.need("val"))
+        return call.builder.attribute(value, name, call.builder.scope.source.tree)
 
 
-@native(np.imag, parameters="val")
-def _imag(call: Bound) -> Value:
-    return arrays.apply("imag", [call.need("val")], call.builder.emitter)
+_part("real")
+_part("imag")
 
 
 @native(np.angle, parameters="z")
@@ -224,7 +235,7 @@ def _round(call: Bound) -> Value:
     if isinstance(value, (Array, Scalar)) and not value.type.dtype.is_inexact:
         if places < 0:
             raise Unsupported(call.builder.emitter.span, "rounding of integers to tens")
-        return deliver(call, value)
+        return deliver(call, copied(value))
     if isinstance(value, (Array, Scalar)) and value.type.dtype.is_complex:
         raise Unsupported(call.builder.emitter.span, "rounding of complex numbers")
     if places == 0:

@@ -1,0 +1,416 @@
+"""Loops and branches of the user's Python.  In: `ast` statements; out: Loop, While and If nodes.
+
+`for` over a range becomes a Loop with the same bounds.  Variables that a loop carries or branches merge are slots (see `scope`).
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from weft.frontend import arith
+from weft.frontend.core import SYNTHETIC, Mixed, benign
+from weft.frontend.emit import NeedConstant
+from weft.frontend.liveness import assigned, element_written, surely_assigned, target_names
+from weft.frontend.scope import LoopFrame
+from weft.frontend.statements import Statements
+from weft.frontend.values import Array, Closure, Iterable, Range, Scalar, Tuple, Value
+from weft.ir import index as ix
+from weft.ir import walk
+from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Var, integer
+from weft.ir.index import affine
+from weft.ir.program import (
+    Block,
+    Break,
+    Continue,
+    If,
+    Loop,
+    Role,
+    While,
+)
+from weft.ir.types import BOOL, INT
+
+
+class Loops(Statements):
+    """Compound statements."""
+
+    # --- branches ---------------------------------------------------------------------------------------------------
+
+    def _exec_if(self, node: ast.If) -> bool:
+        test = self.truth(self.condition_value(node.test), node)
+        if isinstance(test, bool):
+            return self.execute_all(node.body if test else node.orelse)
+        condition = arith.condition(test.expr)
+        span = self.emitter.span
+        live = self.scope.liveness.live_after(node)
+        merged = {n for n in assigned([*node.body, *node.orelse]) & live if not isinstance(self.scope.values.get(n), Closure)}
+        opened = self.open_slots(merged, node, element_written([*node.body, *node.orelse]))
+        unset = {name for name in merged if name not in self.scope.values}
+        start = dict(self.scope.values)
+        with self.emitter.capture() as then_block:
+            then_ends = not self.execute_all(node.body)
+        then_values, self.scope.values = self.scope.values, dict(start)
+        with self.emitter.capture() as else_block:
+            else_ends = not self.execute_all(node.orelse)
+        else_values = self.scope.values
+        self.emitter.emit(If(condition, tuple(then_block), tuple(else_block), span))
+        self._merge(start, then_values, else_values, then_ends, else_ends, merged, node)
+        for name in unset:
+            missing = (name not in then_values and not then_ends) or (name not in else_values and not else_ends)
+            if missing and not name.startswith(SYNTHETIC):
+                self.scope.unbound.add(name)
+        self.close_slots(opened)
+        return not (then_ends and else_ends)
+
+    def _merge(
+        self,
+        start: dict[str, Value],
+        then: dict[str, Value],
+        orelse: dict[str, Value],
+        then_ends: bool,
+        else_ends: bool,
+        merged: set[str],
+        node: ast.AST,
+    ) -> None:
+        """Names after an if: slots are in both; any other name keeps its value only if the branches agree."""
+        result = dict(orelse if then_ends else then)
+        if not then_ends and not else_ends:
+            for name in merged:
+                if name in then and name in orelse and not _same_place(then[name], orelse[name]):
+                    raise self.unsupported(
+                        node, f"{name} is a different thing after each branch", "give it one type", then=then[name], orelse=orelse[name]
+                    )
+                if name not in result and name in orelse:
+                    result[name] = orelse[name]
+            for name in set(result) - merged:
+                if name in start and result[name] is not start[name]:
+                    result.pop(name)  # assigned in a branch and dead afterwards
+        self.scope.values = result
+
+    # --- loops ------------------------------------------------------------------------------------------------------
+
+    def _exec_while(self, node: ast.While) -> bool:
+        span = self.at(node)
+        body_names = assigned([*node.body, node.test])
+        carried = body_names & self._live_around(node)
+        opened = self._open_loop_slots(carried, node, node.body)
+        unset = {n for n in carried if n not in self.scope.values}
+        frame = self._frame(node)
+        before = dict(self.scope.values)
+        with self.emitter.capture() as prelude:
+            test = self.truth(self.condition_value(node.test), node)
+        condition: Expr = Const(test, BOOL) if isinstance(test, bool) else arith.condition(test.expr)
+        forever = isinstance(test, bool) and test
+        with self.emitter.capture() as block:
+            self._loop_body(node.body, frame)
+        self.emitter.span = span
+        self.emitter.emit(While(tuple(prelude), condition, tuple(block), span))
+        self._settle(opened, node.body, ONE if forever else None)
+        self._after_loop(before, opened)
+        for name in unset:
+            if not forever and not name.startswith(SYNTHETIC):
+                self.scope.unbound.add(name)
+        self._loop_else(node, frame)
+        return not (forever and not _has_break(node.body))
+
+    def _live_around(self, node: ast.For | ast.While) -> set[str]:
+        """Names live where the body begins or where the loop is left."""
+        return set(self.scope.liveness.live_at_head(node) | self.scope.liveness.live_after(node))
+
+    def _settle(self, opened: list[str], body: list[ast.stmt], trips: Expr | None) -> None:
+        """The Python type of what a loop leaves behind: that of the body if it has run (and sets the name each time), that
+        of the value before if it has not."""
+        surely = surely_assigned(body)
+        for name in opened:
+            slot = self.scope.slots[name]
+            if slot.buffer is None or slot.entry is None or slot.entry == slot.buffer.type:
+                continue
+            form = None if trips is None else affine(trips)
+            if name not in surely or form is None or slot.buffer.name in self.widened:
+                if not benign(slot.entry, slot.buffer.type):
+                    self.widened.add(slot.buffer.name)
+                continue
+            if form.is_constant and form.constant > 0:
+                continue
+            held = Read(slot.buffer.name, (), slot.buffer.type)
+            ran = Op("gt", (ix.expression(form), ZERO), BOOL)
+            self.note_mixed(held, Mixed(ran, replace(held), arith.cast(replace(held), slot.entry)))
+            self.scope.values[name] = Scalar(held)
+
+    def _open_loop_slots(self, names: set[str], node: ast.AST, body: list[ast.stmt]) -> list[str]:
+        swapped = _swapped_only(body, names)
+        kept = []
+        for name in sorted(swapped):
+            value = self.scope.values.get(name)
+            if isinstance(value, Array) and value.view is not None and value.view.whole and name not in self.scope.slots:
+                self._swap_slot(name, value, node)
+                kept.append(name)
+        self._flag_pair(kept)
+        return kept + self.open_slots(names - set(kept), node, element_written(body))
+
+    def _flag_pair(self, names: list[str]) -> None:
+        """Two arguments that a loop swaps: a flag tells whether their names have changed places."""
+        buffers = [slot.buffer for slot in (self.scope.slots[name] for name in names) if slot.buffer is not None]
+        pair = frozenset(buffer.name for buffer in buffers)
+        if len(pair) == 2 and all(buffer.role is Role.PARAM for buffer in buffers) and pair not in self.swap_flags:
+            flag = self.emitter.declare("swapped", BOOL)
+            self.emitter.assign((), flag.name, (), Const(False, BOOL))
+            self.swap_flags[pair] = flag.name
+
+    def _swap_slot(self, name: str, value: Array, node: ast.AST) -> None:
+        from weft.frontend.scope import Slot
+
+        assert value.view is not None
+        buffer = self.emitter.buffers[value.view.buffer]
+        for other, held in self.scope.values.items():
+            if other != name and isinstance(held, Array) and held.view is not None and held.view.buffer == buffer.name:
+                raise self.unsupported(node, f"{name} and {other} share memory, and {name} is swapped in the loop")
+        self.swapped.add(buffer.name)
+        self.scope.slots[name] = Slot((hash((self.scope.path, id(node))), name), buffer, swapped=True)
+
+    def _frame(self, node: ast.For | ast.While) -> LoopFrame:
+        if not node.orelse or not _has_break(node.body):
+            return LoopFrame()
+        flag = self.emitter.declare("completed", BOOL)
+        self.emitter.assign((), flag.name, (), Const(True, BOOL))
+        return LoopFrame(flag.name)
+
+    def _loop_else(self, node: ast.For | ast.While, frame: LoopFrame) -> None:
+        if not node.orelse:
+            return
+        if frame.completed is None:
+            self.execute_all(node.orelse)
+            return
+        if assigned(node.orelse) & self.scope.liveness.live_after(node):
+            opened = self.open_slots(assigned(node.orelse) & self.scope.liveness.live_after(node), node)
+        else:
+            opened = []
+        with self.emitter.capture() as block:
+            self.execute_all(node.orelse)
+        self.emitter.emit(If(Read(frame.completed, (), BOOL), tuple(block), (), self.emitter.span))
+        self.close_slots(opened)
+
+    def _loop_body(self, body: list[ast.stmt], frame: LoopFrame) -> None:
+        self.scope.loops.append(frame)
+        unbound = set(self.scope.unbound)
+        self.execute_all(body)
+        self.scope.unbound = unbound
+        self.scope.loops.pop()
+
+    def _after_loop(self, before: dict[str, Value], opened: list[str]) -> None:
+        """After a loop, names are slots or what they were before it."""
+        values = {name: value for name, value in before.items()}
+        for name in self.scope.slots:
+            if name in self.scope.values:
+                values[name] = self.scope.values[name]
+        self.scope.values = values
+        self.close_slots(opened)
+
+    def _exec_break(self, node: ast.Break) -> bool:
+        frame = self.scope.loops[-1]
+        if frame.completed is not None:
+            self.emitter.assign((), frame.completed, (), Const(False, BOOL))
+        self.emitter.emit(Break(self.emitter.span))
+        return False
+
+    def _exec_continue(self, node: ast.Continue) -> bool:
+        self.emitter.emit(Continue(self.emitter.span))
+        return False
+
+    def _exec_for(self, node: ast.For) -> bool:
+        value = self.evaluate(node.iter)
+        self.at(node)
+        if isinstance(value, Tuple):
+            return self._unrolled(node, value)
+        if isinstance(value, Range) and isinstance(node.target, ast.Name):
+            self._for_range(node, value, node.target.id)
+        else:
+            self._for_items(node, value)
+        return True
+
+    def _unrolled(self, node: ast.For, value: Tuple) -> bool:
+        """A loop over a tuple: its body once for each item."""
+        if _has_break(node.body) or _has_continue(node.body) or node.orelse:
+            raise self.unsupported(node, "break, continue or else in a loop over a tuple", "loop over a range")
+        if len(value.items) > 64:
+            raise self.unsupported(node, "a loop over a tuple of more than 64 items")
+        for item in value.items:
+            self.assign_target(node.target, item, node)
+            if not self.execute_all(node.body):
+                return False
+        return True
+
+    def _for_range(self, node: ast.For, value: Range, name: str) -> None:
+        emitter = self.emitter
+        span = emitter.span
+        value = self._regular(value)
+        if not isinstance(value.step, Const):
+            self._for_items(node, value)
+            return
+        carried = (assigned(node.body) | {name}) & self._live_around(node)
+        after = name in self.scope.liveness.live_after(node)
+        rebound = name in assigned(node.body)
+        in_slot = (after and (rebound or _has_break(node.body))) or (rebound and name in carried) or name in self.scope.slots
+        if after and not in_slot:
+            last = self._last(value)
+        opened = self._open_loop_slots(carried if in_slot else carried - {name}, node, node.body)
+        unset = {n for n in carried if n not in self.scope.values and n != name}
+        frame = self._frame(node)
+        before = dict(self.scope.values)
+        step = int(value.step.value.real)
+        dim = Dim(emitter.fresh(name), value.lo, value.hi, step)
+        with emitter.capture() as block, emitter.inside(dim):
+            if in_slot:
+                self.bind(name, Scalar(Var(dim.var)))
+            else:
+                self.scope.values[name] = Scalar(Var(dim.var))
+                self.scope.unbound.discard(name)
+            self._loop_body(node.body, frame)
+        emitter.span = span
+        emitter.emit(Loop(self._fixed(dim, tuple(block)), tuple(block), span=span))
+        gap = ix.sub(value.hi, value.lo) if step > 0 else ix.sub(value.lo, value.hi)
+        self._settle(opened, node.body, gap)
+        self._after_loop(before, opened)
+        self._unset_after(unset, value)
+        if after and not in_slot:
+            self._bind_last(name, value, last, before.get(name))
+        self._loop_else(node, frame)
+
+    def _regular(self, value: Range) -> Range:
+        """Bounds that the loop cannot change, and a step known now if it can be."""
+        step = value.step
+        if not isinstance(step, Const):
+            form = affine(step)
+            if form is not None:
+                for symbol, _ in form.terms:
+                    if symbol in self.emitter.symbols:
+                        raise NeedConstant(symbol, self.emitter.span)
+        return Range(value.lo, value.hi, step)
+
+    def _fixed(self, dim: Dim, block: Block) -> Dim:
+        """Bounds evaluated once: those that the body could change are kept in scalars."""
+        reads = walk.domain_buffers((dim,))
+        if not reads or not reads & self.written_by(block):
+            return dim
+        return replace(dim, lo=self.emitter.snapshot(dim.lo, "lo"), hi=self.emitter.snapshot(dim.hi, "hi"))
+
+    def _last(self, value: Range) -> Expr:
+        assert isinstance(value.step, Const)
+        step = int(value.step.value.real)
+        if step == 1:
+            return ix.sub(value.hi, ONE)
+        if step == -1:
+            return ix.add(value.hi, ONE)
+        trips = self.trips(value)
+        return ix.add(value.lo, ix.mul(integer(step), ix.sub(trips, ONE)))
+
+    def _bind_last(self, name: str, value: Range, last: Expr, old: Value | None) -> None:
+        """The loop variable after the loop: its last value, or what it was if the loop did not run."""
+        assert isinstance(value.step, Const)
+        up = int(value.step.value.real) > 0
+        gap = ix.sub(value.hi, value.lo) if up else ix.sub(value.lo, value.hi)
+        if self.emitter.assure(ix.sub(gap, ONE), "UnboundLocalError"):
+            self.bind(name, Scalar(last))
+            return
+        ran = Op("gt", (gap, ZERO), BOOL)
+        if isinstance(old, Scalar) and old.type == INT:
+            self.bind(name, Scalar(Op("select", (ran, last, old.expr), INT)))
+            return
+        self.emitter.check(ran, "UnboundLocalError", _unbound_text(name))
+        self.bind(name, Scalar(last))
+
+    def _unset_after(self, unset: set[str], value: Range) -> None:
+        """Names first bound inside the loop and used after it: the loop must have run."""
+        for name in sorted(unset):
+            if name.startswith(SYNTHETIC):
+                continue
+            assert isinstance(value.step, Const)
+            gap = ix.sub(value.hi, value.lo) if int(value.step.value.real) > 0 else ix.sub(value.lo, value.hi)
+            if not self.emitter.assure(ix.sub(gap, ONE), "UnboundLocalError"):
+                self.emitter.check(Op("gt", (gap, ZERO), BOOL), "UnboundLocalError", _unbound_text(name))
+
+    def _for_items(self, node: ast.For, value: Value) -> None:
+        """A loop over anything else: trips 0, 1, ... and the item of each."""
+        emitter = self.emitter
+        span = emitter.span
+        items = self._computed_range(value) if isinstance(value, Range) and not isinstance(value.step, Const) else self.iteration(value, node)
+        trips = emitter.stable(items.trips)
+        targets = set(target_names(node.target))
+        carried = (assigned(node.body) | targets) & self._live_around(node)
+        opened = self._open_loop_slots(carried, node, node.body)
+        unset = {n for n in carried if n not in self.scope.values}
+        frame = self._frame(node)
+        before = dict(self.scope.values)
+        dim = Dim(emitter.fresh("q"), ZERO, trips)
+        with emitter.capture() as block, emitter.inside(dim):
+            self.assign_target(node.target, items.item(Var(dim.var)), node)
+            self._loop_body(node.body, frame)
+        emitter.span = span
+        emitter.emit(Loop(dim, tuple(block), span=span))
+        self._settle(opened, node.body, trips)
+        self._after_loop(before, opened)
+        self._unset_after(unset, Range(ZERO, trips, ONE))
+        self._loop_else(node, frame)
+
+    def _computed_range(self, value: Range) -> Iterable:
+        """range(lo, hi, step) with a step that only the run time knows."""
+
+        emitter = self.emitter
+        lo, hi, step = (emitter.snapshot(e, n) for e, n in ((value.lo, "lo"), (value.hi, "hi"), (value.step, "step")))
+        emitter.check(Op("ne", (step, ZERO), BOOL), "ValueError", "range() arg 3 must not be zero")
+        up = Op("gt", (step, ZERO), BOOL)
+        ahead = Op("floordiv", (Op("add", (Op("sub", (hi, lo), INT), Op("sub", (step, ONE), INT)), INT), step), INT)
+        size = Op("sub", (ZERO, step), INT)
+        behind = Op("floordiv", (Op("add", (Op("sub", (lo, hi), INT), Op("sub", (size, ONE), INT)), INT), size), INT)
+        trips = emitter.snapshot(Op("maximum", (Op("select", (up, ahead, behind), INT), ZERO), INT), "trips")
+        return Iterable(trips, lambda q: Scalar(Op("add", (lo, Op("mul", (step, q), INT)), INT)))
+
+
+def _unbound_text(name: str) -> str:
+    return f"cannot access local variable '{name}' where it is not associated with a value"
+
+
+def _same_place(left: Value, right: Value) -> bool:
+    if isinstance(left, Array) and isinstance(right, Array) and left.view is not None and right.view is not None:
+        return left.view.buffer == right.view.buffer
+    return left == right
+
+
+def _own_statements(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements of a loop body that belong to this loop: those of inner loops are left out."""
+    found: list[ast.stmt] = []
+    for node in body:
+        found.append(node)
+        if isinstance(node, ast.If):
+            found += _own_statements(node.body) + _own_statements(node.orelse)
+        elif isinstance(node, (ast.For, ast.While)):
+            found += _own_statements(node.orelse)
+    return found
+
+
+def _has_break(body: list[ast.stmt]) -> bool:
+    return any(isinstance(node, ast.Break) for node in _own_statements(body))
+
+
+def _has_continue(body: list[ast.stmt]) -> bool:
+    return any(isinstance(node, ast.Continue) for node in _own_statements(body))
+
+
+def _swapped_only(body: list[ast.stmt], names: set[str]) -> set[str]:
+    """Names whose only assignments in a loop body are permutations such as `a, b = b, a`."""
+    permuted: set[str] = set()
+    otherwise: set[str] = set()
+    for top in body:
+        for node in ast.walk(top):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                target, value = node.targets[0], node.value
+                if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                    left = [n.id for n in target.elts if isinstance(n, ast.Name)]
+                    right = [n.id for n in value.elts if isinstance(n, ast.Name)]
+                    if len(left) == len(target.elts) and sorted(left) == sorted(right):
+                        permuted |= set(left)
+                        continue
+            if isinstance(node, (ast.Assign, ast.AnnAssign, ast.For, ast.NamedExpr)):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                otherwise |= {n for t in targets for n in target_names(t)}
+    return (permuted - otherwise) & names

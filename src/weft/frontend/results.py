@@ -1,0 +1,149 @@
+"""What the function returns.  In: values; out: result trees of the program and Return nodes.
+
+A new array is handed over, an argument is returned as the very object, a part of either is a view of it.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from weft.frontend import arrays
+from weft.frontend.core import Mixed, arrays_in
+from weft.frontend.expressions import Expressions
+from weft.frontend.values import Array, Instance, Object, Scalar, Tuple, Value
+from weft.ir.expr import Expr, Read
+from weft.ir.program import (
+    ArrayOut,
+    ConstOut,
+    If,
+    NoneOut,
+    Out,
+    Rebind,
+    Return,
+    Role,
+    ScalarOut,
+    TupleOut,
+    ViewOut,
+)
+from weft.ir.types import BOOL
+
+
+class Results(Expressions):
+    """`finish` and what it needs."""
+
+    def _exec_return(self, node: ast.Return) -> bool:
+        value: Value = Object(None) if node.value is None else self.evaluate(node.value)
+        self.at(node)
+        self.finish(value, node)
+        return False
+
+    def finish(self, value: Value, node: ast.AST) -> None:
+        """Return `value` to the Python caller."""
+        choice = self._first_choice(value)
+        if choice is not None:
+            branches = []
+            for side in (choice.then, choice.orelse):
+                with self.emitter.capture() as block:
+                    self.finish(self._decided(value, choice, side), node)
+                branches.append(tuple(block))
+            self.emitter.emit(If(choice.test, branches[0], branches[1], self.emitter.span))
+            return
+        exchange = self._exchanged(value)
+        if exchange is None:
+            self._return(self.out(value, node))
+            return
+        # The names of two arguments may have changed places: put them back, and return the object that each denotes.
+        first, second, flag = exchange
+        with self.emitter.capture() as block:
+            self.emitter.emit(Rebind((first, second), (second, first), self.emitter.span))
+            self._return(_with_buffers(self.out(value, node), {first: second, second: first}))
+        self.emitter.emit(If(Read(flag, (), BOOL), tuple(block), (), self.emitter.span))
+        self._return(self.out(value, node))
+
+    def _first_choice(self, value: Value) -> Mixed | None:
+        """The first scalar of a result that is a choice between types."""
+        if isinstance(value, Tuple):
+            return next((found for found in map(self._first_choice, value.items) if found is not None), None)
+        return self.mixed_exprs.get(id(value.expr)) if isinstance(value, Scalar) else None
+
+    def _decided(self, value: Value, choice: Mixed, side: Expr) -> Value:
+        """The value with one side of a choice taken."""
+        if isinstance(value, Tuple):
+            return replace(value, items=tuple(self._decided(item, choice, side) for item in value.items))
+        if isinstance(value, Scalar) and self.mixed_exprs.get(id(value.expr)) is choice:
+            return Scalar(side)
+        return value
+
+    def _return(self, out: Out) -> None:
+        results = self.emitter.results
+        if out not in results:
+            results.append(out)
+        self.emitter.emit(Return(results.index(out), self.emitter.span))
+
+    def _exchanged(self, value: Value) -> tuple[str, str, str] | None:
+        """Two arguments that were swapped in a loop, if the value returned refers to one, and the flag that tells."""
+        named = {array.view.buffer for array in arrays_in(value) if array.view is not None}
+        for pair, flag in self.swap_flags.items():
+            if pair & named:
+                first, second = sorted(pair)
+                return first, second, flag
+        return None
+
+    swap_flags: dict[frozenset[str], str]
+
+    def out(self, value: Value, node: ast.AST) -> Out:
+        if isinstance(value, Object):
+            if value.value is None:
+                return NoneOut()
+            if isinstance(value.value, (str, bytes)):
+                return ConstOut(repr(value.value))
+            raise self.unsupported(node, f"the return of {value.value!r}")
+        if isinstance(value, Scalar):
+            if isinstance(value.expr, Read) and value.expr.buffer in self.widened:
+                raise self.unsupported(node, "a result whose Python type depends on the data", "start from a float, such as 0.0")
+            buffer = self.emitter.declare("result", value.type)
+            self.emitter.assign((), buffer.name, (), value.expr)
+            return ScalarOut(buffer.name)
+        if isinstance(value, Tuple):
+            return TupleOut(tuple(self.out(item, node) for item in value.items), value.is_list)
+        if isinstance(value, Array):
+            return self._out_array(value, node)
+        if isinstance(value, Instance) and not value.path:
+            raise self.unsupported(node, "the return of an object")
+        raise self.unsupported(node, "the return of this", value=value)
+
+    def _out_array(self, value: Array, node: ast.AST) -> Out:
+        emitter = self.emitter
+        if value.view is None:
+            arrays.keepable(value, emitter)
+            value = arrays.materialise(value, emitter, "result")
+        view = value.view
+        assert view is not None
+        buffer = emitter.buffers[view.buffer]
+        if buffer.role is Role.LOCAL:
+            emitter.buffers[buffer.name] = replace(buffer, role=Role.RESULT)
+        if buffer.role is Role.PARAM and buffer.name in self.swapped and not self._flagged(buffer.name):
+            raise self.unsupported(node, "the return of an argument that was swapped with another array", "return a copy")
+        if view.whole:
+            return ArrayOut(buffer.name, as_list=value.is_list and buffer.role is not Role.PARAM)
+        if value.is_list:
+            if buffer.role is Role.PARAM:
+                raise self.unsupported(node, "the return of a part of a list argument")
+            return self._out_array(arrays.materialise(value, emitter, "result"), node)
+        dims, at = emitter.domain(value.shape)
+        return ViewOut(buffer.name, dims, view.index(at))
+
+    swapped: set[str]
+
+    def _flagged(self, buffer: str) -> bool:
+        return any(buffer in pair for pair in self.swap_flags)
+
+
+def _with_buffers(out: Out, names: dict[str, str]) -> Out:
+    """A result tree that refers to other buffers."""
+    if isinstance(out, TupleOut):
+        return replace(out, items=tuple(_with_buffers(item, names) for item in out.items))
+    if isinstance(out, (ArrayOut, ViewOut)):
+        return replace(out, buffer=names.get(out.buffer, out.buffer))
+    return out

@@ -1,0 +1,445 @@
+"""A compiled function.  In: a Python function and options; out: an object that is called like it, compiles a version for each
+kind of arguments at the first call, and runs plain Python wherever it cannot.
+
+Importing this module chooses the dispatcher, which needs the native core: `weft.api` imports it at the first decoration.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import os
+import threading
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from weft.errors import CompileError, FallbackWarning, Unsupported, WeftError, render
+from weft.options import Options
+from weft.runtime import dispatch
+from weft.runtime.descriptor import STATUS_GUARD, Signature, Version
+
+if TYPE_CHECKING:
+    from weft import pipeline
+    from weft.frontend.source import Source
+    from weft.report.explain import Explanation
+    from weft.runtime.interpreted import Dispatcher as _Base
+    from weft.runtime.versions import Kept
+else:
+    _Base = dispatch.dispatcher_type()
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: Versions for one kind of arguments, and for one function, before plain Python takes over.
+_MAX_FOR_KEY = 4
+_MAX_VERSIONS = 32
+
+
+@dataclass(frozen=True)
+class Prebuilt:
+    """What is known of a version compiled ahead of time: its signature and nothing of how it was made."""
+
+    signature: str
+    program_built: None = None
+    program_optimised: None = None
+    program_lowered: None = None
+    c_source: None = None
+    remarks: tuple[Any, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    fallbacks: tuple[Any, ...] = ()
+
+
+@dataclass
+class _Restored:
+    """A version from the disk cache; how it was made is worked out again only if somebody asks."""
+
+    kept: Kept
+    kinds: tuple[Any, ...]
+    sample: tuple[Any, ...]
+    read: float
+    full: pipeline.Compiled | None = None
+
+    @property
+    def signature(self) -> str:
+        return self.kept.signature
+
+    @property
+    def c_source(self) -> str | None:
+        return self.kept.c_source
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        return {"total": self.read, "disk cache": self.read}
+
+
+def _light(value: Any) -> Any:
+    """A stand-in for an argument that keeps its type and sizes and none of its memory."""
+    import numpy as np
+
+    if type(value) is np.ndarray and value.size > 16:
+        strides = tuple(0 if value.size else s for s in value.strides)
+        return np.lib.stride_tricks.as_strided(np.empty(1, value.dtype), value.shape, strides)
+    return value
+
+
+class Jitted(_Base):
+    """A compiled function.  Calls go straight to the native dispatcher; `_miss` is its way out."""
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        super().__init__(Signature.of(function))
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self.options = options
+        self._compiled: list[pipeline.Compiled | _Restored] = []
+        self._prebuilt: list[Prebuilt] = []
+        self._keys: dict[Any, int] = {}
+        self._refused: dict[Any, Unsupported] = {}
+        self._source: Source | None = None
+        self._lock = threading.RLock()
+        self._warned: set[tuple[str, int]] = set()
+        self._plain_calls = 0
+        self._plain = function  # what runs where no version does: the function, or its split into regions
+        self._regions: list[Jitted] = []
+        self._is_region = False
+
+    # --- calling ----------------------------------------------------------------------------------------------------
+
+    def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], status: int | None) -> Any:
+        """No version fits, or a guard said no: make one if that can help, else run the Python function."""
+        values = self._bound(args, kwargs)
+        if values is not None and self._extend(values, status):
+            return self._call_new(args, kwargs)
+        self._plain_calls += 1
+        return self._plain(*args, **kwargs)
+
+    def _call_new(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        depth = getattr(_state, "depth", 0)
+        if depth > _MAX_FOR_KEY:
+            return self._plain(*args, **kwargs)
+        _state.depth = depth + 1
+        try:
+            return self(*args, **kwargs)
+        finally:
+            _state.depth = depth
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        """The arguments in the order of the parameters; None if they do not fit (Python then says how)."""
+        try:
+            bound = inspect.signature(self.py_func).bind(*args, **kwargs)
+        except TypeError:
+            return None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def _extend(self, values: tuple[Any, ...], status: int | None) -> bool:
+        """Compile a version for these arguments; False if plain Python should run."""
+        from weft.frontend import specs
+
+        key = tuple(specs.specs_of(values))
+        with self._lock:
+            refused = self._refused.get(key)
+            if refused is not None:
+                return self._refuse(refused)
+            tried = self._keys.get(key, 0)
+            if tried >= (_MAX_FOR_KEY if status != STATUS_GUARD or tried else 1) or len(self._compiled) >= _MAX_VERSIONS:
+                return False
+            self._keys[key] = tried + 1
+            stored = self._stored_key(key, tried)
+            if stored is not None and self._restore(stored, key, values):
+                return True
+            try:
+                return self._compile(values, stored, specialise=tried == 0)
+            except Unsupported as problem:
+                self._refused[key] = problem
+                return self._refuse(problem)
+
+    def _stored_key(self, kinds: tuple[Any, ...], attempt: int) -> str | None:
+        """The place of a version in the disk cache; None if it has none."""
+        from weft.frontend.specs import ObjectSpec
+        from weft.runtime import versions
+
+        if not self.options.cache or self.options.backend == "python" or self._is_region or dispatch.load_core() is None:
+            return None
+        text = ", ".join(f"object {k.kind.__module__}.{k.kind.__qualname__}" if isinstance(k, ObjectSpec) else repr(k) for k in kinds)
+        return versions.key_for(self.py_func, text, self.options, attempt)
+
+    def _cells(self) -> dict[str, Any]:
+        return dict(zip(self.py_func.__code__.co_freevars, self.py_func.__closure__ or ()))
+
+    def _restore(self, stored: str, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> bool:
+        """A version from the disk cache."""
+        from weft.runtime import versions
+
+        start = perf_counter()
+        kept = versions.restore(stored, self.py_func, self._cells())
+        if kept is None:
+            return False
+        self._compiled.append(_Restored(kept, kinds, tuple(map(_light, values)), perf_counter() - start))
+        self.add_version(kept.version)
+        return True
+
+    def _keep(self, stored: str, compiled: pipeline.Compiled) -> None:
+        from weft.runtime import versions
+
+        if compiled.c_source is None or compiled.library is None or compiled.version is None:
+            return
+        versions.keep(
+            stored,
+            compiled.version,
+            signature=compiled.signature,
+            c_source=compiled.c_source,
+            library=compiled.library,
+            cells=self._cells(),
+            inlined=compiled.built.functions,
+        )
+
+    def _compile(self, values: tuple[Any, ...], stored: str | None, specialise: bool) -> bool:
+        from weft import pipeline
+        from weft.frontend import specs
+
+        source = self._load()
+        start = perf_counter()
+        try:
+            compiled = pipeline.compile_for(source, specs.specs_of(values), values, self.options, specialise)
+        except CompileError as problem:
+            self._warn(Unsupported(source.span(source.tree), f"the C compiler failed: {problem.reason}", problem.remedy))
+            return False
+        compiled.seconds["total"] = perf_counter() - start
+        if any(other.c_source == compiled.c_source and other.c_source is not None for other in self._compiled):
+            return False  # the same code again would refuse these arguments again
+        assert compiled.version is not None
+        self._compiled.append(compiled)
+        self.add_version(compiled.version)
+        if stored is not None:
+            self._keep(stored, compiled)
+        return True
+
+    def _load(self) -> Source:
+        from weft.frontend.source import load
+
+        if self._source is None:
+            self._source = load(self.py_func)
+        return self._source
+
+    def _refuse(self, problem: Unsupported) -> bool:
+        if self.options.fallback == "error":
+            raise problem
+        self._warn(problem)
+        if self._plain is self.py_func and self._source is not None and problem.span.file == self._source.file:
+            self._split(problem.span.line)
+        return False
+
+    def _split(self, line: int) -> None:
+        """Leave the statement on `line` to Python and compile what is around it (see frontend.regions)."""
+        from weft.frontend import regions
+
+        source = self._load()
+        found = regions.split(source, line)
+        if found is None:
+            return
+        made = {region.name: self._region(region.tree, source) for region in found.regions}
+        self._regions = list(made.values())
+        self._plain = _function_from(found.tree, source, self.py_func, made)
+
+    def _region(self, tree: ast.FunctionDef, source: Source) -> Jitted:
+        from weft.frontend.source import Source
+
+        function = _function_from(tree, source, None, {})
+        region = Jitted(function, self.options)
+        region._is_region = True
+        region._source = Source(tree.name, source.file, tree, source.text, source.namespace, {})
+        return region
+
+    def _warn(self, problem: Unsupported) -> None:
+        """One warning for each source line that stays Python."""
+        place = (problem.span.file, problem.span.line)
+        if self.options.fallback != "warn" or place in self._warned:
+            return
+        self._warned.add(place)
+        text = render(problem.span, problem.reason, remedy=problem.remedy, types=problem.types, headline="runs as plain Python")
+        # The place of the warning is the user's line, not ours.
+        warnings.warn_explicit(text, FallbackWarning, problem.span.file, max(problem.span.line, 1))
+
+    # --- asking -----------------------------------------------------------------------------------------------------
+
+    @property
+    def signatures(self) -> list[str]:
+        """The kinds of arguments that versions exist for."""
+        return [*(version.signature for version in self._prebuilt), *(version.signature for version in self._compiled)]
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Counts and times: calls by version, guards that failed, calls left to Python, seconds to compile."""
+        counts = list(self.call_counts)
+        return {
+            "calls": dict(zip(self.signatures, counts)),
+            "guard_failures": self.guard_failures,
+            "misses": self.misses,
+            "python_calls": self._plain_calls,
+            "compile_seconds": {v.signature: v.seconds.get("total", 0.0) for v in self._compiled},
+            "fallbacks": [problem.reason for problem in self._refused.values()],
+        }
+
+    def explain(self, format: str = "text") -> Explanation:
+        """What became of each line, and why."""
+        from weft.report.explain import FunctionSource, explain
+
+        source = self._load()
+        text = source.text
+        place = FunctionSource(source.name, source.file, self.py_func.__code__.co_firstlineno, text)
+        parts = [*self._parts()]
+        refused = [(p.span, p.reason, p.remedy) for part in parts for p in part._refused.values()]
+        versions = [*self._prebuilt, *(part._full(version) for part in parts for version in part._compiled)]
+        explanation = explain(versions, place, refused)
+        return explanation.to_json() if format == "json" else explanation  # type: ignore[return-value]
+
+    def _full(self, version: pipeline.Compiled | _Restored) -> pipeline.Compiled:
+        """Everything about a version, also about one that came from the disk cache."""
+        from weft import pipeline
+
+        if not isinstance(version, _Restored):
+            return version
+        if version.full is None:
+            version.full = pipeline.front(self._load(), version.kinds, version.sample, self.options)
+            version.full.c_source = version.kept.c_source
+            version.full.seconds = version.seconds
+        return version.full
+
+    def _parts(self) -> Iterator[Jitted]:
+        """This function and the regions it was split into."""
+        yield self
+        for region in self._regions:
+            yield from region._parts()
+
+    def inspect(self, what: str = "ir", signature: str | int | None = None) -> str:
+        """The version's IR, C, Python or assembly; `signature` picks one (default: the newest)."""
+        version = self._pick(signature)
+        if what == "ir":
+            from weft.ir.text import show
+
+            return show(version.program_optimised, lines=True)
+        if what == "python":
+            from weft.codegen.python import generate
+
+            return generate(version.program_optimised)
+        if what == "c" or what == "asm":
+            if version.c_source is None:
+                raise WeftError("there is no C compiler: this version is Python (see inspect('python'))")
+            return version.c_source if what == "c" else self._assembly(version)
+        raise ValueError(f"inspect({what!r}): choose one of 'ir', 'c', 'python', 'asm'")
+
+    def _assembly(self, version: pipeline.Compiled) -> str:
+        from weft.runtime import toolchain
+
+        chain = toolchain.find()
+        assert chain is not None and version.c_source is not None
+        return chain.assembly(version.c_source, version.flags)
+
+    def _pick(self, signature: str | int | None) -> pipeline.Compiled:
+        if not self._compiled:
+            raise WeftError(f"{self.py_func.__name__} has not been compiled yet: call it once")
+        if signature is None:
+            return self._full(self._compiled[-1])
+        if isinstance(signature, int):
+            return self._full(self._compiled[signature])
+        for version in self._compiled:
+            if version.signature == signature:
+                return self._full(version)
+        raise WeftError(f"no version for {signature}; there are: {', '.join(self.signatures)}")
+
+    def compile_hints(self) -> bool:
+        """Compile for the types that the hints state; False if they are not complete."""
+        from weft import pipeline
+        from weft.frontend.hints import specs_from_hints
+
+        kinds = specs_from_hints(self.py_func)
+        if kinds is None:
+            return False
+        try:
+            compiled = pipeline.compile_for(self._load(), kinds, None, self.options)
+        except Unsupported as problem:
+            self._refused["hints"] = problem
+            return self._refuse(problem)
+        assert compiled.version is not None
+        self._compiled.append(compiled)
+        self.add_version(compiled.version)
+        return True
+
+    def install(self, version: Version, signature: str) -> None:
+        """Add a version that was compiled ahead of time."""
+        self._prebuilt.append(Prebuilt(signature))
+        self.add_version(version)
+
+    def __reduce__(self) -> Any:
+        return _rebuild, (self.py_func.__module__, self.py_func.__qualname__, _pickled_source(self.py_func), self.options)
+
+    def __repr__(self) -> str:
+        return f"<weft.jit {self.py_func.__qualname__}, {len(self._compiled)} versions>"
+
+
+_state = threading.local()
+
+
+def _function_from(tree: ast.FunctionDef, source: Source, like: Any, extra: dict[str, Any]) -> Callable[..., Any]:
+    """The function that a tree defines, with the globals, closure and defaults of the original; `extra` are its regions."""
+    names = sorted(extra)
+    free = list(source.cells) if like is not None else []
+    factory = ast.FunctionDef(
+        name="__weft_make",
+        args=ast.arguments(posonlyargs=[], args=[ast.arg(arg=n) for n in names + free], kwonlyargs=[], kw_defaults=[], defaults=[]),
+        body=[tree, ast.Return(value=ast.Name(id=tree.name, ctx=ast.Load()))],
+        decorator_list=[],
+    )
+    if hasattr(factory, "type_params"):
+        factory.type_params = []
+    ast.copy_location(factory, tree)
+    module = ast.fix_missing_locations(ast.Module(body=[factory], type_ignores=[]))
+    namespace: dict[str, Any] = {}
+    exec(compile(module, source.file, "exec"), source.namespace, namespace)
+    function = namespace["__weft_make"](*(extra[n] for n in names), *(None for _ in free))
+    if like is None:
+        return function  # type: ignore[no-any-return]
+    cells = {name: types.CellType(extra[name]) for name in names} | source.cells
+    closure = tuple(cells[name] for name in function.__code__.co_freevars)
+    result = types.FunctionType(function.__code__, source.namespace, like.__name__, like.__defaults__, closure)
+    result.__kwdefaults__ = like.__kwdefaults__
+    return result
+
+
+def _pickled_source(function: Callable[..., Any]) -> tuple[str, str] | None:
+    """Source and file, for a function that cannot be imported again by name."""
+    if function.__module__ != "__main__" and "<locals>" not in function.__qualname__:
+        return None
+    try:
+        return inspect.cleandoc("\n" + inspect.getsource(function)), function.__code__.co_filename
+    except (OSError, TypeError):
+        return None
+
+
+def _rebuild(module: str, name: str, source: tuple[str, str] | None, options: Options) -> Any:
+    """A pickled function again: by name if it can be imported, else from its source."""
+    import importlib
+
+    if source is None:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+        return found if isinstance(found, Jitted) else Jitted(getattr(found, "py_func", found), options)
+    import linecache
+    import textwrap
+
+    import numpy
+
+    text = textwrap.dedent(source[0])
+    file = f"<weft pickle of {name} from {os.path.basename(source[1])}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    import weft
+
+    namespace: dict[str, Any] = {"__name__": module, "np": numpy, "numpy": numpy, "weft": weft}
+    exec(compile(text, file, "exec"), namespace)
+    made = namespace[name.rpartition(".")[2]]
+    return made if isinstance(made, Jitted) else Jitted(made, options)
