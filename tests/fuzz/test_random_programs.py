@@ -77,6 +77,21 @@ def test_every_pass_preserves_the_interpreters_result(program: RandomProgram) ->
         _agree(done, expected, f"interpreter after {name}", program)
 
 
+def test_most_random_programs_are_compiled() -> None:
+    """Programs that fall back to Python would make the comparison with Python empty."""
+    native: list[bool] = []
+
+    @given(program=programs())
+    @budget(30)
+    def collect(program: RandomProgram) -> None:
+        compiled = weft.jit(fallback="silent")(function_from_source(program.source))
+        outcome(compiled, program.make())
+        native.append(compiled.stats["python_calls"] == 0)
+
+    collect()
+    assert np.mean(native) > 0.8
+
+
 def test_the_generator_makes_programs_that_run() -> None:
     """Most programs end without an exception, and they differ: otherwise the tests above test little."""
     ran: list[bool] = []

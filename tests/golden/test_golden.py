@@ -15,7 +15,6 @@ import pytest
 from weft import pipeline
 from weft.codegen import c
 from weft.codegen.c_ops import CFeatures
-from weft.frontend.source import load
 from weft.ir.text import show
 from weft.options import Options
 
@@ -31,13 +30,14 @@ FEATURES = CFeatures(libmvec=True, glibc=(2, 36))
 def generate(name: str) -> dict[str, str]:
     """The text of each stage of one case."""
     case = runpy.run_path(str(CASES / f"{name}.py"))
-    source = load(case["f"])
-    made = pipeline.front(source, pipeline.specs_for(source, case["ARGUMENTS"]), case["ARGUMENTS"])
+    found = pipeline.stages(case["f"], case["ARGUMENTS"])
+    by_name = dict(found)
+    lowered = found[-1][1]
     return {
-        "built": show(made.program_built),
-        "optimised": show(made.program_optimised),
-        "lowered": show(made.program_lowered),
-        "c": c.generate(made.program_lowered, Options(), FEATURES).text,
+        "built": show(found[0][1]),
+        "optimised": show(by_name[pipeline.PASSES[-1][0]]),
+        "lowered": show(lowered),
+        "c": c.generate(lowered, Options(), FEATURES).text,
     }
 
 

@@ -21,6 +21,7 @@ from weft.ir.program import Loop
 PARALLEL_CYCLES = 30_000
 #: Pieces handed out for each thread, so that uneven iterations even out.
 TASKS_PER_THREAD = 4
+REGION_TICKS = 1 << 16
 
 
 def _jumps_to_done(block: C.CBlock) -> bool:
@@ -68,6 +69,8 @@ class Parallel(Loops):
         many = C.Evaluate(C.through(RT, "parallel", C.Name(function), address, count, fewer))
         alone = C.Evaluate(C.call(function, address, C.Number("0"), count, C.Number("0")))
         out.append(C.IfElse(C.Infix(">", threads, C.Number("1")), (many,), (alone,)))
+        # A region counts its own steps: for the loops around it, it is as long as many of theirs.
+        out.append(self._tick(C.number(REGION_TICKS)))
         if FAILED in captured:
             failed = C.Name(FAILED)
             if overflows:

@@ -380,7 +380,11 @@ class Forwarder:
             changed |= writes
         else:
             finished = target in self._locals and target not in live_out
-        profitable = is_cheap(value, self.repeat_indices and _is_index(producer.stmt)) or (
+        cheap = is_cheap(value, self.repeat_indices and _is_index(producer.stmt))
+        # A sum of products wants its operands as arrays: even one operation more in it is done for every product.
+        if cheap and any(site.in_reduce and repeats_work(site, producer) for site in sites):
+            cheap = not any(isinstance(part, Op) for part in _outside_indices(value))
+        profitable = cheap or (
             len(sites) == 1 and not repeats_work(sites[0], producer)
         )
         if legal and finished and readers and profitable:
