@@ -145,7 +145,10 @@ class Jitted(_Base):
             if refused is not None:
                 return self._refuse(refused)
             tried = self._keys.get(key, 0)
-            if tried >= (_MAX_FOR_KEY if status != STATUS_GUARD or tried else 1) or len(self._compiled) >= _MAX_VERSIONS:
+            if (
+                tried >= (_MAX_FOR_KEY if status != STATUS_GUARD or tried else 1)
+                or len(self._compiled) >= _MAX_VERSIONS
+            ):
                 return False
             self._keys[key] = tried + 1
             stored = self._stored_key(key, tried)
@@ -162,9 +165,16 @@ class Jitted(_Base):
         from weft.frontend.specs import ObjectSpec
         from weft.runtime import versions
 
-        if not self.options.cache or self.options.backend == "python" or self._is_region or dispatch.load_core() is None:
+        if (
+            not self.options.cache
+            or self.options.backend == "python"
+            or self._is_region
+            or dispatch.load_core() is None
+        ):
             return None
-        text = ", ".join(f"object {k.kind.__module__}.{k.kind.__qualname__}" if isinstance(k, ObjectSpec) else repr(k) for k in kinds)
+        text = ", ".join(
+            f"object {k.kind.__module__}.{k.kind.__qualname__}" if isinstance(k, ObjectSpec) else repr(k) for k in kinds
+        )
         return versions.key_for(self.py_func, text, self.options, attempt)
 
     def _cells(self) -> dict[str, Any]:
@@ -206,7 +216,9 @@ class Jitted(_Base):
         try:
             compiled = pipeline.compile_for(source, specs.specs_of(values), values, self.options, specialise)
         except CompileError as problem:
-            self._warn(Unsupported(source.span(source.tree), f"the C compiler failed: {problem.reason}", problem.remedy))
+            self._warn(
+                Unsupported(source.span(source.tree), f"the C compiler failed: {problem.reason}", problem.remedy)
+            )
             return False
         compiled.seconds["total"] = perf_counter() - start
         if any(other.c_source == compiled.c_source and other.c_source is not None for other in self._compiled):
@@ -260,7 +272,9 @@ class Jitted(_Base):
         if self.options.fallback != "warn" or place in self._warned:
             return
         self._warned.add(place)
-        text = render(problem.span, problem.reason, remedy=problem.remedy, types=problem.types, headline="runs as plain Python")
+        text = render(
+            problem.span, problem.reason, remedy=problem.remedy, types=problem.types, headline="runs as plain Python"
+        )
         # The place of the warning is the user's line, not ours.
         warnings.warn_explicit(text, FallbackWarning, problem.span.file, max(problem.span.line, 1))
 
@@ -375,7 +389,12 @@ class Jitted(_Base):
         self.add_version(version)
 
     def __reduce__(self) -> Any:
-        return _rebuild, (self.py_func.__module__, self.py_func.__qualname__, _pickled_source(self.py_func), self.options)
+        return _rebuild, (
+            self.py_func.__module__,
+            self.py_func.__qualname__,
+            _pickled_source(self.py_func),
+            self.options,
+        )
 
     def __repr__(self) -> str:
         return f"<weft.jit {self.py_func.__qualname__}, {len(self._compiled)} versions>"
@@ -390,7 +409,9 @@ def _function_from(tree: ast.FunctionDef, source: Source, like: Any, extra: dict
     free = list(source.cells) if like is not None else []
     factory = ast.FunctionDef(
         name="__weft_make",
-        args=ast.arguments(posonlyargs=[], args=[ast.arg(arg=n) for n in names + free], kwonlyargs=[], kw_defaults=[], defaults=[]),
+        args=ast.arguments(
+            posonlyargs=[], args=[ast.arg(arg=n) for n in names + free], kwonlyargs=[], kw_defaults=[], defaults=[]
+        ),
         body=[tree, ast.Return(value=ast.Name(id=tree.name, ctx=ast.Load()))],
         decorator_list=[],
     )

@@ -237,5 +237,3 @@ def _bind_hidden(entry: builder.Hidden) -> binding.HiddenBinding:
     if isinstance(entry.home, types.CellType):
         return inner, lambda param: D.CellParam(entry.home, param)
     return inner, lambda param: D.AttrParam(entry.home, ".".join(entry.path), param)
-
-

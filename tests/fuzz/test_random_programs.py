@@ -53,9 +53,8 @@ def test_native_equals_python(program: RandomProgram) -> None:
 @given(program=programs())
 @budget(60)
 def test_every_pass_preserves_the_interpreters_result(program: RandomProgram) -> None:
-    from weft.pipeline import stages
-
     from weft.ir.interp import GuardFailed, IntegerOverflow, run
+    from weft.pipeline import stages
 
     function = function_from_source(program.source)
     expected = outcome(function, program.make())

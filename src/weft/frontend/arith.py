@@ -16,12 +16,63 @@ _BIT_OPS = frozenset({"bitand", "bitor", "bitxor"})
 _SHIFTS = frozenset({"shl", "shr"})
 # Functions NumPy computes in floating point whatever it is given; small integers go to a small float it would pick.
 _FLOATING = frozenset(
-    "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh"
-    " arctanh hypot copysign nextafter truediv rint erf erfc gamma lgamma".split()
+    [
+        "sqrt",
+        "cbrt",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sin",
+        "cos",
+        "tan",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "arctan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsinh",
+        "arccosh",
+        "arctanh",
+        "hypot",
+        "copysign",
+        "nextafter",
+        "truediv",
+        "rint",
+        "erf",
+        "erfc",
+        "gamma",
+        "lgamma",
+    ]
 )
 _ROUNDING = frozenset({"floor", "ceil", "trunc"})
 _NO_COMPLEX = frozenset(
-    "floordiv mod fmod floor ceil trunc rint arctan2 hypot copysign nextafter signbit cbrt erf erfc gamma lgamma gcd lcm".split()
+    [
+        "floordiv",
+        "mod",
+        "fmod",
+        "floor",
+        "ceil",
+        "trunc",
+        "rint",
+        "arctan2",
+        "hypot",
+        "copysign",
+        "nextafter",
+        "signbit",
+        "cbrt",
+        "erf",
+        "erfc",
+        "gamma",
+        "lgamma",
+        "gcd",
+        "lcm",
+    ]
 )
 
 
@@ -107,7 +158,9 @@ def unary(op: str, operand: Expr, span: Span) -> Expr:
         if op == "invert" and not of.weak:
             return negate(operand)
         if not of.weak and op in ("neg", "pos"):
-            raise Unsupported(span, f"NumPy has no {'-' if op == 'neg' else '+'} for booleans", "use ~ or np.logical_not")
+            raise Unsupported(
+                span, f"NumPy has no {'-' if op == 'neg' else '+'} for booleans", "use ~ or np.logical_not"
+            )
         if op == "abs" and not of.weak:
             return operand
         operand, of = cast(operand, INT), INT
@@ -176,7 +229,13 @@ def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
             raise Unsupported(span, f"the bit operation {op} needs integers, not {left.type} and {right.type}")
     elif op in _FLOATING:
         try:
-            of = FLOAT if of == INT else ScalarType(DType.F64) if op == "truediv" and of.dtype.is_integer else floating(of)
+            of = (
+                FLOAT
+                if of == INT
+                else ScalarType(DType.F64)
+                if op == "truediv" and of.dtype.is_integer
+                else floating(of)
+            )
         except ValueError:
             raise _half(op, of, span) from None
     if op == "pow":
@@ -193,7 +252,12 @@ def _half(op: str, of: ScalarType, span: Span) -> Unsupported:
 
 def _check_literal(expr: Expr, of: ScalarType, span: Span) -> None:
     """NumPy raises OverflowError for a Python integer that the array's dtype cannot hold."""
-    if isinstance(expr, Const) and of.dtype.is_integer and isinstance(expr.value, int) and not fits(expr.value, of.dtype):
+    if (
+        isinstance(expr, Const)
+        and of.dtype.is_integer
+        and isinstance(expr.value, int)
+        and not fits(expr.value, of.dtype)
+    ):
         raise Unsupported(span, f"the Python integer {expr.value} is out of bounds for {of.dtype.value}")
 
 
@@ -224,7 +288,9 @@ def _power(base: Expr, exponent: Expr, of: ScalarType, span: Span) -> Expr:
             return Op("pow", (cast(base, FLOAT), cast(exponent, FLOAT)), FLOAT, span)
         return Op("pow", (cast(base, INT), cast(exponent, INT)), INT, span)
     if of.dtype.kind == "i" and not (isinstance(exponent, Const) and int(exponent.value.real) >= 0):
-        raise Unsupported(span, "an integer power whose exponent may be negative", "make the base or the exponent a float")
+        raise Unsupported(
+            span, "an integer power whose exponent may be negative", "make the base or the exponent a float"
+        )
     _check_literal(exponent, of, span)
     return Op("pow", (cast(base, of), cast(exponent, of)), of, span)
 

@@ -46,7 +46,9 @@ def remap(array: Array, shape: tuple[Expr, ...], index: Callable[[Index], Index]
     if inner is not None:
         base = inner
         new_view = View(base.buffer, lambda at: base.index(index(at)))
-    return Array(shape, array.type, lambda at: array.element(index(at)), new_view, array.is_list, array.cost, array.borrowed)
+    return Array(
+        shape, array.type, lambda at: array.element(index(at)), new_view, array.is_list, array.cost, array.borrowed
+    )
 
 
 def as_array(value: Value, emitter: Emitter) -> Array:
@@ -122,7 +124,9 @@ def keepable(array: Array, emitter: Emitter) -> None:
     """Refuse to keep a copy of what NumPy would give as a view."""
     if array.borrowed:
         raise Unsupported(
-            emitter.span, "a view that has no native form (.real or .imag of an array, a reshape of a part)", "add .copy()"
+            emitter.span,
+            "a view that has no native form (.real or .imag of an array, a reshape of a part)",
+            "add .copy()",
         )
 
 
@@ -218,7 +222,13 @@ def normalise_axes(axis: int | tuple[int, ...] | None, rank: int, emitter: Emitt
 
 
 def reduce(
-    array: Array, op: str, axes: tuple[int, ...], keepdims: bool, emitter: Emitter, name: str = "r", of: ScalarType | None = None
+    array: Array,
+    op: str,
+    axes: tuple[int, ...],
+    keepdims: bool,
+    emitter: Emitter,
+    name: str = "r",
+    of: ScalarType | None = None,
 ) -> Value:
     """The reduction over `axes`, in a temporary (a scalar variable if nothing is left)."""
     if of is not None and of != array.type:
@@ -244,8 +254,10 @@ def reduce(
 
 
 def _refuse_empty(array: Array, axes: tuple[int, ...], op: str, emitter: Emitter) -> None:
-    verb = "attempt to get {} of an empty sequence".format(op) if op.startswith("arg") else (
-        f"zero-size array to reduction operation {op} which has no identity"
+    verb = (
+        f"attempt to get {op} of an empty sequence"
+        if op.startswith("arg")
+        else (f"zero-size array to reduction operation {op} which has no identity")
     )
     for axis in axes:
         extent = array.shape[axis]

@@ -111,7 +111,9 @@ class Builder(Calls):
         if isinstance(kind, ConstSpec):
             value = constant_value(kind.value)
             if value is None:
-                raise self.unsupported(self.scope.source.tree, f"an argument {name} of type {type(kind.value).__name__}")
+                raise self.unsupported(
+                    self.scope.source.tree, f"an argument {name} of type {type(kind.value).__name__}"
+                )
             return value, None
         if isinstance(kind, ObjectSpec):
             return Instance(position, (), sample), None
@@ -263,6 +265,6 @@ def _make_constant(specs: list[Spec], builder: Builder, need: NeedConstant, argu
         if param == need.symbol and arguments is not None:
             specs[position] = ConstSpec(arguments[position])
             return
-    raise Unsupported(need.span, f"{need.symbol} must be known to compile", "write it as a literal, or pass it as an argument")
-
-
+    raise Unsupported(
+        need.span, f"{need.symbol} must be known to compile", "write it as a literal, or pass it as an argument"
+    )

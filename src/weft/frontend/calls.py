@@ -54,7 +54,9 @@ class Calls(Loops):
         if isinstance(function, Method):
             return self._call_method(function, args, kwargs, node)
         if isinstance(function, PythonFunction):
-            if (function.function.__module__ or "").partition(".")[0] in _LIBRARIES or knowledge.lookup(function.function):
+            if (function.function.__module__ or "").partition(".")[0] in _LIBRARIES or knowledge.lookup(
+                function.function
+            ):
                 return self._call_object(function.function, args, kwargs, node)
             return self._inline_function(function.function, args, kwargs, node)
         if isinstance(function, Closure):
@@ -71,7 +73,9 @@ class Calls(Loops):
         name = getattr(thing, "__name__", repr(thing))
         module = getattr(thing, "__module__", None) or ""
         title = f"{module}.{name}" if module and module != "builtins" else name
-        raise self.unsupported(node, f"a call of {title}, which weft has no native form for", "call it outside the compiled function")
+        raise self.unsupported(
+            node, f"a call of {title}, which weft has no native form for", "call it outside the compiled function"
+        )
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         receiver = function.receiver
@@ -82,14 +86,20 @@ class Calls(Loops):
             raise self.unsupported(node, f"the method {function.name}", receiver=receiver)
         return entry.call(self, [receiver, *args], kwargs)  # type: ignore[arg-type]
 
-    def _ufunc_method(self, ufunc: np.ufunc, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+    def _ufunc_method(
+        self, ufunc: np.ufunc, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
+    ) -> Value:
         if name == "outer" and len(args) == 2 and not kwargs and ufunc in UFUNCS:
             left, right = (arrays.as_array(value, self.emitter) for value in args)
             return linear.outer(UFUNCS[ufunc], left, right, self.emitter)
         raise self.unsupported(node, f"np.{ufunc.__name__}.{name}")
 
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
-        if isinstance(base, Object) and isinstance(base.value, np.ufunc) and name in ("outer", "reduce", "accumulate", "at"):
+        if (
+            isinstance(base, Object)
+            and isinstance(base.value, np.ufunc)
+            and name in ("outer", "reduce", "accumulate", "at")
+        ):
             bound = getattr(base.value, name)
             return Object(bound) if knowledge.lookup(bound) is not None else Method(base, name)
         return super().attribute(base, name, node)
@@ -106,7 +116,9 @@ class Calls(Loops):
             source = self.sources[function] = load(function)
             self.inlined_functions.append(function)
         defaults = {
-            p.name: p.default for p in inspect.signature(function).parameters.values() if p.default is not inspect.Parameter.empty
+            p.name: p.default
+            for p in inspect.signature(function).parameters.values()
+            if p.default is not inspect.Parameter.empty
         }
         return self._inline(source.tree, args, kwargs, node, source, None, defaults)
 
@@ -359,7 +371,11 @@ class Calls(Loops):
         return arrays.of_buffer(buffer)
 
     def _literal_shape(
-        self, value: Value, at: tuple[int, ...], leaves: list[tuple[tuple[int, ...], Scalar]], rows: list[tuple[int, Array]]
+        self,
+        value: Value,
+        at: tuple[int, ...],
+        leaves: list[tuple[tuple[int, ...], Scalar]],
+        rows: list[tuple[int, Array]],
     ) -> tuple[int, ...]:
         if isinstance(value, Scalar):
             leaves.append((at, value))
@@ -394,5 +410,3 @@ def _int(value: int) -> Expr:
     from weft.ir.expr import integer
 
     return integer(value)
-
-

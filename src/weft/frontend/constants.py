@@ -36,7 +36,9 @@ def constant(value: Value, emitter: Emitter) -> Any:
         for read in walk.reads(expr):
             if read.buffer in emitter.params:
                 raise NeedConstant(read.buffer, emitter.span)
-    raise Unsupported(emitter.span, f"a value that must be known to compile, but is {describe(value)}", "write it as a literal")
+    raise Unsupported(
+        emitter.span, f"a value that must be known to compile, but is {describe(value)}", "write it as a literal"
+    )
 
 
 def constant_int(value: Value, emitter: Emitter) -> int:

@@ -118,7 +118,7 @@ class Core:
         """The type of a slot that also holds an `of`; a wider type than before starts the build again."""
         known = self.emitter.decisions.slot_types.get(slot.key)
         joined = of if known is None else join(known, of)
-        if known is not None and joined != known or (slot.buffer is not None and joined != slot.buffer.type):
+        if (known is not None and joined != known) or (slot.buffer is not None and joined != slot.buffer.type):
             self.emitter.decisions.slot_types[slot.key] = joined
             raise Restart
         self.emitter.decisions.slot_types[slot.key] = joined
@@ -208,10 +208,14 @@ class Core:
         while scope is not None:
             for other, value in scope.values.items():
                 for array in arrays_in(value):
-                    if array.view is not None and array.view.buffer == buffer and (other != name or scope is not self.scope):
+                    if (
+                        array.view is not None
+                        and array.view.buffer == buffer
+                        and (other != name or scope is not self.scope)
+                    ):
                         return False
             scope = scope.parent
-        return not self.scope.inlined or name in self.scope.values and self._made_here(buffer)
+        return not self.scope.inlined or (name in self.scope.values and self._made_here(buffer))
 
     def _made_here(self, buffer: str) -> bool:
         # An inlined function's caller may know the buffer under a name that is not in this chain of scopes.

@@ -101,7 +101,12 @@ class Emitter:
         return Var(unique)
 
     def declare(
-        self, name: str, of: ScalarType, shape: tuple[Expr, ...] = (), role: Role = Role.LOCAL, layout: Layout = Layout.C
+        self,
+        name: str,
+        of: ScalarType,
+        shape: tuple[Expr, ...] = (),
+        role: Role = Role.LOCAL,
+        layout: Layout = Layout.C,
     ) -> Buffer:
         buffer = Buffer(self.fresh(name), of, shape, role, layout, self.span)
         self.buffers[buffer.name] = buffer
@@ -160,14 +165,17 @@ class Emitter:
         finally:
             self.dims.pop()
 
-    def assign(self, domain: Domain, buffer: str, index: tuple[Expr, ...], value: Expr, reduce: str | None = None) -> None:
+    def assign(
+        self, domain: Domain, buffer: str, index: tuple[Expr, ...], value: Expr, reduce: str | None = None
+    ) -> None:
         self.emit(Stmt(domain, buffer, index, value, reduce, self.span))
 
     def domain(self, shape: tuple[Expr, ...], hint: str = "i") -> tuple[Domain, tuple[Expr, ...]]:
         """Fresh dimensions over a shape and their variables."""
         letters = "ijklmnpq" if hint == "i" else hint
         dims = tuple(
-            Dim(self.fresh(letters[axis] if axis < len(letters) else f"d{axis}"), ZERO, extent) for axis, extent in enumerate(shape)
+            Dim(self.fresh(letters[axis] if axis < len(letters) else f"d{axis}"), ZERO, extent)
+            for axis, extent in enumerate(shape)
         )
         return dims, tuple(Var(dim.var) for dim in dims)
 
@@ -210,7 +218,11 @@ class Emitter:
 
     def derived(self, expr: Expr) -> Expr:
         """An integer expression over symbols alone (n // 2, min(n, m)) as a symbol of its own, so that it is affine."""
-        if affine(expr) is not None or not isinstance(expr, Op) or expr.op not in ("floordiv", "mod", "minimum", "maximum"):
+        if (
+            affine(expr) is not None
+            or not isinstance(expr, Op)
+            or expr.op not in ("floordiv", "mod", "minimum", "maximum")
+        ):
             return expr
         operands = [affine(self.resolve(arg)) for arg in expr.args]
         if not all(form is not None and all(name in self.symbols for name in form.names) for form in operands):
@@ -386,5 +398,3 @@ def _resolve_out(out: Out, resolve: walk.ExprMap) -> Out:
     if isinstance(out, TupleOut):
         return replace(out, items=tuple(_resolve_out(item, resolve) for item in out.items))
     return out
-
-

@@ -65,7 +65,11 @@ def constant_value(value: Any) -> Value | None:
     if isinstance(value, tuple):
         items = [constant_value(item) for item in value]
         return None if any(item is None for item in items) else Tuple(tuple(item for item in items if item is not None))
-    if value is None or value is Ellipsis or isinstance(value, (str, bytes, type, types.ModuleType, np.dtype, np.ufunc)):
+    if (
+        value is None
+        or value is Ellipsis
+        or isinstance(value, (str, bytes, type, types.ModuleType, np.dtype, np.ufunc))
+    ):
         return Object(value)
     if isinstance(value, types.FunctionType):
         return PythonFunction(value)
@@ -80,7 +84,9 @@ class Expressions(Core):
     def evaluate(self, node: ast.expr) -> Value:
         method = getattr(self, f"_eval_{type(node).__name__.lower()}", None)
         if method is None:
-            raise self.unsupported(node, f"the expression {type(node).__name__}", "move it out of the compiled function")
+            raise self.unsupported(
+                node, f"the expression {type(node).__name__}", "move it out of the compiled function"
+            )
         self.at(node)
         result: Value = method(node)
         return result
@@ -94,7 +100,9 @@ class Expressions(Core):
         for node in nodes:
             value = self.evaluate(node)
             if self.emitter.mutations != before and any(isinstance(v, (Array, Scalar)) and _lazy(v) for v in values):
-                raise self.unsupported(node, "an operand that changes arrays which another operand reads", "assign it to a name first")
+                raise self.unsupported(
+                    node, "an operand that changes arrays which another operand reads", "assign it to a name first"
+                )
             before = self.emitter.mutations
             values.append(value)
         self._as_condition = outer
@@ -256,7 +264,9 @@ class Expressions(Core):
         if weak and op in ("truediv", "floordiv", "mod") and not b.type.dtype.is_complex:
             self._check_divisor(op, a, b)
         elif weak and op == "truediv":
-            emitter.check(Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL), "ZeroDivisionError", "complex division by zero")
+            emitter.check(
+                Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL), "ZeroDivisionError", "complex division by zero"
+            )
         elif weak and op in ("shl", "shr") and not (isinstance(b, Const) and int(b.value.real) >= 0):
             b = emitter.snapshot(arith.cast(b, INT), "shift")
             if not emitter.assure(b, "ValueError", "negative shift count"):
@@ -274,11 +284,17 @@ class Expressions(Core):
 
     def _check_divisor(self, op: str, a: Expr, b: Expr) -> None:
         integral = a.type.dtype.kind in "bi" and b.type.dtype.kind in "bi"
-        message = "division by zero" if op == "truediv" else "integer modulo by zero" if op == "mod" else (
-            "integer division or modulo by zero"
+        message = (
+            "division by zero"
+            if op == "truediv"
+            else "integer modulo by zero"
+            if op == "mod"
+            else ("integer division or modulo by zero")
         )
         if not integral:
-            message = {"truediv": "float division by zero", "mod": "float modulo"}.get(op, "float floor division by zero")
+            message = {"truediv": "float division by zero", "mod": "float modulo"}.get(
+                op, "float floor division by zero"
+            )
         if isinstance(b, Const) and b.value != 0:
             return
         if integral and (self.emitter.proved(_minus_one(b)) or self.emitter.assure(_minus_one(b), "ZeroDivisionError")):
@@ -312,7 +328,11 @@ class Expressions(Core):
         value = emitter.snapshot(result, "power")
         finite = Op("isfinite", (value,), BOOL)
         unusual = Op("and", (Op("isfinite", (x,), BOOL), Op("isfinite", (y,), BOOL)), BOOL)
-        emitter.check(Op("or", (finite, Op("not", (unusual,), BOOL)), BOOL), "OverflowError", "(34, 'Numerical result out of range')")
+        emitter.check(
+            Op("or", (finite, Op("not", (unusual,), BOOL)), BOOL),
+            "OverflowError",
+            "(34, 'Numerical result out of range')",
+        )
         return Scalar(value)
 
     def _eval_unaryop(self, node: ast.UnaryOp) -> Value:
@@ -363,7 +383,9 @@ class Expressions(Core):
             if not isinstance(value, (Scalar, Array)) or (isinstance(value, Array) and value.is_list):
                 raise self.unsupported(node, "this comparison", left=left, right=right)
         span = self.emitter.span
-        return arrays.elementwise([left, right], lambda parts: arith.compare(name, parts[0], parts[1], span), self.emitter)
+        return arrays.elementwise(
+            [left, right], lambda parts: arith.compare(name, parts[0], parts[1], span), self.emitter
+        )
 
     def _identical(self, left: Value, right: Value, node: ast.AST) -> bool:
         for mine, other in ((left, right), (right, left)):
@@ -374,7 +396,11 @@ class Expressions(Core):
         raise self.unsupported(node, "`is` between values of the run time", "compare with ==", left=left, right=right)
 
     def _membership(self, positive: bool, left: Value, right: Value, node: ast.AST) -> Value:
-        if isinstance(right, Tuple) and isinstance(left, Scalar) and all(isinstance(item, Scalar) for item in right.items):
+        if (
+            isinstance(right, Tuple)
+            and isinstance(left, Scalar)
+            and all(isinstance(item, Scalar) for item in right.items)
+        ):
             result: Expr = Const(False, PYBOOL)
             for item in right.items:
                 assert isinstance(item, Scalar)
@@ -433,7 +459,9 @@ class Expressions(Core):
                 self.note_mixed(chosen, Mixed(arith.condition(test.expr), pair[0], pair[1]))
             return Scalar(chosen)
         if mixed:
-            raise self.unsupported(node, "`and`/`or` of values of different types", "use an if statement", first=first, second=second)
+            raise self.unsupported(
+                node, "`and`/`or` of values of different types", "use an if statement", first=first, second=second
+            )
         buffer = self.emitter.declare("both" if conjunction else "either", of)
         self.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
         wanted = arith.condition(test.expr)
@@ -453,7 +481,9 @@ class Expressions(Core):
         with self.emitter.capture() as else_block:
             orelse = self.evaluate(node.orelse)
         if not isinstance(then, Scalar) or not isinstance(orelse, Scalar):
-            raise self.unsupported(node, "a conditional expression of arrays", "use an if statement", then=then, orelse=orelse)
+            raise self.unsupported(
+                node, "a conditional expression of arrays", "use an if statement", then=then, orelse=orelse
+            )
         of = join(then.type, orelse.type)
         if not then_block and not else_block:
             parts = (arith.condition(test.expr), arith.cast(then.expr, of), arith.cast(orelse.expr, of))
@@ -468,7 +498,11 @@ class Expressions(Core):
         span = self.emitter.span
         first = Stmt((), buffer.name, (), arith.cast(then.expr, of), None, span)
         second = Stmt((), buffer.name, (), arith.cast(orelse.expr, of), None, span)
-        condition = self.emitter.snapshot(arith.condition(test.expr), "test") if then.type != orelse.type else arith.condition(test.expr)
+        condition = (
+            self.emitter.snapshot(arith.condition(test.expr), "test")
+            if then.type != orelse.type
+            else arith.condition(test.expr)
+        )
         self.emitter.emit(If(condition, (*then_block, first), (*else_block, second), span))
         held = Read(buffer.name, (), of)
         if then.type != orelse.type:
@@ -565,7 +599,9 @@ class Expressions(Core):
             return Object(array.type.dtype.numpy)
         if name in ("itemsize", "nbytes"):
             size = integer(array.type.dtype.size)
-            return Scalar(size if name == "itemsize" else arith.binary("mul", arrays.count(array.shape), size, self.emitter.span))
+            return Scalar(
+                size if name == "itemsize" else arith.binary("mul", arrays.count(array.shape), size, self.emitter.span)
+            )
         if name in ("real", "imag"):
             if name == "real" and not array.type.dtype.is_complex:
                 return array

@@ -50,7 +50,8 @@ def _expand_ellipsis(array: Array, items: Sequence[Value], emitter: Emitter) -> 
     consumed = sum(1 for item in items if not (isinstance(item, Object) and item.value in (None, Ellipsis)))
     if consumed > array.rank:
         raise Unsupported(
-            emitter.span, f"IndexError: too many indices: array is {array.rank}-dimensional, but {consumed} were indexed"
+            emitter.span,
+            f"IndexError: too many indices: array is {array.rank}-dimensional, but {consumed} were indexed",
         )
     everything = Slice(None, None, None)
     result: list[Value] = []
@@ -247,7 +248,8 @@ def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool)
     indices = [_index_array(items[k], emitter) for k in advanced]
     common = arrays.broadcast_shapes([index.shape for index in indices], emitter)
     checked = [
-        _checked(arrays.broadcast_to(index, common), array, axis, common, emitter) for index, axis in zip(indices, advanced)
+        _checked(arrays.broadcast_to(index, common), array, axis, common, emitter)
+        for index, axis in zip(indices, advanced)
     ]
     slices = {k: _slice(array, k, item, emitter) for k, item in enumerate(items) if isinstance(item, Slice)}
     before = [k for k in slices if adjacent and k < advanced[0]]
@@ -291,11 +293,12 @@ def _checked(source: Array, array: Array, axis: int, shape: tuple[Expr, ...], em
     dims, at = emitter.domain(shape)
     raw = arith.cast(source.element(at), INT)
     inside = arith.conjunction(Op("ge", (raw, ix.sub(ZERO, extent)), BOOL), Op("lt", (raw, extent), BOOL))
-    emitter.check(inside, "IndexError", f"index {{0}} is out of bounds for axis {axis} with size {{1}}", (raw, extent), dims)
+    emitter.check(
+        inside, "IndexError", f"index {{0}} is out of bounds for axis {axis} with size {{1}}", (raw, extent), dims
+    )
 
     def element(place: Index) -> Expr:
         value = arith.cast(source.element(place), INT)
         return wrap(value, extent) if source.type.dtype.kind == "i" else value
 
     return Array(source.shape, source.type, element, None, False, source.cost)
-

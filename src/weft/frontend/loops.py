@@ -43,7 +43,9 @@ class Loops(Statements):
         condition = arith.condition(test.expr)
         span = self.emitter.span
         live = self.scope.liveness.live_after(node)
-        merged = {n for n in assigned([*node.body, *node.orelse]) & live if not isinstance(self.scope.values.get(n), Closure)}
+        merged = {
+            n for n in assigned([*node.body, *node.orelse]) & live if not isinstance(self.scope.values.get(n), Closure)
+        }
         opened = self.open_slots(merged, node, element_written([*node.body, *node.orelse]))
         unset = {name for name in merged if name not in self.scope.values}
         start = dict(self.scope.values)
@@ -78,7 +80,11 @@ class Loops(Statements):
             for name in merged:
                 if name in then and name in orelse and not _same_place(then[name], orelse[name]):
                     raise self.unsupported(
-                        node, f"{name} is a different thing after each branch", "give it one type", then=then[name], orelse=orelse[name]
+                        node,
+                        f"{name} is a different thing after each branch",
+                        "give it one type",
+                        then=then[name],
+                        orelse=orelse[name],
                     )
                 if name not in result and name in orelse:
                     result[name] = orelse[name]
@@ -142,7 +148,12 @@ class Loops(Statements):
         kept = []
         for name in sorted(swapped):
             value = self.scope.values.get(name)
-            if isinstance(value, Array) and value.view is not None and value.view.whole and name not in self.scope.slots:
+            if (
+                isinstance(value, Array)
+                and value.view is not None
+                and value.view.whole
+                and name not in self.scope.slots
+            ):
                 self._swap_slot(name, value, node)
                 kept.append(name)
         self._flag_pair(kept)
@@ -250,7 +261,9 @@ class Loops(Statements):
         carried = (assigned(node.body) | {name}) & self._live_around(node)
         after = name in self.scope.liveness.live_after(node)
         rebound = name in assigned(node.body)
-        in_slot = (after and (rebound or _has_break(node.body))) or (rebound and name in carried) or name in self.scope.slots
+        in_slot = (
+            (after and (rebound or _has_break(node.body))) or (rebound and name in carried) or name in self.scope.slots
+        )
         if after and not in_slot:
             last = self._last(value)
         opened = self._open_loop_slots(carried if in_slot else carried - {name}, node, node.body)
@@ -333,7 +346,11 @@ class Loops(Statements):
         """A loop over anything else: trips 0, 1, ... and the item of each."""
         emitter = self.emitter
         span = emitter.span
-        items = self._computed_range(value) if isinstance(value, Range) and not isinstance(value.step, Const) else self.iteration(value, node)
+        items = (
+            self._computed_range(value)
+            if isinstance(value, Range) and not isinstance(value.step, Const)
+            else self.iteration(value, node)
+        )
         trips = emitter.stable(items.trips)
         targets = set(target_names(node.target))
         carried = (assigned(node.body) | targets) & self._live_around(node)

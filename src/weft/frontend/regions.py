@@ -127,12 +127,16 @@ class _Splitter:
         if not returns:
             names: list[ast.expr] = [ast.Name(id=w, ctx=ast.Load()) for w in writes]
             body.append(_at(ast.Return(value=ast.Tuple(elts=names, ctx=ast.Load())), last))
-        arguments = ast.arguments(posonlyargs=[], args=[ast.arg(arg=r) for r in reads], kwonlyargs=[], kw_defaults=[], defaults=[])
+        arguments = ast.arguments(
+            posonlyargs=[], args=[ast.arg(arg=r) for r in reads], kwonlyargs=[], kw_defaults=[], defaults=[]
+        )
         tree = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[], returns=None)
         if hasattr(tree, "type_params"):
             tree.type_params = []
         self.regions.append(Region(name, ast.fix_missing_locations(_at(tree, first))))  # type: ignore[arg-type]
-        call = ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=[ast.Name(id=r, ctx=ast.Load()) for r in reads], keywords=[])
+        call = ast.Call(
+            func=ast.Name(id=name, ctx=ast.Load()), args=[ast.Name(id=r, ctx=ast.Load()) for r in reads], keywords=[]
+        )
         if returns:
             return _at(ast.Return(value=call), first)
         if not writes:

@@ -101,7 +101,9 @@ class Results(Expressions):
             raise self.unsupported(node, f"the return of {value.value!r}")
         if isinstance(value, Scalar):
             if isinstance(value.expr, Read) and value.expr.buffer in self.widened:
-                raise self.unsupported(node, "a result whose Python type depends on the data", "start from a float, such as 0.0")
+                raise self.unsupported(
+                    node, "a result whose Python type depends on the data", "start from a float, such as 0.0"
+                )
             buffer = self.emitter.declare("result", value.type)
             self.emitter.assign((), buffer.name, (), value.expr)
             return ScalarOut(buffer.name)
@@ -124,7 +126,9 @@ class Results(Expressions):
         if buffer.role is Role.LOCAL:
             emitter.buffers[buffer.name] = replace(buffer, role=Role.RESULT)
         if buffer.role is Role.PARAM and buffer.name in self.swapped and not self._flagged(buffer.name):
-            raise self.unsupported(node, "the return of an argument that was swapped with another array", "return a copy")
+            raise self.unsupported(
+                node, "the return of an argument that was swapped with another array", "return a copy"
+            )
         if view.whole:
             return ArrayOut(buffer.name, as_list=value.is_list and buffer.role is not Role.PARAM)
         if value.is_list:

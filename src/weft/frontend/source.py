@@ -35,7 +35,9 @@ def span_of(file: str, node: ast.AST) -> Span:
     """The place of a syntax node."""
     line = getattr(node, "lineno", 0)
     column = getattr(node, "col_offset", 0)
-    return Span(file, line, column, getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column)
+    return Span(
+        file, line, column, getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column
+    )
 
 
 def _shift_columns(tree: ast.AST, columns: int) -> None:
@@ -60,13 +62,17 @@ def load(function: Callable[..., Any]) -> Source:
     try:
         lines, first = inspect.getsourcelines(plain)
     except (OSError, TypeError, IndexError, SyntaxError):
-        raise Unsupported(place, f"the source of {plain.__name__} cannot be found", "define it in a file or a notebook cell") from None
+        raise Unsupported(
+            place, f"the source of {plain.__name__} cannot be found", "define it in a file or a notebook cell"
+        ) from None
     raw = "".join(lines)
     text = textwrap.dedent(raw)
     try:
         module = ast.parse(text)
     except SyntaxError:
-        raise Unsupported(place, f"the source of {plain.__name__} cannot be read on its own", "put the function into a `def`") from None
+        raise Unsupported(
+            place, f"the source of {plain.__name__} cannot be read on its own", "put the function into a `def`"
+        ) from None
     tree = next((d for d in _definitions(module) if d.name == plain.__name__), None)
     if tree is None:
         raise Unsupported(place, "a lambda or a generated function", "write it as a `def` with a name")

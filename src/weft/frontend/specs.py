@@ -68,7 +68,9 @@ class ConstSpec:
         return f"={self.value!r}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ConstSpec) and type(self.value) is type(other.value) and bool(self.value == other.value)
+        return (
+            isinstance(other, ConstSpec) and type(self.value) is type(other.value) and bool(self.value == other.value)
+        )
 
     def __hash__(self) -> int:
         return hash((type(self.value), self.value))
@@ -166,5 +168,3 @@ def specs_of(arguments: tuple[object, ...]) -> list[Spec]:
         seen[id(value)] = index
         specs.append(spec_of(value))
     return specs
-
-

@@ -38,7 +38,9 @@ class Statements(Results):
     def execute(self, node: ast.stmt) -> bool:
         method = getattr(self, f"_exec_{type(node).__name__.lower()}", None)
         if method is None:
-            raise self.unsupported(node, f"the statement {type(node).__name__.lower()}", "move it out of the compiled function")
+            raise self.unsupported(
+                node, f"the statement {type(node).__name__.lower()}", "move it out of the compiled function"
+            )
         self.at(node)
         return method(node) is not False
 
@@ -88,7 +90,9 @@ class Statements(Results):
         if isinstance(value, Array) and value.rank >= 1:
             parts = arrays.constant_shape(value.shape[:1])
             if parts is None:
-                self.emitter.same_size(value.shape[0], integer(len(target.elts)), "ValueError", "not enough values to unpack")
+                self.emitter.same_size(
+                    value.shape[0], integer(len(target.elts)), "ValueError", "not enough values to unpack"
+                )
             row = value if value.view is not None else arrays.materialise(value, self.emitter)
             value = Tuple(tuple(self.subscript(row, Scalar(integer(k)), node) for k in range(len(target.elts))))
         if not isinstance(value, Tuple):
@@ -130,7 +134,9 @@ class Statements(Results):
         if not all(slot is not None and slot.swapped for slot in slots):
             return False
         buffers = [v.view.buffer for v in values if isinstance(v, Array) and v.view is not None]
-        targets = [t.view.buffer for t in (self.scope.values[name] for name in names) if isinstance(t, Array) and t.view]
+        targets = [
+            t.view.buffer for t in (self.scope.values[name] for name in names) if isinstance(t, Array) and t.view
+        ]
         first = self.emitter.buffers[targets[0]]
         for name in buffers:
             other = self.emitter.buffers[name]
@@ -257,7 +263,9 @@ class Statements(Results):
         value = self.evaluate(node.value)
         self.at(node)
         if self.emitter.mutations != before:
-            raise self.unsupported(node, "an update in place whose value changes arrays", "assign the value to a name first")
+            raise self.unsupported(
+                node, "an update in place whose value changes arrays", "assign the value to a name first"
+            )
         if not isinstance(base, Array) or base.view is None:
             raise self.unsupported(node, "an update in place of this", base=base)
         if isinstance(node.op, ast.MatMult):
@@ -289,7 +297,9 @@ class Statements(Results):
                 raise self.unsupported(node, "elements chosen by two different masks", "use np.where")
             value = value.array
         elif not isinstance(value, Scalar):
-            raise self.unsupported(node, "an array combined with the elements chosen by a mask", "use np.where", value=value)
+            raise self.unsupported(
+                node, "an array combined with the elements chosen by a mask", "use np.where", value=value
+            )
         result = arrays.apply(op, [place.array, value], self.emitter)
         assert isinstance(result, Array) and place.array.view is not None
         array, condition = place.array, place.condition
@@ -321,7 +331,9 @@ class Statements(Results):
         arguments = exc.args if isinstance(exc, ast.Call) else []
         message = "" if not arguments else _literal_text(arguments[0])
         if not isinstance(name_node, ast.Name) or message is None or len(arguments) > 1 or node.cause is not None:
-            raise self.unsupported(node, "a raise of a computed exception", "raise a built-in exception with a literal message")
+            raise self.unsupported(
+                node, "a raise of a computed exception", "raise a built-in exception with a literal message"
+            )
         kind = getattr(builtins, name_node.id, None)
         if not (isinstance(kind, type) and issubclass(kind, Exception)):
             raise self.unsupported(node, f"a raise of {name_node.id}", "raise a built-in exception")

@@ -129,9 +129,7 @@ class PythonFunction:
     function: types.FunctionType
 
 
-Value = Union[
-    Scalar, Array, Mask, Tuple, Range, Slice, Iterable, Object, Instance, Method, Closure, PythonFunction
-]
+Value = Union[Scalar, Array, Mask, Tuple, Range, Slice, Iterable, Object, Instance, Method, Closure, PythonFunction]
 
 
 def describe(value: Value) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -151,7 +151,7 @@ def type_of_value(value: object) -> ScalarType | None:
     return None
 
 
-@lru_cache(maxsize=None)
+@cache
 def promote(left: ScalarType, right: ScalarType) -> ScalarType:
     """The type both operands are computed in: NumPy 2's promotion, weak operands give way.
 

@@ -113,4 +113,3 @@ def restore(key: str, function: Any, cells: Mapping[str, Any]) -> Kept | None:
         here = SourceLocation(function.__code__.co_filename, function.__name__)
         version = replace(version, location=here)
     return Kept(version, data["signature"], entry.path / _C)
-

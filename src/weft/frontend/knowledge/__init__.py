@@ -65,7 +65,9 @@ class Entry:
             given[name] = value
         for name, value in kwargs.items():
             if name not in plain or name in given:
-                raise Unsupported(span, f"the argument {name} of {self.name}()", "leave it out, or compute it in two steps")
+                raise Unsupported(
+                    span, f"the argument {name} of {self.name}()", "leave it out, or compute it in two steps"
+                )
             given[name] = value
         return self.build(Bound(builder, self.name, given, rest))
 
@@ -75,7 +77,9 @@ _METHODS: dict[str, Entry] = {}
 _loaded = False
 
 
-def native(*objects: Any, parameters: str, method: str | None = None, name: str | None = None) -> Callable[[Build], Build]:
+def native(
+    *objects: Any, parameters: str, method: str | None = None, name: str | None = None
+) -> Callable[[Build], Build]:
     """Declare that calls of `objects` (and the array method `method`) are built by the decorated function."""
 
     def register(build: Build) -> Build:

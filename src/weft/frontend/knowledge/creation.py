@@ -47,7 +47,9 @@ def dtype_named(thing: Any, emitter: Emitter) -> ScalarType:
     except TypeError:
         dtype = None
     if dtype is None:
-        raise Unsupported(emitter.span, f"the dtype {thing!r} has no native form", "use a float, integer, bool or complex dtype")
+        raise Unsupported(
+            emitter.span, f"the dtype {thing!r} has no native form", "use a float, integer, bool or complex dtype"
+        )
     return ScalarType(dtype)
 
 
@@ -267,4 +269,3 @@ def _as_array(call: Bound, value: Value, copy: bool) -> Value:
         return array
     converted = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost + 1)
     return arrays.materialise(converted, builder.emitter, "array")
-

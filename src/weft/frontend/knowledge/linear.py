@@ -17,7 +17,9 @@ from weft.ir.expr import ONE, ZERO, Dim, Expr, Op, Reduce
 from weft.ir.types import DType, promote
 
 
-def contract(operands: Sequence[Array], inputs: Sequence[str], output: str, emitter: Emitter, message: str = "") -> Value:
+def contract(
+    operands: Sequence[Array], inputs: Sequence[str], output: str, emitter: Emitter, message: str = ""
+) -> Value:
     """The sum of products in index notation: `contract([a, b], ["ik", "kj"], "ij")` is the matrix product."""
     parts = [arrays.evaluated(array, emitter) for array in operands]
     extents: dict[str, Expr] = {}
@@ -37,7 +39,10 @@ def contract(operands: Sequence[Array], inputs: Sequence[str], output: str, emit
     place = dict(zip(output, outer_at)) | dict(zip(summed, inner_at))
 
     def factor(array: Array, letters: str) -> Expr:
-        at = tuple(ZERO if arrays.is_one(own) and not arrays.is_one(extents[c]) else place[c] for c, own in zip(letters, array.shape))
+        at = tuple(
+            ZERO if arrays.is_one(own) and not arrays.is_one(extents[c]) else place[c]
+            for c, own in zip(letters, array.shape)
+        )
         return arith.cast(array.element(at), of)
 
     is_bool = of.dtype is DType.BOOL
@@ -100,7 +105,9 @@ def _dot(call: Bound) -> Value:
 def _inner(call: Bound) -> Value:
     left, right = _pair(call, "a", "b")
     first, second = "abcdefgh"[: left.rank - 1] + "k", "uvwxyz"[: right.rank - 1] + "k"
-    return contract([left, right], [first, second], first[:-1] + second[:-1], call.builder.emitter, "shapes not aligned")
+    return contract(
+        [left, right], [first, second], first[:-1] + second[:-1], call.builder.emitter, "shapes not aligned"
+    )
 
 
 @native(np.vdot, parameters="a b")
@@ -180,7 +187,9 @@ def _tensordot(call: Bound) -> Value:
         letters_right[b] = letters_left[a]
     summed = {letters_left[a] for a in first}
     output = "".join(c for c in letters_left + letters_right if c not in summed)
-    return contract([left, right], ["".join(letters_left), "".join(letters_right)], output, emitter, "shape-mismatch for sum")
+    return contract(
+        [left, right], ["".join(letters_left), "".join(letters_right)], output, emitter, "shape-mismatch for sum"
+    )
 
 
 def as_pair(left: Value, right: Value, emitter: Emitter) -> tuple[Array, Array]:

@@ -277,8 +277,10 @@ def _pow(call: Bound) -> Value:
 @native(isinstance, parameters="value kinds")
 def _isinstance(call: Bound) -> Value:
     value, kinds = call.need("value"), call.need("kinds")
-    wanted = tuple(k.value for k in kinds.items if isinstance(k, Object)) if isinstance(kinds, Tuple) else (
-        (kinds.value,) if isinstance(kinds, Object) else ()
+    wanted = (
+        tuple(k.value for k in kinds.items if isinstance(k, Object))
+        if isinstance(kinds, Tuple)
+        else ((kinds.value,) if isinstance(kinds, Object) else ())
     )
     python = _python_type(value)
     if python is None or not wanted:

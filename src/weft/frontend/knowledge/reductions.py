@@ -21,7 +21,9 @@ def operand(call: Bound, name: str = "a") -> Array:
     """The array to reduce; a scalar counts as an array of rank 0, a mask as its elements and neutral ones elsewhere."""
     value = call.need(name)
     if isinstance(value, Mask):
-        raise Unsupported(call.builder.emitter.span, f"{call.name}() of the elements chosen by a mask", "use np.where inside")
+        raise Unsupported(
+            call.builder.emitter.span, f"{call.name}() of the elements chosen by a mask", "use np.where inside"
+        )
     return arrays.as_array(as_plain(value), call.builder.emitter)
 
 
@@ -73,7 +75,9 @@ def _masked_sum(call: Bound, value: Mask) -> Value:
         return Op("select", (arith.condition(condition.element(at)), array.element(at), zero), array.type.strong)
 
     chosen = Array(array.shape, array.type.strong, element, cost=array.cost + condition.cost + 1)
-    return arrays.reduce(chosen, "add", tuple(range(array.rank)), False, call.builder.emitter, "sum", sum_type(array.type))
+    return arrays.reduce(
+        chosen, "add", tuple(range(array.rank)), False, call.builder.emitter, "sum", sum_type(array.type)
+    )
 
 
 @native(np.prod, np.multiply.reduce, parameters=_COMMON, method="prod", name="prod")

@@ -34,7 +34,9 @@ def permuted(array: Array, order: tuple[int, ...]) -> Array:
 def _transpose(call: Bound) -> Value:
     array = _operand(call)
     axes = call.get("axes")
-    order = tuple(reversed(range(array.rank))) if axes is None else _axes(constant(axes, call.builder.emitter), array.rank)
+    order = (
+        tuple(reversed(range(array.rank))) if axes is None else _axes(constant(axes, call.builder.emitter), array.rank)
+    )
     return permuted(array, order)
 
 
@@ -89,7 +91,10 @@ def _squeeze(call: Bound) -> Value:
         else set(arrays.normalise_axes(axis, array.rank, call.builder.emitter))
     )
     if any(not arrays.is_one(array.shape[k]) for k in dropped):
-        raise Unsupported(call.builder.emitter.span, "ValueError: cannot select an axis to squeeze out which has size not equal to one")
+        raise Unsupported(
+            call.builder.emitter.span,
+            "ValueError: cannot select an axis to squeeze out which has size not equal to one",
+        )
     kept = [k for k in range(array.rank) if k not in dropped]
 
     def index(at: Index) -> Index:
@@ -102,7 +107,9 @@ def _squeeze(call: Bound) -> Value:
 @native(np.flip, parameters="a axis")
 def _flip(call: Bound) -> Value:
     array = _operand(call)
-    for axis in arrays.normalise_axes(constant_axis(call.get("axis"), call.builder.emitter), array.rank, call.builder.emitter):
+    for axis in arrays.normalise_axes(
+        constant_axis(call.get("axis"), call.builder.emitter), array.rank, call.builder.emitter
+    ):
         array = arrays.flip(array, axis)
     return array
 
@@ -110,7 +117,9 @@ def _flip(call: Bound) -> Value:
 @native(np.broadcast_to, parameters="a shape")
 def _broadcast_to(call: Bound) -> Value:
     array = _operand(call)
-    shape = arrays.broadcast_shapes([array.shape, shape_of(call.need("shape"), call.builder.emitter)], call.builder.emitter)
+    shape = arrays.broadcast_shapes(
+        [array.shape, shape_of(call.need("shape"), call.builder.emitter)], call.builder.emitter
+    )
     return replace(arrays.broadcast_to(array, shape), view=None, borrowed=array.view is not None)
 
 
@@ -206,7 +215,11 @@ def _wanted_shape(array: Array, value: Value, emitter: Emitter) -> tuple[Expr, .
         return tuple(known)
     remaining = _quotient(array.shape, known)
     if remaining is None:
-        emitter.check(Op("eq", (Op("mod", (total, product), INT), ZERO), BOOL), "ValueError", "cannot reshape array into this shape")
+        emitter.check(
+            Op("eq", (Op("mod", (total, product), INT), ZERO), BOOL),
+            "ValueError",
+            "cannot reshape array into this shape",
+        )
         remaining = emitter.snapshot(Op("floordiv", (total, product), INT), "n")
     known.insert(unknown[0], remaining)
     return tuple(known)

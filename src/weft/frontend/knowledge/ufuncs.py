@@ -61,8 +61,29 @@ UFUNCS: dict[np.ufunc, str] = {
     np.lcm: "lcm",
 } | {
     getattr(np, name): name
-    for name in "sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh"
-    " arccosh arctanh".split()
+    for name in [
+        "sqrt",
+        "cbrt",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "sin",
+        "cos",
+        "tan",
+        "arcsin",
+        "arccos",
+        "arctan",
+        "sinh",
+        "cosh",
+        "tanh",
+        "arcsinh",
+        "arccosh",
+        "arctanh",
+    ]
 }
 
 
@@ -149,7 +170,10 @@ def _logical(op: str) -> None:
             left, right = (arith.condition(part) for part in parts)
             return Op("ne" if op == "xor" else op, (left, right), BOOL)
 
-        return deliver(call, arrays.elementwise([as_plain(call.need("x1")), as_plain(call.need("x2"))], combine, call.builder.emitter))
+        return deliver(
+            call,
+            arrays.elementwise([as_plain(call.need("x1")), as_plain(call.need("x2"))], combine, call.builder.emitter),
+        )
 
 
 for _name in ("and", "or", "xor"):
