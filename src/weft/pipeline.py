@@ -24,7 +24,19 @@ from weft.frontend.values import Object
 from weft.ir import verify
 from weft.ir.program import Program
 from weft.options import Options
-from weft.passes import PassContext, Remark, checks, forward, hoist, match, raise_loops, schedule, simplify
+from weft.passes import (
+    PassContext,
+    Remark,
+    checks,
+    forward,
+    hoist,
+    match,
+    raise_loops,
+    schedule,
+    simplify,
+    store,
+    version,
+)
 from weft.runtime import cache, dispatch, toolchain
 from weft.runtime import descriptor as D
 
@@ -41,7 +53,14 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("tidy", simplify.run),
 )
 #: The passes that decide and lower the loops.
-LOWERING: tuple[tuple[str, Pass], ...] = (("match", match.run), ("schedule", schedule.run))
+LOWERING: tuple[tuple[str, Pass], ...] = (
+    ("match", match.run),
+    ("schedule", schedule.run),
+    ("store", store.run),
+    ("version", version.run),
+)
+
+_LOWERED = frozenset({"schedule", "store", "version"})
 
 
 @dataclass
@@ -96,7 +115,7 @@ def _optimise(built: builder.Built, options: Options, clock: _Clock, log: list[R
         verify.verify(program, verify.Stage.BUILT)
     found = [("built", program)]
     for name, run in (*PASSES, *LOWERING):
-        stage = verify.Stage.LOWERED if name == LOWERING[-1][0] else verify.Stage.OPTIMISED
+        stage = verify.Stage.LOWERED if name in _LOWERED else verify.Stage.OPTIMISED
         current = program
 
         def action(run: Pass = run, current: Program = current) -> Program:
@@ -172,8 +191,8 @@ def _c_version(compiled: Compiled, options: Options, chain: toolchain.Toolchain)
     compiled.flags = c.flags(options)
     compiled.seconds["codegen"] = perf_counter() - start
     start = perf_counter()
-    store = None if options.cache else cache.process_cache()
-    path = chain.build_shared(unit.text, flags=compiled.flags, name=compiled.source.name, cache=store)
+    kept = None if options.cache else cache.process_cache()
+    path = chain.build_shared(unit.text, flags=compiled.flags, name=compiled.source.name, cache=kept)
     compiled.library = path
     kernel = dispatch.load_kernel(path)
     compiled.seconds["compiler"] = perf_counter() - start

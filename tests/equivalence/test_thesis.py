@@ -228,7 +228,7 @@ def optimised(function: Callable[..., Any], arguments: tuple[Any, ...]) -> str:
     arguments have as many different sizes as the mathematics has, so here sizes of one value become one, and the
     guards, whose text is about those sizes, are left out.
     """
-    program = [stage for name, stage in stages(function, arguments) if name != "schedule"][-1]
+    program = dict(stages(function, arguments))["match"]
     program = canonical(program)
     first: dict[int, str] = {}
     renamed: dict[str, Expr] = {}
