@@ -1,4 +1,6 @@
-"""What users touch: `weft.jit`.  In: a Python function and options; out: a `Jitted`, or the function itself under WEFT_DISABLE=1."""
+"""What users touch: `weft.jit`.  In: a Python function and options; out: a `Jitted`, or the function itself under
+WEFT_DISABLE=1.
+"""
 
 from __future__ import annotations
 

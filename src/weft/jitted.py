@@ -1,7 +1,8 @@
-"""A compiled function.  In: a Python function and options; out: an object that is called like it, compiles a version for each
-kind of arguments at the first call, and runs plain Python wherever it cannot.
+"""A compiled function.  In: a Python function and options; out: an object that is called like it, compiles a version
+for each kind of arguments at the first call, and runs plain Python wherever it cannot.
 
-Importing this module chooses the dispatcher, which needs the native core: `weft.api` imports it at the first decoration.
+Importing this module chooses the dispatcher, which needs the native core: `weft.api` imports it at the first
+decoration.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from weft.runtime.descriptor import STATUS_GUARD, Signature, Version
 if TYPE_CHECKING:
     from weft import pipeline
     from weft.frontend.source import Source
-    from weft.report.explain import Explanation
+    from weft.report.explain import CompiledLike, Explanation
     from weft.runtime.interpreted import Dispatcher as _Base
     from weft.runtime.versions import Kept
 else:
@@ -307,7 +308,8 @@ class Jitted(_Base):
         place = FunctionSource(source.name, source.file, self.py_func.__code__.co_firstlineno, text)
         parts = [*self._parts()]
         refused = [(p.span, p.reason, p.remedy) for part in parts for p in part._refused.values()]
-        versions = [*self._prebuilt, *(part._full(version) for part in parts for version in part._compiled)]
+        versions: list[CompiledLike] = [*self._prebuilt]
+        versions += [part._full(version) for part in parts for version in part._compiled]
         explanation = explain(versions, place, refused)
         return explanation.to_json() if format == "json" else explanation  # type: ignore[return-value]
 
@@ -404,7 +406,7 @@ _state = threading.local()
 
 
 def _function_from(tree: ast.FunctionDef, source: Source, like: Any, extra: dict[str, Any]) -> Callable[..., Any]:
-    """The function that a tree defines, with the globals, closure and defaults of the original; `extra` are its regions."""
+    """The function that a tree defines, with globals, closure and defaults of the original; `extra` are its regions."""
     names = sorted(extra)
     free = list(source.cells) if like is not None else []
     factory = ast.FunctionDef(

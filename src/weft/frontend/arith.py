@@ -1,6 +1,6 @@
 """The typing of operators on scalars and elements: which dtype they compute in, what they give.  In: typed expressions;
-out: one typed expression with every cast explicit.  The rules are NumPy 2's (weak Python scalars give way) and, between two
-Python scalars, Python's.  Nothing here emits statements: the checks that Python scalars need are `emit`'s.
+out: one typed expression with every cast explicit.  The rules are NumPy 2's (weak Python scalars give way) and, between
+two Python scalars, Python's.  Nothing here emits statements: the checks that Python scalars need are `emit`'s.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def cast(expr: Expr, to: ScalarType) -> Expr:
         folded = _fold(expr, to)
         if folded is not None:
             return folded
-    return Cast(expr, to, expr.span if not isinstance(expr, Var) else expr.span)  # type: ignore[attr-defined]
+    return Cast(expr, to, expr.span)  # type: ignore[attr-defined]
 
 
 def _fold(expr: Const, to: ScalarType) -> Const | None:
@@ -104,10 +104,15 @@ def _fold(expr: Const, to: ScalarType) -> Const | None:
     return Const(complex(to.dtype.numpy.type(value)), to)
 
 
+def limits(dtype: DType) -> tuple[int, int]:
+    """The least and the greatest value of an integer dtype."""
+    bits = dtype.size * 8
+    return (0, (1 << bits) - 1) if dtype.kind == "u" else (-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
 def fits(value: int, dtype: DType) -> bool:
     """Whether an integer is representable in an integer dtype."""
-    bits = dtype.size * 8
-    low, high = (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    low, high = limits(dtype)
     return low <= value <= high
 
 

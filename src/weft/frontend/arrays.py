@@ -185,14 +185,13 @@ def weak_int(expr: Expr, of: ScalarType, emitter: Emitter) -> None:
     """NumPy refuses a Python integer that the dtype cannot hold."""
     if not (expr.type.weak and expr.type.dtype is DType.I64 and of.dtype.is_integer and not of.weak):
         return
-    bits = of.dtype.size * 8
-    low, high = (0, 2**bits - 1) if of.dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    low, high = arith.limits(of.dtype)
     message = f"Python integer {{0}} out of bounds for {of.dtype.numpy.name}"
     if isinstance(expr, Const):
         if not low <= int(expr.value.real) <= high:
             raise Unsupported(emitter.span, f"OverflowError: {message.format(expr.value)}")
         return
-    if bits == 64 and of.dtype.kind == "i":
+    if of.dtype is DType.I64:
         return
     emitter.in_range(expr, low, min(high, 2**63 - 1), "OverflowError", message)
 
@@ -273,16 +272,6 @@ def count(shape: Sequence[Expr]) -> Expr:
     return total
 
 
-def is_reduction(op: str) -> bool:
-    return op in REDUCTIONS
-
-
-def constant_shape(shape: Sequence[Expr]) -> tuple[int, ...] | None:
-    """The extents as numbers, if all are known."""
-    values = [extent.value for extent in shape if isinstance(extent, Const) and isinstance(extent.value, int)]
-    return tuple(int(v) for v in values) if len(values) == len(shape) else None
-
-
 def flip(array: Array, axis: int) -> Array:
     extent = array.shape[axis]
 
@@ -294,10 +283,3 @@ def flip(array: Array, axis: int) -> Array:
 
 def depends_on(expr: Expr, names: set[str]) -> bool:
     return bool(walk.free_vars(expr) & names)
-
-
-def index_variable(emitter: Emitter, extent: Expr) -> tuple[Dim, Var]:
-    dims, at = emitter.domain((extent,))
-    dim, variable = dims[0], at[0]
-    assert isinstance(dim, Dim) and isinstance(variable, Var)
-    return dim, variable

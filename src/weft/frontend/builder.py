@@ -1,7 +1,7 @@
 """The front end's entry: `build` makes a Program from a function and the specs of its arguments.
 
-Arguments become parameter buffers and symbols, globals and closure variables become constants that are re-checked at each
-call or, if they are arrays, hidden parameters; then the body is executed statement by statement (`statements`).
+Arguments become parameter buffers and symbols, globals and closure variables become constants that are re-checked at
+each call or, if they are arrays, hidden parameters; then the body is executed statement by statement (`statements`).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from weft.frontend.scope import Scope
 from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ConstSpec, ListSpec, ObjectSpec, SameSpec, ScalarSpec, Spec, spec_of
 from weft.frontend.values import Instance, Object, Scalar, Value
-from weft.ir.expr import ONE, Expr, Read
-from weft.ir.program import Layout, Program, Role
-from weft.ir.types import INT
+from weft.ir.expr import ONE, Expr, Op, Read, Var
+from weft.ir.program import Check, Layout, Program, Role, SizeOf, Symbol
+from weft.ir.types import BOOL, INT, ScalarType
 
 _ATTEMPTS = 40
 
@@ -141,10 +141,6 @@ class Builder(Calls):
 
     def _ones(self, kind: ArraySpec, name: str) -> None:
         """Extents of 1 are compiled in: the guards hold the argument to it."""
-        from weft.ir.expr import Op, Var
-        from weft.ir.program import Check, SizeOf, Symbol
-        from weft.ir.types import BOOL
-
         for axis, one in enumerate(kind.ones):
             if one:
                 symbol = self.emitter.fresh(f"{name}_{axis}")
@@ -221,8 +217,6 @@ class Builder(Calls):
 
 
 def _strong(kind: ArraySpec) -> Any:
-    from weft.ir.types import ScalarType
-
     return ScalarType(kind.dtype)
 
 

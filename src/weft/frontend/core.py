@@ -16,8 +16,7 @@ from weft.frontend.scope import Scope, Slot
 from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value, describe
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Read
-from weft.ir.index import affine
-from weft.ir.program import Buffer, Role
+from weft.ir.program import Buffer, Node, Role
 from weft.ir.types import ScalarType, join
 
 SYNTHETIC = "__weft"
@@ -33,7 +32,7 @@ class Mixed:
 
 
 def benign(of: ScalarType, joined: ScalarType) -> bool:
-    """Whether a value of type `of` may stand as a `joined` where the user sees it: NumPy's float64 is a Python float."""
+    """Whether a value of type `of` may be shown to the user as a `joined`: NumPy's float64 is a Python float."""
     return of == joined or (of.weak and of.dtype is joined.dtype and of.dtype.is_inexact)
 
 
@@ -53,13 +52,13 @@ class Core:
 
     # --- places -----------------------------------------------------------------------------------------------------
 
-    def at(self, node: ast.AST) -> Span:
-        """Remember where we are: errors, checks and statements emitted next carry this place."""
-        if hasattr(node, "lineno"):
+    def at(self, node: ast.AST | None) -> Span:
+        """Remember where we are: errors, checks and statements emitted next carry this place (None: the place before)."""
+        if node is not None and hasattr(node, "lineno"):
             self.emitter.span = self.scope.source.span(node)
         return self.emitter.span
 
-    def unsupported(self, node: ast.AST, reason: str, remedy: str = "", **values: Value) -> Unsupported:
+    def unsupported(self, node: ast.AST | None, reason: str, remedy: str = "", **values: Value) -> Unsupported:
         types = {name: describe(value) for name, value in values.items()}
         return Unsupported(self.at(node), reason, remedy, types)
 
@@ -94,8 +93,12 @@ class Core:
             self.widened.add(kept.buffer)
         return kept
 
-    def _type_may_differ(self, expr: Expr) -> bool:
-        return id(expr) in self.mixed_exprs or (isinstance(expr, Read) and expr.buffer in self.widened)
+    def _type_may_differ(self, expr: Expr, of: ScalarType) -> bool:
+        """Whether a value, kept as an `of`, may be of another Python type, one that the user could tell from it."""
+        choice = self.mixed_exprs.get(id(expr))
+        if choice is not None:
+            return not (benign(choice.then.type, of) and benign(choice.orelse.type, of))
+        return isinstance(expr, Read) and expr.buffer in self.widened
 
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
         if isinstance(value, Scalar):
@@ -108,9 +111,10 @@ class Core:
                 self.scope.values[name] = value
                 return
             if current != value:
+                first = describe(current) if current else "unset"
                 raise Unsupported(
                     self.emitter.span,
-                    f"{name} is {describe(current) if current else 'unset'} on one path and {describe(value)} on another",
+                    f"{name} is {first} on one path and {describe(value)} on another",
                     "use a variable of its own for each type",
                 )
 
@@ -131,7 +135,7 @@ class Core:
         of = self.slot_type(slot, value.type)
         if slot.buffer is None:
             slot.buffer = self.emitter.declare(name, of)
-        if not benign(value.type, of) or id(value.expr) in self.mixed_exprs:
+        if not benign(value.type, of) or self._type_may_differ(value.expr, of):
             self.widened.add(slot.buffer.name)
         self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
         self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
@@ -143,9 +147,10 @@ class Core:
                 raise self._changes_kind(name, current, value)
             slot.buffer = self.emitter.allocate(name, value.type, value.shape)
         if slot.buffer.type.dtype is not value.type.dtype or slot.buffer.rank != value.rank:
+            first = f"{slot.buffer.type.dtype.value} of rank {slot.buffer.rank}"
             raise Unsupported(
                 self.emitter.span,
-                f"{name} changes from {slot.buffer.type.dtype.value} of rank {slot.buffer.rank} to {describe(value)} in a loop or branch",
+                f"{name} changes from {first} to {describe(value)} in a loop or branch",
                 "convert it before, or use another name",
             )
         target = arrays.of_buffer(slot.buffer, value.is_list)
@@ -175,7 +180,7 @@ class Core:
                 of = self.slot_type(slot, value.type)
                 slot.buffer = self.emitter.declare(name, of)
                 slot.entry = value.type
-                if self._type_may_differ(value.expr):
+                if self._type_may_differ(value.expr, of):
                     self.widened.add(slot.buffer.name)
                 self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
                 self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
@@ -215,11 +220,8 @@ class Core:
                     ):
                         return False
             scope = scope.parent
-        return not self.scope.inlined or (name in self.scope.values and self._made_here(buffer))
-
-    def _made_here(self, buffer: str) -> bool:
         # An inlined function's caller may know the buffer under a name that is not in this chain of scopes.
-        return buffer in getattr(self, "_local_buffers", set())
+        return not self.scope.inlined
 
     def close_slots(self, names: Iterable[str]) -> None:
         for name in names:
@@ -227,10 +229,7 @@ class Core:
 
     # --- values -----------------------------------------------------------------------------------------------------
 
-    def is_constant(self, value: Value) -> bool:
-        return isinstance(value, Object) or (isinstance(value, Scalar) and isinstance(value.expr, Const))
-
-    def truth(self, value: Value, node: ast.AST) -> Scalar | bool:
+    def truth(self, value: Value, node: ast.AST | None) -> Scalar | bool:
         """bool(value): a Python bool if it is known now."""
         if isinstance(value, Scalar):
             if isinstance(value.expr, Const):
@@ -244,13 +243,10 @@ class Core:
             return Scalar(arith.truth(value.shape[0]))
         raise self.unsupported(node, "the truth value of an array", "use .any() or .all()", value=value)
 
-    def stable_bounds(self, *exprs: object) -> bool:
-        return all(affine(expr) is not None for expr in exprs)  # type: ignore[arg-type]
-
-    def written_by(self, nodes: Iterable[object]) -> set[str]:
+    def written_by(self, nodes: Iterable[Node]) -> set[str]:
         found: set[str] = set()
         for node in nodes:
-            found |= walk.buffers_written(node)  # type: ignore[arg-type]
+            found |= walk.buffers_written(node)
         return found
 
 

@@ -1,9 +1,9 @@
-"""The state of one build: buffers, blocks, symbols, guards, and what is known of sizes.  Every other module of the front
-end puts statements into the program through an `Emitter`.
+"""The state of one build: buffers, blocks, symbols, guards, and what is known of sizes.  Every other module of the
+front end puts statements into the program through an `Emitter`.
 
-Facts about sizes (`0 <= i < n`, `a.shape[0] == b.shape[0]`) are linear inequalities over index variables.  `assure` decides
-each: proved from the enclosing loops, or made an entry guard (worst case over the loops) if it holds for the arguments at
-hand; otherwise the caller takes the general form (a wrapped index, a clamped slice, a check in place).
+Facts about sizes (`0 <= i < n`, `a.shape[0] == b.shape[0]`) are linear inequalities over index variables.  `assure`
+decides each: proved from the enclosing loops, or made an entry guard (worst case over the loops) if it holds for the
+arguments at hand; otherwise the caller takes the general form (a wrapped index, a clamped slice, a check in place).
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from weft.ir.program import (
     SizeOf,
     Stmt,
     Symbol,
+    TupleOut,
+    ViewOut,
 )
 from weft.ir.types import BOOL, INT, ScalarType
 
@@ -186,7 +188,7 @@ class Emitter:
         return ix.canonical(walk.substitute(expr, self.equal)) if self.equal else expr
 
     def worst(self, form: Affine) -> Affine | None:
-        """The least value of a linear form over the enclosing loops, as a form over symbols; None if that is not affine."""
+        """The least value of a linear form over the enclosing loops, in symbols alone; None if that is not affine."""
         for dim in reversed(self.dims):
             coefficient = form.coefficient(dim.var)
             if coefficient == 0:
@@ -252,8 +254,9 @@ class Emitter:
         self.sample[name] = compute.get(value.op, lambda: (min if value.op == "minimum" else max)(left, right))()
 
     def assure(self, expr: Expr, exception: str, message: str = "") -> bool:
-        """Make sure that expr >= 0 in every iteration: True if it is proved or is now an entry guard, False if the caller must
-        take the general form."""
+        """Make sure that expr >= 0 in every iteration: True if it is proved or is now an entry guard, False if the
+        caller must take the general form.
+        """
         form = affine(self.resolve(expr))
         worst = None if form is None else self.worst(form)
         if worst is None:
@@ -274,8 +277,9 @@ class Emitter:
         return True
 
     def _equal_now(self, form: Affine) -> tuple[Expr, Expr] | None:
-        """Two sides that are equal for these arguments, and whose equality implies form >= 0: then that is the guard, since
-        equal sizes share loops.  (A later attempt, for arguments that do not fit, takes the inequality.)"""
+        """Two sides that are equal for these arguments, and whose equality implies form >= 0: then that is the guard,
+        since equal sizes share loops.  (A later attempt, for arguments that do not fit, takes the inequality.)
+        """
         sizes = [name for name, c in form.terms if c == 1 and isinstance(self.symbols[name].source, SizeOf)]
         if not self.decisions.specialise or not sizes or len(form.terms) < 2 or self.sample is None:
             return None
@@ -364,7 +368,7 @@ class Emitter:
             body = walk.map_block(body, lambda node: walk.map_node_exprs(node, resolve))
             self.buffers = {n: replace(b, shape=tuple(resolve(e) for e in b.shape)) for n, b in self.buffers.items()}
         results = tuple(_resolve_out(out, resolve) for out in self.results)
-        program = Program(
+        return Program(
             self.name,
             tuple(self.params),
             tuple(self.symbols.values()),
@@ -375,7 +379,6 @@ class Emitter:
             (),
             span,
         )
-        return program
 
 
 def _sides(form: Affine) -> tuple[Expr, Expr]:
@@ -390,8 +393,6 @@ def _canonical_int(expr: Expr) -> Expr:
 
 
 def _resolve_out(out: Out, resolve: walk.ExprMap) -> Out:
-    from weft.ir.program import TupleOut, ViewOut
-
     if isinstance(out, ViewOut):
         dims = walk.map_domain(out.dims, resolve)
         return replace(out, dims=dims, index=tuple(resolve(e) for e in out.index))

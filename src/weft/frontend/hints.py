@@ -7,6 +7,7 @@ missing or says too little).  Whatever a hint says, the guards of the version de
 
 from __future__ import annotations
 
+import inspect
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -97,8 +98,6 @@ def _list_hint(hint: Any) -> Spec | None:
 
 def specs_from_hints(function: Callable[..., Any]) -> list[Spec] | None:
     """The specs of all parameters from their hints; None if one is missing."""
-    import inspect
-
     try:
         hints = typing.get_type_hints(function)
     except (NameError, TypeError, AttributeError):

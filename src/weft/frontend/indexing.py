@@ -1,5 +1,5 @@
-"""Subscripts: integers, slices, `newaxis`, `...`, boolean masks, integer arrays.  In: an array and the values between the
-brackets; out: a scalar, a view, or a gathered array.  Bounds become guards where they can and checks where they cannot.
+"""Subscripts: integers, slices, `newaxis`, `...`, boolean masks, integer arrays.  In: an array and the values between
+the brackets; out: a scalar, a view, or a gathered array.  Bounds become guards where they can, else checks in place.
 """
 
 from __future__ import annotations
@@ -238,7 +238,7 @@ def _length(lo: Expr, hi: Expr, step: Expr, emitter: Emitter) -> Expr:
 
 
 def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool) -> Value:
-    """array[index arrays, slices, integers]: the index arrays broadcast together; their axes come first unless adjacent."""
+    """array[index arrays, slices, integers]: index arrays broadcast together, and their axes lead unless adjacent."""
     advanced = [k for k, item in enumerate(items) if isinstance(item, (Array, Tuple, Scalar))]
     if any(isinstance(items[k], Tuple) for k in advanced):
         raise Unsupported(emitter.span, "a list or tuple as an index", "make it a NumPy array")

@@ -84,6 +84,43 @@ def surely_assigned(body: list[ast.stmt]) -> set[str]:
     return found
 
 
+def set_at_exit(body: list[ast.stmt], only_breaks: bool) -> set[str]:
+    """Names that are set whenever a loop with this body is left after at least one trip.
+
+    `only_breaks`: the loop is `while True`, left by `break` alone; otherwise also at the end of a trip.
+    """
+    exits: list[set[str]] = []
+    ends: list[set[str]] = []
+    falls = _follow(body, set(), exits, ends)
+    if not only_breaks:
+        exits += ends
+        if falls is not None:
+            exits.append(falls)
+    return set.intersection(*exits) if exits else set()
+
+
+def _follow(body: list[ast.stmt], known: set[str], breaks: list[set[str]], continues: list[set[str]]) -> set[str] | None:
+    """Names set after a block that began with `known`; None if control does not reach its end."""
+    for node in body:
+        if isinstance(node, ast.Break):
+            breaks.append(known)
+            return None
+        if isinstance(node, ast.Continue):
+            continues.append(known)
+            return None
+        if isinstance(node, (ast.Return, ast.Raise)):
+            return None
+        if isinstance(node, ast.If):
+            sides = [_follow(part, set(known), breaks, continues) for part in (node.body, node.orelse)]
+            reached = [side for side in sides if side is not None]
+            if not reached:
+                return None
+            known = set.intersection(*reached)
+        else:
+            known = known | surely_assigned([node])
+    return known
+
+
 class Liveness:
     """Names live before each statement of a function body, by backward data flow over its structure."""
 

@@ -1,6 +1,7 @@
 """Loops and branches of the user's Python.  In: `ast` statements; out: Loop, While and If nodes.
 
-`for` over a range becomes a Loop with the same bounds.  Variables that a loop carries or branches merge are slots (see `scope`).
+`for` over a range becomes a Loop with the same bounds.  Variables that a loop carries or branches merge are slots (see
+`scope`).
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from dataclasses import replace
 from weft.frontend import arith
 from weft.frontend.core import SYNTHETIC, Mixed, benign
 from weft.frontend.emit import NeedConstant
-from weft.frontend.liveness import assigned, element_written, surely_assigned, target_names
-from weft.frontend.scope import LoopFrame
+from weft.frontend.liveness import assigned, element_written, set_at_exit, surely_assigned, target_names
+from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
 from weft.frontend.values import Array, Closure, Iterable, Range, Scalar, Tuple, Value
 from weft.ir import index as ix
@@ -113,8 +114,9 @@ class Loops(Statements):
         self.emitter.emit(While(tuple(prelude), condition, tuple(block), span))
         self._settle(opened, node.body, ONE if forever else None)
         self._after_loop(before, opened)
-        for name in unset:
-            if not forever and not name.startswith(SYNTHETIC):
+        sure = set_at_exit(node.body, only_breaks=True) if forever else set()
+        for name in unset - sure:
+            if not name.startswith(SYNTHETIC):
                 self.scope.unbound.add(name)
         self._loop_else(node, frame)
         return not (forever and not _has_break(node.body))
@@ -124,8 +126,9 @@ class Loops(Statements):
         return set(self.scope.liveness.live_at_head(node) | self.scope.liveness.live_after(node))
 
     def _settle(self, opened: list[str], body: list[ast.stmt], trips: Expr | None) -> None:
-        """The Python type of what a loop leaves behind: that of the body if it has run (and sets the name each time), that
-        of the value before if it has not."""
+        """The Python type of what a loop leaves behind: that of the body if it has run (and sets the name each time),
+        that of the value before if it has not.
+        """
         surely = surely_assigned(body)
         for name in opened:
             slot = self.scope.slots[name]
@@ -169,8 +172,6 @@ class Loops(Statements):
             self.swap_flags[pair] = flag.name
 
     def _swap_slot(self, name: str, value: Array, node: ast.AST) -> None:
-        from weft.frontend.scope import Slot
-
         assert value.view is not None
         buffer = self.emitter.buffers[value.view.buffer]
         for other, held in self.scope.values.items():
@@ -210,10 +211,13 @@ class Loops(Statements):
 
     def _after_loop(self, before: dict[str, Value], opened: list[str]) -> None:
         """After a loop, names are slots or what they were before it."""
-        values = {name: value for name, value in before.items()}
-        for name in self.scope.slots:
+        values = dict(before)
+        for name, slot in self.scope.slots.items():
             if name in self.scope.values:
                 values[name] = self.scope.values[name]
+            elif slot.buffer is not None:  # set only on a path that leaves the loop
+                made = arrays.of_buffer(slot.buffer) if slot.buffer.rank else None
+                values[name] = made or Scalar(Read(slot.buffer.name, (), slot.buffer.type))
         self.scope.values = values
         self.close_slots(opened)
 
@@ -284,7 +288,7 @@ class Loops(Statements):
         gap = ix.sub(value.hi, value.lo) if step > 0 else ix.sub(value.lo, value.hi)
         self._settle(opened, node.body, gap)
         self._after_loop(before, opened)
-        self._unset_after(unset, value)
+        self._unset_after(unset, value, node)
         if after and not in_slot:
             self._bind_last(name, value, last, before.get(name))
         self._loop_else(node, frame)
@@ -332,10 +336,14 @@ class Loops(Statements):
         self.emitter.check(ran, "UnboundLocalError", _unbound_text(name))
         self.bind(name, Scalar(last))
 
-    def _unset_after(self, unset: set[str], value: Range) -> None:
-        """Names first bound inside the loop and used after it: the loop must have run."""
+    def _unset_after(self, unset: set[str], value: Range, node: ast.For) -> None:
+        """Names first bound inside the loop and used after it: the loop must have run, and have bound them."""
+        sure = set_at_exit(node.body, only_breaks=False) | set(target_names(node.target))
         for name in sorted(unset):
             if name.startswith(SYNTHETIC):
+                continue
+            if name not in sure:
+                self.scope.unbound.add(name)
                 continue
             assert isinstance(value.step, Const)
             gap = ix.sub(value.hi, value.lo) if int(value.step.value.real) > 0 else ix.sub(value.lo, value.hi)
@@ -366,7 +374,7 @@ class Loops(Statements):
         emitter.emit(Loop(dim, tuple(block), span=span))
         self._settle(opened, node.body, trips)
         self._after_loop(before, opened)
-        self._unset_after(unset, Range(ZERO, trips, ONE))
+        self._unset_after(unset, Range(ZERO, trips, ONE), node)
         self._loop_else(node, frame)
 
     def _computed_range(self, value: Range) -> Iterable:

@@ -1,4 +1,4 @@
-"""A function with a statement weft cannot compile, split: native regions around it, the statement itself left to Python.
+"""A function with a statement weft cannot compile, split: native regions around it, the statement left to Python.
 
 In: the Source of a function and the line of the trouble; out: a `Split`: the function's tree with runs of statements
 replaced by calls of region functions, and those functions.
@@ -7,8 +7,8 @@ replaced by calls of region functions, and those functions.
         <run of statements>                    x, y = __weft_region_0(a)
         print(x)                  -->          print(x)
         <run of statements>                    return __weft_region_1(a, x, y)
-A loop or branch that holds the troubled statement stays Python and its own blocks are split in the same way.  A region that
-turns out to hold another such statement is split again when it is first called.
+A loop or branch that holds the troubled statement stays Python and its own blocks are split in the same way.  A region
+that turns out to hold another such statement is split again when it is first called.
 """
 
 from __future__ import annotations
@@ -69,7 +69,10 @@ class _Splitter:
         self.whole = statements
 
     def block(self, body: list[ast.stmt], bound: set[str], tail: bool) -> list[ast.stmt]:
-        """A block with its runs of good statements outlined; `bound` are names sure to be set, `tail`: it ends the function."""
+        """A block with its runs of good statements outlined.
+
+        `bound` are names sure to be set; `tail` says that the block ends the function.
+        """
         result: list[ast.stmt] = []
         run: list[ast.stmt] = []
         known = set(bound)

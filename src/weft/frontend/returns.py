@@ -1,5 +1,5 @@
-"""Early returns of an inlined function, rewritten so that there is one exit.  In: the body of a function; out: a body that
-assigns `__weft_result` where it returned, with the same control flow.
+"""Early returns of an inlined function, rewritten so that there is one exit.  In: the body of a function; out: a body
+that assigns `__weft_result` where it returned, with the same control flow.
 
     if c: return x          if c: __weft_result = x
     rest; return y    -->   else: rest; __weft_result = y

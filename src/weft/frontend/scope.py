@@ -1,7 +1,7 @@
 """The names of one function while it is built: what each denotes, and which are *slots*.
 
-A slot is a variable that a loop carries or that branches merge: it has one buffer, and an assignment writes it.  Any other
-assignment simply binds the name to a new value.  Which names are slots follows from liveness alone.
+A slot is a variable that a loop carries or that branches merge: it has one buffer, and an assignment writes it.  Any
+other assignment simply binds the name to a new value.  Which names are slots follows from liveness alone.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Statements of the user's Python.  In: `ast` statements; out: nodes emitted into the program.
 
-`for` over a range becomes a Loop with the same bounds; NumPy assignments become statements with domains.  Variables that a
-loop carries or branches merge are slots (see `scope`); everything else is bound.
+`for` over a range becomes a Loop with the same bounds; NumPy assignments become statements with domains.  Variables
+that a loop carries or branches merge are slots (see `scope`); everything else is bound.
 """
 
 from __future__ import annotations
@@ -30,10 +30,7 @@ class Statements(Results):
 
     def execute_all(self, body: list[ast.stmt]) -> bool:
         """The statements of a block; False if control never reaches its end."""
-        for node in body:
-            if not self.execute(node):
-                return False
-        return True
+        return all(self.execute(node) for node in body)
 
     def execute(self, node: ast.stmt) -> bool:
         method = getattr(self, f"_exec_{type(node).__name__.lower()}", None)

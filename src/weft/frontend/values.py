@@ -1,8 +1,8 @@
-"""What an expression of the user's program denotes while it is being built: scalars, arrays (views or still lazy), tuples,
-Python objects known at compile time.
+"""What an expression of the user's program denotes while it is being built: scalars, arrays (views or still lazy),
+tuples, Python objects known at compile time.
 
-An `Array` is a shape and a function from index expressions to the element: slices, transposes and broadcasts compose that
-function and never copy.  If the array is a view of a buffer, `view` says so; then it can be written, too.
+An `Array` is a shape and a function from index expressions to the element: slices, transposes and broadcasts compose
+that function and never copy.  If the array is a view of a buffer, `view` says so; then it can be written, too.
 """
 
 from __future__ import annotations

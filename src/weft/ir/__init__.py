@@ -1,1 +1,1 @@
-"""The intermediate representation: frozen, typed, structured; see `program` for the statements and `expr` for the values."""
+"""The intermediate representation: frozen, typed, structured; `program` has the statements, `expr` the values."""

@@ -357,7 +357,7 @@ class _Renamer:
 
 
 def _strengthened(program: Program) -> Program:
-    """Python's floats, complex numbers and bools as NumPy's; integers stay what they are, since they overflow differently."""
+    """Python's floats, complex numbers and bools as NumPy's; integers stay, since they overflow differently."""
 
     def visit(expr: Expr) -> Expr:
         if isinstance(expr, (Const, Read, Op, Cast)) and expr.of.weak and expr.of.dtype is not DType.I64:

@@ -4,7 +4,8 @@ Grammar
     Expr  := Const | Var | Read | Op | Cast | Reduce
     Const    a literal of its type
     Var      an index: a dimension of an enclosing domain or loop, or a symbol (a size or an integer argument);
-             always a Python integer that the entry guards keep below 2**40 in magnitude, so affine arithmetic cannot overflow
+             always a Python integer that the entry guards keep below 2**40 in magnitude, so that affine arithmetic
+             cannot overflow
     Read     one element of a buffer (rank 0: a scalar variable)
     Op       an operation of the table in `ops`, on operands of one dtype (operands are cast explicitly)
     Cast     conversion to another type, as NumPy's `astype`
@@ -12,8 +13,8 @@ Grammar
              an empty reduction is the identity (for min and max the front end has put a Check before)
 
 Semantics
-    Integer arithmetic of a strong type wraps.  Arithmetic of the weak type `int` is Python's: a result outside 64 bits is
-    detected and never observed (see `Op`).  Integer division by zero is 0: where Python would raise, a Check stands
+    Integer arithmetic of a strong type wraps.  Arithmetic of the weak type `int` is Python's: a result outside 64 bits
+    is detected and never observed (see `Op`).  Integer division by zero is 0: where Python would raise, a Check stands
     before the statement.  `select` is lazy: only the chosen branch is evaluated, so the other may read out of bounds.
     Float rules: IEEE, NaN and signed zeros kept; only the terms of a Reduce may be reassociated.
 Spans never take part in equality: two spellings of one expression are equal.
@@ -39,7 +40,7 @@ class Expr:
 
 @dataclass(frozen=True)
 class Const(Expr):
-    """A literal; `value` is a Python scalar whatever the type (equality tells 0.0 from -0.0 and 1 from 1.0 and True)."""
+    """A literal; `value` is a Python scalar whatever the type (equality tells 0.0 from -0.0, and 1 from 1.0 and True)."""
 
     value: bool | int | float | complex
     of: ScalarType
@@ -126,8 +127,8 @@ class Dim:
 class CompressedDim:
     """A compressed level: `position` runs over pointer[parent] .. pointer[parent+1], `var` is coordinate[position].
 
-    `parent` is the index of the row (or of the fibre above), an expression over outer dimensions.  The coordinates of one
-    parent are distinct, so that a write at them touches each element once.
+    `parent` is the index of the row (or of the fibre above), an expression over outer dimensions.  The coordinates of
+    one parent are distinct, so that a write at them touches each element once.
     """
 
     var: str

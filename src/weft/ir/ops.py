@@ -21,7 +21,9 @@ Evaluate = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation: its arity, meaning on NumPy values, result rule ("same" | "bool" | "real" | "complex"), rough cost in cycles."""
+    """One operation: its arity, meaning on NumPy values, result rule ("same" | "bool" | "real" | "complex") and rough
+    cost in cycles.
+    """
 
     name: str
     arity: int

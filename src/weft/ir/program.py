@@ -7,8 +7,8 @@ Grammar
 
 Semantics
     Stmt     for every point of its domain, buffer[index] = value  (or  buffer[index] = buffer[index] REDUCE value).
-             *Simultaneous*: every read sees the state before the statement (the target of a reduction aside), and a plain
-             write touches each element at most once.  An empty domain () is one point: a scalar assignment.
+             *Simultaneous*: every read sees the state before the statement (the target of a reduction aside), and a
+             plain write touches each element at most once.  An empty domain () is one point: a scalar assignment.
     Check    at every point of its domain the condition holds, or the exception is raised.  A check among the
              program's guards is decided before anything else: if it fails, the plain Python function runs.
     Loop     sequential by meaning.  Its kind tells the back end what it may do: PARALLEL iterations touch no common
@@ -197,7 +197,7 @@ class Call:
     """A library routine `routine` (gemm, gemv, dot, ...) with the meaning of `stmt`.
 
     `operands` are the reads of `stmt` that the routine takes, in its order; the back end derives sizes and strides from
-    their index maps and the domain.  `scale` multiplies the product, `keep` multiplies the old contents (None: overwritten).
+    their index maps and the domain.  `scale` multiplies the product, `keep` the old contents (None: overwritten).
     """
 
     routine: str

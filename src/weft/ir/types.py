@@ -1,8 +1,8 @@
 """Element types and their promotion.  In: dtypes of operands; out: the dtype NumPy 2 would compute in.
 
 A `ScalarType` is a dtype plus one bit: *weak* (a Python `int`, `float`, `complex` or `bool`) or strong (a NumPy scalar
-or array element).  Weak types give way in promotion (NEP 50), differ in division by zero, and a weak integer is a Python
-integer: 64 bits with overflow *detected*, where a strong one wraps.
+or array element).  Weak types give way in promotion (NEP 50), differ in division by zero, and a weak integer is a
+Python integer: 64 bits with overflow *detected*, where a strong one wraps.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def promote(left: ScalarType, right: ScalarType) -> ScalarType:
 
 
 def join(left: ScalarType, right: ScalarType) -> ScalarType:
-    """The type of a variable that holds either: as promotion, but a weak and a strong value of one dtype join strong."""
+    """The type of a variable that holds either: as promotion, but weak and strong values of one dtype join strong."""
     return left if left == right else promote(left, right)
 
 

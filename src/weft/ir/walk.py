@@ -1,4 +1,6 @@
-"""Traversal, written once: children, bottom-up rewriting, free names, substitution, renaming.  Unchanged parts come back as `is`."""
+"""Traversal, written once: children, bottom-up rewriting, free names, substitution, renaming.  In: expressions, nodes or
+programs; out: the same, and parts that do not change are the very objects that came in.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Versions that outlive a process.  In: a native `Version`; out: plain JSON data without its code, and back.
 
 What belongs to one process is left out and supplied again at loading: the address of the kernel, the dictionary that
-globals are read from, the closure's cells.  Modules, classes and functions are written by name and looked up again.  What
-cannot be found again by name has no portable form, and `portable` says so by None.
+globals are read from, the closure's cells.  Modules, classes and functions are written by name and looked up again.
+What cannot be found again by name has no portable form, and `portable` says so by None.
 """
 
 from __future__ import annotations

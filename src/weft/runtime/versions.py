@@ -1,9 +1,9 @@
 """Versions in the disk cache.  In: a compiled version and everything it depends on; out, in another process: the same
 version, without running the compiler or any of its passes.
 
-The key holds all that is known before compiling: the function's source and place, the kinds of the arguments, the options,
-the tool chain, weft itself.  What is only known afterwards (functions that were inlined) is kept with the entry and
-compared when it is read.
+The key holds all that is known before compiling: the function's source and place, the kinds of the arguments, the
+options, the tool chain, weft itself.  What is only known afterwards (functions that were inlined) is kept with the
+entry and compared when it is read.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def keep(
     if data is None or any(item is None for item in sources):
         return
     metadata = {"descriptor": data, "signature": signature, "inlined": sources}
-    files = {_LIBRARY: library, _C: c_source.encode()}
+    files: dict[str, bytes | Path] = {_LIBRARY: library, _C: c_source.encode()}
     cache.default_cache().put(key, files, metadata)
 
 
