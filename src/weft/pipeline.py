@@ -60,6 +60,8 @@ LOWERING: tuple[tuple[str, Pass], ...] = (
     ("version", version.run),
 )
 
+#: The options of a caller that gives none.
+DEFAULTS = Options()
 _LOWERED = frozenset({"schedule", "store", "version"})
 
 
@@ -127,7 +129,7 @@ def _optimise(built: builder.Built, options: Options, clock: _Clock, log: list[R
 
 
 def stages(
-    function: Callable[..., Any], arguments: Sequence[Any], options: Options = Options()
+    function: Callable[..., Any], arguments: Sequence[Any], options: Options = DEFAULTS
 ) -> list[tuple[str, Program]]:
     """The program after each pass, for tests and for the curious."""
     source = load(function)
@@ -139,7 +141,7 @@ def front(
     source: Source,
     kinds: Sequence[specs.Spec],
     arguments: Sequence[Any] | None,
-    options: Options = Options(),
+    options: Options = DEFAULTS,
     specialise: bool = True,
 ) -> Compiled:
     """Everything up to the lowered program: no compiler is needed."""
@@ -160,7 +162,7 @@ def front(
     )
 
 
-def compile(function: Callable[..., Any], arguments: Sequence[Any], options: Options = Options()) -> Compiled:
+def compile(function: Callable[..., Any], arguments: Sequence[Any], options: Options = DEFAULTS) -> Compiled:
     """A version of `function` for these arguments, compiled to C (and by the C compiler, if there is one)."""
     source = load(function)
     return compile_for(source, specs.specs_of(tuple(arguments)), arguments, options)
@@ -170,7 +172,7 @@ def compile_for(
     source: Source,
     kinds: Sequence[specs.Spec],
     arguments: Sequence[Any] | None,
-    options: Options = Options(),
+    options: Options = DEFAULTS,
     specialise: bool = True,
 ) -> Compiled:
     """A version for arguments of these specs; `specialise`: for equal sizes where these arguments have them."""

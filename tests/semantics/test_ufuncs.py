@@ -73,9 +73,13 @@ def test_elementary_functions_of_integers(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", COMPLEX)
 def test_complex_functions(dtype: str) -> None:
-    _check(
-        ("exp", "sqrt", "conj", "conjugate", "real", "imag", "angle"), "np.{}(a)", made(ordinary(dtype, 19)), "a", 1e-13
-    )
+    _check(("exp", "sqrt", "conj", "conjugate", "angle"), "np.{}(a)", made(ordinary(dtype, 19)), "a", 1e-13)
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_parts_of_complex_arrays(dtype: str) -> None:
+    _check(("real", "imag"), "np.{}(a) * 2", made(ordinary(dtype, 19)), "a")
+    _check(("real", "imag"), "a.{}.copy()", made(ordinary(dtype, 19)), "a")
 
 
 @pytest.mark.parametrize("dtype", REAL)

@@ -177,7 +177,7 @@ def test_masked_writes(shape: tuple[int, ...], text: str) -> None:
 )
 def test_masks_with_their_own_shape(text: str) -> None:
     make = made(ordinary("float64", (4, 5)), ordinary("float64", (4, 5), 1), ordinary("bool", 4))
-    differential_source(lines("a, b, m", text), make, native=False)
+    differential_source(lines("a, b, m", text), make, native=False, tolerance=1e-13)
 
 
 def test_mask_over_leading_axis() -> None:

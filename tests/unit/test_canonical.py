@@ -80,7 +80,6 @@ def test_it_is_idempotent_and_legal():
         ("tuple(array r,", "tuple(array x,"),
         ("guard x_0 == n", "guard x_1 == n"),
         ("param y: f64[y_0, x_0] C", "param y: f64[y_0, x_0] F"),
-        ("disjoint y, x\n", "\n"),
     ],
 )
 def test_other_mathematics_stays_another_program(old, new):

@@ -55,7 +55,7 @@ def test_round_trip_through_json():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"params": (D.ObjectParam(dict),)},
+        {"params": (D.ObjectParam(type("Nameless", (), {})),)},
         {"params": (D.ConstParam(object()),)},
         {"hidden": (D.CellParam(types.CellType(1), D.ScalarParam("int")),)},
         {"exceptions": (D.ExceptionSpec(type("Own", (Exception,), {})),)},

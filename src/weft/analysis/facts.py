@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import gcd
 
-from weft.ir.expr import ZERO, AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce, Var
-from weft.ir.index import Affine, derived_bounds, expression
+from weft.ir.expr import ZERO, AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce
+from weft.ir.index import Affine, affine, derived_bounds, expression
 from weft.ir.ops import COMPARISONS
 from weft.ir.program import Derived, Program, SizeOf
 from weft.ir.types import BOOL, INT, DType
@@ -33,27 +33,7 @@ class Atoms:
 
     def linear(self, expr: Expr) -> Affine | None:
         """The linear form of an integer expression over variables and atoms; None if it reads memory or is no index."""
-        if isinstance(expr, Var):
-            return Affine(((expr.name, 1),), 0)
-        if isinstance(expr, Const):
-            return Affine((), int(expr.value)) if isinstance(expr.value, int) else None
-        if not isinstance(expr, Op) or expr.type != INT:
-            return None
-        if expr.op in ("add", "sub", "mul"):
-            left, right = self.linear(expr.args[0]), self.linear(expr.args[1])
-            if left is None or right is None:
-                return None
-            if expr.op == "add":
-                return left + right
-            if expr.op == "sub":
-                return left - right
-            if left.is_constant:
-                return right.scaled(left.constant)
-            return left.scaled(right.constant) if right.is_constant else self.atom(expr)
-        if expr.op == "neg":
-            inner = self.linear(expr.args[0])
-            return None if inner is None else inner.scaled(-1)
-        return self.atom(expr)
+        return affine(expr, self.atom)
 
     def atom(self, expr: Op) -> Affine | None:
         name = self.names.get(expr)

@@ -6,8 +6,6 @@ variable declared anew at each entry is all the program needs, and the classes o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from weft.ir.program import (
     Alloc,
     Block,
@@ -17,29 +15,18 @@ from weft.ir.program import (
     Loop,
     LoopKind,
     Node,
-    Out,
     Program,
     Rebind,
     Return,
     Role,
     ScalarOut,
     Stmt,
-    TupleOut,
     While,
 )
-from weft.ir.walk import domain_buffers, expr_buffers, node_domain, node_exprs, sub_blocks, walk
+from weft.ir.walk import domain_buffers, expr_buffers, leaves, node_domain, node_exprs, sub_blocks, walk
 
 #: A block: from the body, alternately the position of a node and which of its blocks.
 Path = tuple[int, ...]
-
-
-def leaves(out: Out) -> Iterator[Out]:
-    """The parts of a result tree that are no tuples."""
-    if isinstance(out, TupleOut):
-        for item in out.items:
-            yield from leaves(item)
-    else:
-        yield out
 
 
 def returned_scalars(program: Program, result: int) -> set[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
 
-from weft.analysis.scopes import exchanged, leaves
+from weft.analysis.scopes import exchanged
 from weft.errors import Unsupported
 from weft.ir.program import (
     ArrayOut,
@@ -25,7 +25,7 @@ from weft.ir.program import (
     ViewOut,
 )
 from weft.ir.types import INT, DType, ScalarType
-from weft.ir.walk import buffers_written
+from weft.ir.walk import buffers_written, leaves
 from weft.runtime import descriptor as D
 
 _LIST_KINDS: dict[DType, D.ListKind] = {

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from weft.analysis.scopes import Path, leaves
+from weft.analysis.scopes import Path
 from weft.codegen import c_call
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import Storage
@@ -33,7 +33,7 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.types import INT
-from weft.ir.walk import substitute
+from weft.ir.walk import leaves, substitute
 
 
 @dataclass

@@ -7,48 +7,40 @@ from __future__ import annotations
 
 from weft.errors import Span, Unsupported
 from weft.ir import index as affine_index
-from weft.ir.expr import Cast, Const, Expr, Op, Var
+from weft.ir.expr import Cast, Const, Expr, Op
 from weft.ir.ops import COMPARISONS, OPERATIONS
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, promote
 
 _INT_OF_BOOL = ScalarType(DType.I8)  # NumPy computes //, %, ** and shifts of bools in int8
 _BIT_OPS = frozenset({"bitand", "bitor", "bitxor"})
 _SHIFTS = frozenset({"shl", "shr"})
+#: Elementary functions of one number, which NumPy has under the same names.
+ELEMENTARY = (
+    "sqrt",
+    "cbrt",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+)
 # Functions NumPy computes in floating point whatever it is given; small integers go to a small float it would pick.
-_FLOATING = frozenset(
-    [
-        "sqrt",
-        "cbrt",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sin",
-        "cos",
-        "tan",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "arctan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "arcsinh",
-        "arccosh",
-        "arctanh",
-        "hypot",
-        "copysign",
-        "nextafter",
-        "truediv",
-        "rint",
-        "erf",
-        "erfc",
-        "gamma",
-        "lgamma",
-    ]
+_FLOATING = frozenset(ELEMENTARY) | frozenset(
+    {"arctan2", "hypot", "copysign", "nextafter", "truediv", "rint", "erf", "erfc", "gamma", "lgamma"}
 )
 _ROUNDING = frozenset({"floor", "ceil", "trunc"})
 _NO_COMPLEX = frozenset(

@@ -11,14 +11,16 @@ from collections.abc import Callable, Sequence
 from weft.errors import Unsupported
 from weft.frontend import arith
 from weft.frontend.emit import Emitter
-from weft.frontend.values import Array, Index, Scalar, Value, View, describe
+from weft.frontend.values import Array, Index, Mask, Scalar, Value, View, describe
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Reduce, Var, integer
-from weft.ir.ops import OPERATIONS, REDUCTIONS
+from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Reduce, integer
+from weft.ir.index import affine
+from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer
 from weft.ir.types import BOOL, DType, ScalarType, can_cast
 
+EMPTY = "zero-size array to reduction operation {op} which has no identity"
 MISMATCH = "operands could not be broadcast together with shapes"
 
 
@@ -57,6 +59,10 @@ def as_array(value: Value, emitter: Emitter) -> Array:
         return value
     if isinstance(value, Scalar):
         return Array((), value.type, lambda _: value.expr)
+    if isinstance(value, Mask):
+        from weft.frontend.masks import compacted
+
+        return compacted(value, emitter)
     raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
 
 
@@ -75,9 +81,28 @@ def broadcast_shapes(shapes: Sequence[tuple[Expr, ...]], emitter: Emitter) -> tu
             if position < 0 or is_one(shape[position]):
                 continue
             other = shape[position]
-            extent = other if is_one(extent) else emitter.same_size(extent, other, "ValueError", MISMATCH)
+            extent = other if is_one(extent) else _common_extent(extent, other, shapes, emitter)
         result.append(extent)
     return tuple(result)
+
+
+def _common_extent(left: Expr, right: Expr, shapes: Sequence[tuple[Expr, ...]], emitter: Emitter) -> Expr:
+    """One extent of two that must agree.  Sizes known only at run time may turn out to be 1, which NumPy would stretch."""
+    message = MISMATCH
+    if all(len(shape) == 1 for shape in shapes) and len(shapes) == 2:
+        message += " ({0},) ({1},) "
+    _refuse_stretch(left, right, emitter)
+    _refuse_stretch(right, left, emitter)
+    return emitter.same_size(left, right, "ValueError", message)
+
+
+def _refuse_stretch(one: Expr, other: Expr, emitter: Emitter) -> None:
+    """A length that is found to be 1 only at run time is not stretched: that must be said, not mistaken for an error."""
+    if ix.difference(one, other) is not None or affine(one) is not None:
+        return
+    fine = Op("or", (Op("ne", (one, ONE), BOOL), Op("eq", (other, ONE), BOOL)), BOOL)
+    reason = "an array found to have one element only at run time is stretched: run this function with WEFT_DISABLE=1"
+    emitter.check(fine, "RuntimeError", reason)
 
 
 def broadcast_to(array: Array, shape: tuple[Expr, ...]) -> Array:
@@ -97,6 +122,10 @@ def elementwise(
     operands: Sequence[Value], combine: Callable[[tuple[Expr, ...]], Expr], emitter: Emitter, cost: int = 1
 ) -> Value:
     """`combine` applied element by element to broadcast operands; scalars alone give a scalar."""
+    if any(isinstance(operand, Mask) for operand in operands):
+        from weft.frontend import masks
+
+        return masks.elementwise(operands, lambda plain: elementwise(plain, combine, emitter, cost), emitter)
     if all(isinstance(operand, Scalar) for operand in operands):
         return Scalar(combine(tuple(operand.expr for operand in operands if isinstance(operand, Scalar))))
     arrays = [as_array(operand, emitter) for operand in operands]
@@ -164,6 +193,7 @@ def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) ->
 
 
 def _same_extent(own: Expr, other: Expr, emitter: Emitter) -> Expr:
+    _refuse_stretch(other, own, emitter)
     return emitter.same_size(own, other, "ValueError", "could not broadcast input array into the shape of the target")
 
 
@@ -200,13 +230,19 @@ def update(target: Array, op: str, value: Value, emitter: Emitter) -> None:
     """target OP= value, in place, with NumPy's casting rule for in-place operators."""
     result = elementwise([target, value], lambda parts: arith.function(op, parts, emitter.span), emitter)
     assert isinstance(result, Array)
-    if not can_cast(result.type, target.type.dtype) and not target.is_list:
-        raise Unsupported(
-            emitter.span, f"NumPy refuses to store {result.type} into {target.type} in place", "write a = a + b instead"
-        )
+    if not target.is_list:
+        check_in_place(result.type, target.type, emitter)
     if len(result.shape) != target.rank:
         raise Unsupported(emitter.span, "ValueError: non-broadcastable output operand")
     store(target, result, emitter)
+
+
+def check_in_place(result: ScalarType, target: ScalarType, emitter: Emitter) -> None:
+    """NumPy's casting rule for operators in place."""
+    if not can_cast(result, target.dtype):
+        raise Unsupported(
+            emitter.span, f"NumPy refuses to store {result} into {target} in place", "write a = a + b instead"
+        )
 
 
 # --- reductions -----------------------------------------------------------------------------------------------------
@@ -228,13 +264,14 @@ def reduce(
     emitter: Emitter,
     name: str = "r",
     of: ScalarType | None = None,
+    nonempty: bool = False,
 ) -> Value:
     """The reduction over `axes`, in a temporary (a scalar variable if nothing is left)."""
     if of is not None and of != array.type:
         source, target = array, of
         array = Array(array.shape, target, lambda at: arith.cast(source.element(at), target), cost=source.cost)
     kept = tuple(axis for axis in range(array.rank) if axis not in axes)
-    if op in ("minimum", "maximum", "argmin", "argmax"):
+    if op in ("minimum", "maximum", "argmin", "argmax") and not nonempty:
         _refuse_empty(array, axes, op, emitter)
     outer, outer_at = emitter.domain(tuple(array.shape[axis] for axis in kept))
     inner, inner_at = emitter.domain(tuple(array.shape[axis] for axis in axes), "klmnpqrs")
@@ -256,7 +293,7 @@ def _refuse_empty(array: Array, axes: tuple[int, ...], op: str, emitter: Emitter
     verb = (
         f"attempt to get {op} of an empty sequence"
         if op.startswith("arg")
-        else (f"zero-size array to reduction operation {op} which has no identity")
+        else EMPTY.format(op=op)
     )
     for axis in axes:
         extent = array.shape[axis]
@@ -270,6 +307,12 @@ def count(shape: Sequence[Expr]) -> Expr:
     for extent in shape:
         total = ix.mul(total, extent)
     return total
+
+
+def constant_shape(shape: Sequence[Expr]) -> tuple[int, ...] | None:
+    """The extents as numbers, if all are known."""
+    values = [extent.value for extent in shape if isinstance(extent, Const) and isinstance(extent.value, int)]
+    return tuple(int(v) for v in values) if len(values) == len(shape) else None
 
 
 def flip(array: Array, axis: int) -> Array:

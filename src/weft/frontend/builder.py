@@ -129,7 +129,7 @@ class Builder(Calls):
                 shape.append(ONE)
             else:
                 shape.append(emitter.size_symbol(unique, axis, None if extents is None else extents[axis]))
-        of = kind.type if isinstance(kind, ListSpec) else _strong(kind)
+        of = kind.type if isinstance(kind, ListSpec) else ScalarType(kind.dtype)
         layout = kind.layout if isinstance(kind, ArraySpec) else Layout.C
         buffer = emitter.declare(name, of, tuple(shape), Role.PARAM, layout)
         if buffer.name != unique:  # the sizes are named after the buffer
@@ -214,10 +214,6 @@ class Builder(Calls):
         program = self.emitter.program(source.span(source.tree))
         hidden = [entry for entry, _ in self.hidden.values()]
         return Built(program, self.specs, tuple(self.names), hidden, self.inlined_functions)
-
-
-def _strong(kind: ArraySpec) -> Any:
-    return ScalarType(kind.dtype)
 
 
 def _list_shape(value: Any, rank: int) -> tuple[int, ...] | None:

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, knowledge
+from weft.frontend import arith, arrays, knowledge, masks
 from weft.frontend.core import benign
+from weft.frontend.emit import Restart
+from weft.frontend.expressions import constant_value, minus_one
 from weft.frontend.knowledge import linear
+from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import UFUNCS
 from weft.frontend.liveness import Liveness
 from weft.frontend.loops import Loops
@@ -20,7 +23,7 @@ from weft.frontend.scope import Scope
 from weft.frontend.source import Source, load
 from weft.frontend.values import Array, Closure, Method, Object, PythonFunction, Scalar, Tuple, Value
 from weft.ir import walk
-from weft.ir.expr import ZERO, Dim, Expr, Read, Var
+from weft.ir.expr import ONE, ZERO, Dim, Expr, Read, Var, integer
 from weft.ir.program import Alloc, Loop, Stmt
 from weft.ir.types import ScalarType, join, promote
 
@@ -160,6 +163,7 @@ class Calls(Loops):
             self.emitter.span = span
 
     def _argument(self, value: Value, name: str) -> Value:
+        value = masks.settled(value, self.emitter)
         if isinstance(value, Scalar):
             return Scalar(self.emitter.snapshot(value.expr, name))
         if isinstance(value, Array) and value.view is None:
@@ -191,8 +195,6 @@ class Calls(Loops):
         defaults: dict[str, Any] | None,
         parent: Scope | None,
     ) -> dict[str, Value]:
-        from weft.frontend.expressions import constant_value
-
         spec = tree.args
         if spec.vararg or spec.kwarg:
             raise self.unsupported(node, "a function with * or ** parameters")
@@ -260,7 +262,7 @@ class Calls(Loops):
         if isinstance(value, Scalar) and value.type.weak:
             buffer = emitter.allocate("list", value.type, (trips,))
             store = Stmt((), buffer.name, (Var(dim.var),), value.expr, None, emitter.span)
-        elif isinstance(value, Array) and value.is_list and not arrays.depends_on(_product(value.shape), {dim.var}):
+        elif isinstance(value, Array) and value.is_list and not arrays.depends_on(arrays.count(value.shape), {dim.var}):
             shape = self._outside_shape(value, block, node)
             buffer = emitter.allocate("list", value.type, (trips, *shape))
             inner, at = emitter.domain(shape)
@@ -278,10 +280,10 @@ class Calls(Loops):
         of = types.pop()
         if not of.weak:
             raise self.unsupported(node, "a list of NumPy scalars", "use a NumPy array", item=value)
-        buffer = self.emitter.allocate("list", of, (_int(len(value.items)),))
+        buffer = self.emitter.allocate("list", of, (integer(len(value.items)),))
         for position, item in enumerate(value.items):
             assert isinstance(item, Scalar)
-            self.emitter.assign((), buffer.name, (_int(position),), item.expr)
+            self.emitter.assign((), buffer.name, (integer(position),), item.expr)
         return arrays.of_buffer(buffer, is_list=True)
 
     def _outside_shape(self, value: Array, block: list[Any], node: ast.AST) -> tuple[Expr, ...]:
@@ -317,7 +319,7 @@ class Calls(Loops):
     def _accumulate(self, iterable: Value, start: Value, item: Any, node: ast.AST | None) -> Value:
         """start + item + item + ..., in order."""
         emitter = self.emitter
-        items = self.iteration(iterable, node)  # type: ignore[arg-type]
+        items = self.iteration(iterable, node)
         if not isinstance(start, Scalar):
             raise Unsupported(emitter.span, "sum() that starts from something that is not a number")
         key = (hash((self.scope.path, emitter.span.line, emitter.span.column, "sum")), "sum")
@@ -335,16 +337,14 @@ class Calls(Loops):
             self._widen(key, of, added.type)
             emitter.assign((), total.name, (), added.expr)
         emitter.emit(Loop(dim, tuple(block), span=emitter.span))
-        if not benign(start.type, of) and not emitter.assure(_minus_one(trips), "RuntimeError"):
+        if not benign(start.type, of) and not emitter.assure(minus_one(trips), "RuntimeError"):
             self.widened.add(total.name)
         return held
 
     def _widen(self, key: tuple[int, str], of: ScalarType, new: ScalarType) -> None:
-        from weft.frontend.emit import Restart
-
-        joined = join(of, new)
-        if joined != of:
-            self.emitter.decisions.slot_types[key] = joined
+        wider = join(of, new)
+        if wider != of:
+            self.emitter.decisions.slot_types[key] = wider
             raise Restart
 
     def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
@@ -354,9 +354,7 @@ class Calls(Loops):
         rows: list[tuple[int, Array]] = []
         shape = self._literal_shape(value, (), leaves, rows)
         if rows:
-            parts = [arrays.remap(row, (_one(), *row.shape), lambda at: at[1:]) for _, row in rows]
-            from weft.frontend.knowledge.shaping import joined
-
+            parts = [arrays.remap(row, (ONE, *row.shape), lambda at: at[1:]) for _, row in rows]
             return joined(parts, 0, emitter)
         if not leaves:
             raise Unsupported(emitter.span, "an empty literal array", "use np.empty(0)")
@@ -365,9 +363,10 @@ class Calls(Loops):
             for _, leaf in leaves[1:]:
                 kind = promote(kind, leaf.type)
             of = kind.strong
-        buffer = emitter.allocate("array", of, tuple(_int(extent) for extent in shape))
+        buffer = emitter.allocate("array", of, tuple(integer(extent) for extent in shape))
         for position, leaf in leaves:
-            emitter.assign((), buffer.name, tuple(_int(k) for k in position), arrays.storable(leaf.expr, of, emitter))
+            at = tuple(integer(k) for k in position)
+            emitter.assign((), buffer.name, at, arrays.storable(leaf.expr, of, emitter))
         return arrays.of_buffer(buffer)
 
     def _literal_shape(
@@ -389,24 +388,3 @@ class Calls(Loops):
         if len(shapes) > 1 or (rows and leaves):
             raise Unsupported(self.emitter.span, "ValueError: an array of rows of different lengths")
         return (len(value.items), *(shapes.pop() if shapes else ()))
-
-
-def _product(shape: tuple[Expr, ...]) -> Expr:
-    return arrays.count(shape)
-
-
-def _minus_one(expr: Expr) -> Expr:
-    from weft.ir import index as ix
-    from weft.ir.expr import ONE
-
-    return ix.sub(expr, ONE)
-
-
-def _one() -> Expr:
-    return _int(1)
-
-
-def _int(value: int) -> Expr:
-    from weft.ir.expr import integer
-
-    return integer(value)

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from weft.errors import Span, Unsupported
-from weft.frontend import arith, arrays
+from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.scope import Scope, Slot
-from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value, describe
+from weft.frontend.values import Array, Object, Scalar, Tuple, Value, describe
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Read
 from weft.ir.program import Buffer, Node, Role
@@ -53,7 +53,7 @@ class Core:
     # --- places -----------------------------------------------------------------------------------------------------
 
     def at(self, node: ast.AST | None) -> Span:
-        """Remember where we are: errors, checks and statements emitted next carry this place (None: the place before)."""
+        """Remember where we are: errors, checks and statements emitted next carry this place; None keeps the last."""
         if node is not None and hasattr(node, "lineno"):
             self.emitter.span = self.scope.source.span(node)
         return self.emitter.span
@@ -66,6 +66,7 @@ class Core:
 
     def bind(self, name: str, value: Value) -> None:
         """name = value"""
+        value = masks.settled(value, self.emitter)
         self.scope.unbound.discard(name)
         slot = self.scope.slots.get(name)
         if slot is not None:
@@ -75,8 +76,6 @@ class Core:
         elif isinstance(value, Array) and value.view is None:
             arrays.keepable(value, self.emitter)
             self.scope.values[name] = arrays.materialise(value, self.emitter, name)
-        elif isinstance(value, Mask):
-            raise Unsupported(self.emitter.span, "the elements chosen by a boolean mask as an array of their own")
         else:
             self.scope.values[name] = value
 

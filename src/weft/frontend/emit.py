@@ -63,6 +63,15 @@ class Decisions:
     specialise: bool = True
 
 
+@dataclass(frozen=True)
+class Counted:
+    """How many elements of a mask are true, and where in the program that was found out."""
+
+    block: list[Node]
+    mutations: int
+    count: Expr
+
+
 class Emitter:
     """Collects one program."""
 
@@ -80,6 +89,7 @@ class Emitter:
         self.dims: list[Dim] = []
         self.results: list[Out] = []
         self.params: list[str] = []
+        self.counts: dict[tuple[Expr, tuple[Expr, ...]], Counted] = {}
         self.mutations = 0  # counts writes to memory that an earlier, still lazy value may read
         self.span = Span("<unknown>", 0, 0, 0, 0)
 
@@ -141,6 +151,10 @@ class Emitter:
         self.emit(Stmt((), buffer.name, (), expr, None, self.span))
         self._written_once.add(buffer.name)
         return Read(buffer.name, (), expr.type)
+
+    def remember_count(self, key: tuple[Expr, tuple[Expr, ...]], count: Expr) -> None:
+        """A count holds for the statements that follow in the same block, until an array changes."""
+        self.counts[key] = Counted(self.blocks[-1], self.mutations, count)
 
     # --- blocks -----------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from weft.frontend import arith, arrays, indexing
+from weft.frontend import arith, arrays, indexing, masks
+from weft.frontend.constants import constant_int
 from weft.frontend.core import Core, Mixed
 from weft.frontend.values import (
     Array,
@@ -30,8 +31,9 @@ from weft.frontend.values import (
     Tuple,
     Value,
 )
-from weft.ir.expr import ZERO, Const, Expr, Op, Var, integer
-from weft.ir.program import If
+from weft.ir import index as ix
+from weft.ir.expr import ZERO, Const, Expr, Op, Read, Var, integer
+from weft.ir.program import If, Stmt
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, join, type_of_value
 
 BINARY = {
@@ -51,6 +53,7 @@ BINARY = {
 _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
 #: Modules whose contents do not change while a program runs.
 _FIXED = frozenset({"numpy", "scipy", "math", "cmath", "builtins"})
+_ARRAY_ATTRIBUTES = frozenset({"shape", "T", "ndim", "size", "dtype", "itemsize", "nbytes", "real", "imag"})
 _UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
 
 
@@ -99,7 +102,7 @@ class Expressions(Core):
         self._as_condition, outer = False, self._as_condition
         for node in nodes:
             value = self.evaluate(node)
-            if self.emitter.mutations != before and any(isinstance(v, (Array, Scalar)) and _lazy(v) for v in values):
+            if self.emitter.mutations != before and any(_lazy(v) for v in values):
                 raise self.unsupported(
                     node, "an operand that changes arrays which another operand reads", "assign it to a name first"
                 )
@@ -194,21 +197,23 @@ class Expressions(Core):
         if isinstance(left, Scalar) and isinstance(right, Scalar):
             return self.scalar_binary(op, left, right)
         for value in (left, right):
-            if not isinstance(value, (Array, Scalar)):
+            if not isinstance(value, (Array, Scalar, Mask)):
                 raise self.unsupported(node, f"the operator on {type(value).__name__.lower()}", left=left, right=right)
         for value, other in ((left, right), (right, left)):
-            if isinstance(value, Scalar) and isinstance(other, Array):
-                arrays.weak_int(value.expr, other.type, self.emitter)
+            if isinstance(value, Scalar) and isinstance(other, (Array, Mask)):
+                of = other.type if isinstance(other, Array) else other.array.type
+                arrays.weak_int(value.expr, of, self.emitter)
         self.emitter.span = span
-        if op == "pow" and isinstance(left, Array) and isinstance(right, Scalar) and isinstance(right.expr, Const):
+        if op == "pow" and isinstance(left, (Array, Mask)) and isinstance(right, Scalar) and isinstance(right.expr, Const):
             return self._array_power(left, right)
         return arrays.apply(op, [left, right], self.emitter)
 
-    def _array_power(self, base: Array, exponent: Scalar) -> Value:
+    def _array_power(self, base: Array | Mask, exponent: Scalar) -> Value:
         """array ** constant: NumPy takes square roots, squares and reciprocals for what they are."""
         assert isinstance(exponent.expr, Const)
         value = exponent.expr.value
-        if base.type.dtype.is_inexact and exponent.type.weak:
+        of = base.type if isinstance(base, Array) else base.array.type
+        if of.dtype.is_inexact and exponent.type.weak:
             if value == 0.5:
                 return arrays.apply("sqrt", [base], self.emitter)
             if value == 2:
@@ -238,15 +243,10 @@ class Expressions(Core):
         if not self.emitter.assure(expr, "RuntimeError"):
             expr = self.emitter.snapshot(Op("maximum", (expr, ZERO), INT), "n")
         if not item.type.weak:
-            raise self.emitter_unsupported("a list of NumPy scalars")
+            raise self.unsupported(None, "a list of NumPy scalars")
         value = item.expr
         made = Array((expr,), item.type, lambda _: value, is_list=True)
         return arrays.materialise(made, self.emitter, "list")
-
-    def emitter_unsupported(self, reason: str) -> Exception:
-        from weft.errors import Unsupported
-
-        return Unsupported(self.emitter.span, reason)
 
     def _list_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
         for value, other in ((left, right), (right, left)):
@@ -297,7 +297,7 @@ class Expressions(Core):
             )
         if isinstance(b, Const) and b.value != 0:
             return
-        if integral and (self.emitter.proved(_minus_one(b)) or self.emitter.assure(_minus_one(b), "ZeroDivisionError")):
+        if integral and (self.emitter.proved(minus_one(b)) or self.emitter.assure(minus_one(b), "ZeroDivisionError")):
             return
         self.emitter.check(Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL), "ZeroDivisionError", message)
 
@@ -320,7 +320,7 @@ class Expressions(Core):
         x, y = arith.cast(a, FLOAT), arith.cast(b, FLOAT)
         zero = Const(0.0, FLOAT)
         result = Op("pow", (x, y), FLOAT, emitter.span)
-        if not (isinstance(b, Const) and float(b.value.real).is_integer() and b.value.real >= 0):  # type: ignore[union-attr]
+        if not (isinstance(b, Const) and float(b.value.real).is_integer() and b.value.real >= 0):
             whole = Op("eq", (Op("floor", (y,), FLOAT), y), BOOL)
             real = Op("or", (Op("gt", (x, zero), BOOL), Op("and", (whole, Op("ne", (x, zero), BOOL)), BOOL)), BOOL)
             usual = Op("or", (real, Op("and", (Op("eq", (x, zero), BOOL), Op("ge", (y, zero), BOOL)), BOOL)), BOOL)
@@ -345,7 +345,7 @@ class Expressions(Core):
             return Scalar(arith.cast(arith.negate(test.expr), PYBOOL))
         op = _UNARY[type(node.op)]
         span = self.emitter.span
-        if not isinstance(value, (Scalar, Array)) or (isinstance(value, Array) and value.is_list):
+        if not isinstance(value, (Scalar, Array, Mask)) or (isinstance(value, Array) and value.is_list):
             raise self.unsupported(node, "this operator", value=value)
         return arrays.elementwise([value], lambda parts: arith.unary(op, parts[0], span), self.emitter)
 
@@ -380,7 +380,7 @@ class Expressions(Core):
         if isinstance(left, Tuple) and isinstance(right, Tuple) and name in ("eq", "ne"):
             return self._tuple_equality(name, left, right, node)
         for value in (left, right):
-            if not isinstance(value, (Scalar, Array)) or (isinstance(value, Array) and value.is_list):
+            if not isinstance(value, (Scalar, Array, Mask)) or (isinstance(value, Array) and value.is_list):
                 raise self.unsupported(node, "this comparison", left=left, right=right)
         span = self.emitter.span
         return arrays.elementwise(
@@ -465,9 +465,6 @@ class Expressions(Core):
         buffer = self.emitter.declare("both" if conjunction else "either", of)
         self.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
         wanted = arith.condition(test.expr)
-        from weft.ir.expr import Read
-        from weft.ir.program import Stmt
-
         store = Stmt((), buffer.name, (), arith.cast(second.expr, of), None, self.emitter.span)
         self.emitter.emit(If(wanted if conjunction else arith.negate(wanted), (*block, store), (), self.emitter.span))
         return Scalar(Read(buffer.name, (), of))
@@ -491,9 +488,6 @@ class Expressions(Core):
             if then.type != orelse.type:
                 self.note_mixed(chosen, Mixed(parts[0], then.expr, orelse.expr))
             return Scalar(chosen)
-        from weft.ir.expr import Read
-        from weft.ir.program import Stmt
-
         buffer = self.emitter.declare("choice", of)
         span = self.emitter.span
         first = Stmt((), buffer.name, (), arith.cast(then.expr, of), None, span)
@@ -528,6 +522,7 @@ class Expressions(Core):
         return self.subscript(base, key, node)
 
     def subscript(self, base: Value, key: Value, node: ast.AST, store: bool = False) -> Value:
+        base, key = masks.settled(base, self.emitter), masks.settled(key, self.emitter)
         if isinstance(base, Array):
             if base.is_list and not isinstance(key, (Scalar, Slice)):
                 raise self.unsupported(node, "a list indexed by this", key=key)
@@ -540,13 +535,9 @@ class Expressions(Core):
             return self._tuple_item(base, key, node)
         if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
             raise self.unsupported(node, "an index into a range")
-        if isinstance(base, Mask):
-            raise self.unsupported(node, "an index into the elements chosen by a mask")
         raise self.unsupported(node, "an index into this", base=base)
 
     def _tuple_item(self, base: Tuple, key: Value, node: ast.AST) -> Value:
-        from weft.frontend.constants import constant_int
-
         if isinstance(key, Slice):
             parts = [None if p is None else constant_int(p, self.emitter) for p in (key.lo, key.hi, key.step)]
             return Tuple(base.items[slice(*parts)], base.is_list)
@@ -561,6 +552,8 @@ class Expressions(Core):
         return self.attribute(base, node.attr, node)
 
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
+        if isinstance(base, Mask) and name in _ARRAY_ATTRIBUTES:
+            base = masks.settled(base, self.emitter)
         if isinstance(base, Array):
             return self._array_attribute(base, name, node)
         if isinstance(base, Scalar):
@@ -626,10 +619,9 @@ class Expressions(Core):
 
     # --- iteration --------------------------------------------------------------------------------------------------
 
-    def iteration(self, value: Value, node: ast.AST) -> Iterable:
+    def iteration(self, value: Value, node: ast.AST | None) -> Iterable:
         """Anything a `for` runs over, as a number of trips and a function from the trip to the item."""
-        from weft.ir import index as ix
-
+        value = masks.settled(value, self.emitter)
         if isinstance(value, Iterable):
             return value
         if isinstance(value, Range):
@@ -642,10 +634,8 @@ class Expressions(Core):
 
     def trips(self, value: Range) -> Expr:
         """How often a range is run through."""
-        from weft.ir import index as ix
-
         if not isinstance(value.step, Const):
-            raise self.emitter_unsupported("a range whose step is not known")
+            raise self.unsupported(None, "a range whose step is not known")
         step = int(value.step.value.real)
         span = ix.sub(value.hi, value.lo) if step > 0 else ix.sub(value.lo, value.hi)
         if not self.emitter.assure(span, "RuntimeError"):
@@ -661,13 +651,14 @@ def _row(array: Array, q: Expr) -> Value:
     return arrays.remap(array, array.shape[1:], lambda at: (q, *at))
 
 
-def _minus_one(expr: Expr) -> Expr:
-    from weft.ir import index as ix
-
+def minus_one(expr: Expr) -> Expr:
+    """`expr` - 1 as an index: it is not negative where `expr` is positive."""
     return ix.sub(arith.cast(expr, INT), integer(1))
 
 
 def _lazy(value: Value) -> bool:
+    if isinstance(value, Mask):
+        return True
     if isinstance(value, Array):
         return value.view is None
     return isinstance(value, Scalar) and not isinstance(value.expr, (Const, Var))

@@ -43,6 +43,23 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
     return found
 
 
+def bound_anew(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names that executing the nodes may bind to another array: `a += x` changes an array in place, `a @= x` does not."""
+    found: set[str] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and not isinstance(node.op, ast.MatMult):
+            stack.append(node.value)
+        elif isinstance(node, ast.stmt) and not _nested(node):
+            own = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
+            found |= assigned(own)
+            stack += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.stmt)]
+        else:
+            found |= assigned([node])
+    return found
+
+
 def element_written(nodes: Iterable[ast.AST]) -> set[str]:
     """Names whose elements the nodes may change in place: `a[i] = x`, `a += x`, `a.sort()`, `f(out=a)`."""
     found: set[str] = set()
@@ -99,7 +116,9 @@ def set_at_exit(body: list[ast.stmt], only_breaks: bool) -> set[str]:
     return set.intersection(*exits) if exits else set()
 
 
-def _follow(body: list[ast.stmt], known: set[str], breaks: list[set[str]], continues: list[set[str]]) -> set[str] | None:
+def _follow(
+    body: list[ast.stmt], known: set[str], breaks: list[set[str]], continues: list[set[str]]
+) -> set[str] | None:
     """Names set after a block that began with `known`; None if control does not reach its end."""
     for node in body:
         if isinstance(node, ast.Break):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from weft.frontend import arith
+from weft.frontend import arith, arrays
 from weft.frontend.core import SYNTHETIC, Mixed, benign
 from weft.frontend.emit import NeedConstant
-from weft.frontend.liveness import assigned, element_written, set_at_exit, surely_assigned, target_names
+from weft.frontend.liveness import assigned, bound_anew, element_written, set_at_exit, surely_assigned, target_names
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
 from weft.frontend.values import Array, Closure, Iterable, Range, Scalar, Tuple, Value
@@ -45,7 +45,7 @@ class Loops(Statements):
         span = self.emitter.span
         live = self.scope.liveness.live_after(node)
         merged = {
-            n for n in assigned([*node.body, *node.orelse]) & live if not isinstance(self.scope.values.get(n), Closure)
+            n for n in self._assigned([*node.body, *node.orelse]) & live if not isinstance(self.scope.values.get(n), Closure)
         }
         opened = self.open_slots(merged, node, element_written([*node.body, *node.orelse]))
         unset = {name for name in merged if name not in self.scope.values}
@@ -98,7 +98,7 @@ class Loops(Statements):
 
     def _exec_while(self, node: ast.While) -> bool:
         span = self.at(node)
-        body_names = assigned([*node.body, node.test])
+        body_names = self._assigned([*node.body, node.test])
         carried = body_names & self._live_around(node)
         opened = self._open_loop_slots(carried, node, node.body)
         unset = {n for n in carried if n not in self.scope.values}
@@ -124,6 +124,15 @@ class Loops(Statements):
     def _live_around(self, node: ast.For | ast.While) -> set[str]:
         """Names live where the body begins or where the loop is left."""
         return set(self.scope.liveness.live_at_head(node) | self.scope.liveness.live_after(node))
+
+    def _assigned(self, nodes: list[ast.AST]) -> set[str]:
+        """Names that the nodes may bind; one that holds an array and is only updated in place (`a += x`) keeps it."""
+        names = assigned(nodes)
+        for name in names - bound_anew(nodes):
+            value = self.scope.values.get(name)
+            if isinstance(value, Array) and not value.is_list and value.view is not None:
+                names.discard(name)
+        return names
 
     def _settle(self, opened: list[str], body: list[ast.stmt], trips: Expr | None) -> None:
         """The Python type of what a loop leaves behind: that of the body if it has run (and sets the name each time),
@@ -262,7 +271,7 @@ class Loops(Statements):
         if not isinstance(value.step, Const):
             self._for_items(node, value)
             return
-        carried = (assigned(node.body) | {name}) & self._live_around(node)
+        carried = (self._assigned(node.body) | {name}) & self._live_around(node)
         after = name in self.scope.liveness.live_after(node)
         rebound = name in assigned(node.body)
         in_slot = (
@@ -361,7 +370,7 @@ class Loops(Statements):
         )
         trips = emitter.stable(items.trips)
         targets = set(target_names(node.target))
-        carried = (assigned(node.body) | targets) & self._live_around(node)
+        carried = (self._assigned(node.body) | targets) & self._live_around(node)
         opened = self._open_loop_slots(carried, node, node.body)
         unset = {n for n in carried if n not in self.scope.values}
         frame = self._frame(node)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from weft.frontend import arrays
+from weft.frontend import arrays, masks
 from weft.frontend.core import Mixed, arrays_in
 from weft.frontend.expressions import Expressions
 from weft.frontend.values import Array, Instance, Object, Scalar, Tuple, Value
@@ -93,6 +93,7 @@ class Results(Expressions):
     swap_flags: dict[frozenset[str], str]
 
     def out(self, value: Value, node: ast.AST) -> Out:
+        value = masks.settled(value, self.emitter)
         if isinstance(value, Object):
             if value.value is None:
                 return NoneOut()

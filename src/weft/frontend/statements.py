@@ -10,7 +10,7 @@ import ast
 import builtins
 from dataclasses import replace
 
-from weft.frontend import arith, arrays
+from weft.frontend import arith, arrays, masks
 from weft.frontend.expressions import BINARY
 from weft.frontend.results import Results
 from weft.frontend.values import Array, Closure, Mask, Scalar, Slice, Tuple, Value
@@ -104,6 +104,7 @@ class Statements(Results):
             self.assign_target(item, part, node)
 
     def _taken(self, value: Value) -> Value:
+        value = masks.settled(value, self.emitter)
         if isinstance(value, Scalar):
             return Scalar(self.emitter.snapshot(value.expr))
         if isinstance(value, Array) and value.view is None:
@@ -165,14 +166,14 @@ class Statements(Results):
             raise self.unsupported(node, "an assignment to an element of a temporary")
         if isinstance(value, Tuple):
             value = self.array_of(value, node)
-        if isinstance(value, Mask):
-            raise self.unsupported(node, "the elements chosen by a mask as a value")
         if base.is_list and isinstance(key, Slice):
             raise self.unsupported(node, "an assignment to a slice of a list")
         place = self.subscript(base, key, node, store=True)
         if isinstance(place, Mask):
-            self._store_masked(place, value, node)
-        elif isinstance(place, Scalar):
+            masks.assign(place, value, emitter)
+            return
+        value = masks.settled(value, emitter)
+        if isinstance(place, Scalar):
             self._store_scalar(base, place, value, node)
         elif isinstance(place, Array) and _data_dependent(place):
             self._scatter(place, value, node)
@@ -191,21 +192,6 @@ class Statements(Results):
             raise self.unsupported(node, "an array assigned to one element", value=value)
         converted = arrays.storable(value.expr, base.type, self.emitter, base.is_list)
         self.emitter.assign((), expr.buffer, expr.index, converted)
-        self.emitter.mutations += 1
-
-    def _store_masked(self, place: Mask, value: Value, node: ast.AST) -> None:
-        """array[mask] = value --> array[i] = value if mask[i] else array[i]"""
-        if not isinstance(value, Scalar) and not (isinstance(value, Array) and value.rank == 0):
-            raise self.unsupported(node, "an array assigned to the elements chosen by a mask", "use np.where")
-        source = arrays.as_array(value, self.emitter)
-        array, condition = place.array, place.condition
-        assert array.view is not None
-        dims, at = self.emitter.domain(array.shape)
-        new = arrays.storable(source.element(()), array.type, self.emitter)
-        keep = array.element(at)
-        test = condition.element(at[: condition.rank])
-        chosen = Op("select", (arith.condition(test), new, keep), array.type)
-        self.emitter.assign(dims, array.view.buffer, array.view.index(at), chosen)
         self.emitter.mutations += 1
 
     def _scatter(self, place: Array, value: Value, node: ast.AST) -> None:
@@ -243,7 +229,7 @@ class Statements(Results):
         load = ast.copy_location(ast.Name(id=target.id, ctx=ast.Load()), target)
         current = self.evaluate(load)
         if isinstance(current, Array) and not current.is_list and not isinstance(node.op, ast.MatMult):
-            value = self.evaluate(node.value)
+            value = masks.settled(self.evaluate(node.value), self.emitter)
             self.at(node)
             if not isinstance(value, (Scalar, Array)):
                 raise self.unsupported(node, "an update in place by this", value=value)
@@ -269,16 +255,21 @@ class Statements(Results):
             raise self.unsupported(node, "@= on elements")
         place = self.subscript(base, key, node, store=True)
         op = BINARY[type(node.op)]
+        if isinstance(place, Mask):
+            if isinstance(value, Scalar):
+                arrays.weak_int(value.expr, place.array.type, self.emitter)
+            masks.update(place, op, value, self.emitter)
+            return
+        value = masks.settled(value, self.emitter)
         if isinstance(place, Scalar):
             if not isinstance(value, Scalar):
                 raise self.unsupported(node, "an array added to one element", value=value)
             self._store_scalar(base, place, self.scalar_binary(op, place, value), node)
-        elif isinstance(place, Mask):
-            self._update_masked(place, op, value, node)
         elif isinstance(place, Array) and _data_dependent(place):
             copied = replace(place, view=None, cost=1)
             result = arrays.apply(op, [copied, value], self.emitter)
             assert isinstance(result, Array)
+            arrays.check_in_place(result.type, base.type, self.emitter)
             cast_to = base.type
             stored = Array(result.shape, cast_to, lambda at: arith.cast(result.element(at), cast_to), cost=result.cost)
             self._scatter(place, stored, node)
@@ -287,26 +278,6 @@ class Statements(Results):
             if isinstance(value, Scalar):
                 arrays.weak_int(value.expr, place.type, self.emitter)
             arrays.update(place, op, value, self.emitter)
-
-    def _update_masked(self, place: Mask, op: str, value: Value, node: ast.AST) -> None:
-        if isinstance(value, Mask):
-            if not _same_condition(value.condition, place.condition, self):
-                raise self.unsupported(node, "elements chosen by two different masks", "use np.where")
-            value = value.array
-        elif not isinstance(value, Scalar):
-            raise self.unsupported(
-                node, "an array combined with the elements chosen by a mask", "use np.where", value=value
-            )
-        result = arrays.apply(op, [place.array, value], self.emitter)
-        assert isinstance(result, Array) and place.array.view is not None
-        array, condition = place.array, place.condition
-        dims, at = self.emitter.domain(array.shape)
-        new = arrays.storable(result.element(at), array.type, self.emitter)
-        test = arith.condition(condition.element(at[: condition.rank]))
-        chosen = Op("select", (test, new, array.element(at)), array.type)
-        assert array.view is not None
-        self.emitter.assign(dims, array.view.buffer, array.view.index(at), chosen)
-        self.emitter.mutations += 1
 
     def _exec_assert(self, node: ast.Assert) -> None:
         with self.emitter.capture() as block:
@@ -350,8 +321,3 @@ def _data_dependent(place: Array) -> bool:
     probe = place.view.index(tuple(Var(f"?{axis}") for axis in range(place.rank)))
     inner = {f"?{axis}" for axis in range(place.rank)}
     return any(walk.free_vars(read) & inner for expr in probe for read in walk.reads(expr))
-
-
-def _same_condition(left: Array, right: Array, builder: Statements) -> bool:
-    at = tuple(Var(f"?{axis}") for axis in range(left.rank))
-    return left.rank == right.rank and left.element(at) == right.element(at)

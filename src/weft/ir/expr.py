@@ -40,7 +40,7 @@ class Expr:
 
 @dataclass(frozen=True)
 class Const(Expr):
-    """A literal; `value` is a Python scalar whatever the type (equality tells 0.0 from -0.0, and 1 from 1.0 and True)."""
+    """A literal; `value` is a Python scalar whatever the type (equality tells 0.0 from -0.0, 1 from 1.0 and True)."""
 
     value: bool | int | float | complex
     of: ScalarType
@@ -162,7 +162,6 @@ class Reduce(Expr):
 ZERO = Const(0, INT)
 ONE = Const(1, INT)
 TRUE = Const(True, BOOL)
-FALSE = Const(False, BOOL)
 
 
 def integer(value: int) -> Const:

@@ -5,7 +5,7 @@ The canonical form of an affine expression (terms by name, constant last) is wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from weft.ir.expr import Const, Expr, Op, Var, integer
@@ -51,8 +51,11 @@ class Affine:
         return Affine(tuple(term for term in self.terms if term[0] != name), self.constant)
 
 
-def affine(expr: Expr) -> Affine | None:
-    """The linear form of an integer expression, None if it has none (a product of variables, a read, a division)."""
+def affine(expr: Expr, atom: Callable[[Op], Affine | None] | None = None) -> Affine | None:
+    """The linear form of an integer expression, None if it has none (a product of variables, a read, a division).
+
+    `atom` may give a form to operations that are not linear.
+    """
     if isinstance(expr, Var):
         return Affine(((expr.name, 1),), 0)
     if isinstance(expr, Const):
@@ -60,11 +63,11 @@ def affine(expr: Expr) -> Affine | None:
     if not isinstance(expr, Op) or expr.type != INT:
         return None
     if expr.op == "neg":
-        inner = affine(expr.args[0])
+        inner = affine(expr.args[0], atom)
         return None if inner is None else inner.scaled(-1)
     if expr.op not in ("add", "sub", "mul"):
-        return None
-    left, right = affine(expr.args[0]), affine(expr.args[1])
+        return None if atom is None else atom(expr)
+    left, right = affine(expr.args[0], atom), affine(expr.args[1], atom)
     if left is None or right is None:
         return None
     if expr.op == "add":
@@ -73,7 +76,9 @@ def affine(expr: Expr) -> Affine | None:
         return left - right
     if left.is_constant:
         return right.scaled(left.constant)
-    return left.scaled(right.constant) if right.is_constant else None
+    if right.is_constant:
+        return left.scaled(right.constant)
+    return None if atom is None else atom(expr)
 
 
 def expression(form: Affine) -> Expr:

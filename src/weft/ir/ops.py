@@ -152,7 +152,6 @@ _TABLE: tuple[Operation, ...] = (
 
 OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _TABLE}
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-COMMUTATIVE = frozenset({"add", "mul", "eq", "ne", "and", "or", "bitand", "bitor", "bitxor", "minimum", "maximum"})
 
 
 @dataclass(frozen=True)

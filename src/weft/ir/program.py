@@ -268,7 +268,8 @@ class ConstOut:
     text: str
 
 
-Out = Union[NoneOut, ScalarOut, ArrayOut, ViewOut, TupleOut, ConstOut]
+OutLeaf = Union[NoneOut, ScalarOut, ArrayOut, ViewOut, ConstOut]
+Out = Union[OutLeaf, TupleOut]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import enum
 import keyword
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from weft.errors import WeftError
@@ -41,13 +40,11 @@ from weft.ir.program import (
     ScalarOut,
     SizeOf,
     Stmt,
-    TupleOut,
-    ViewOut,
     While,
 )
 from weft.ir.text import show_domain, show_expr, show_node
 from weft.ir.types import DType, ScalarType
-from weft.ir.walk import expr_buffers, free_vars, subexpressions
+from weft.ir.walk import expr_buffers, free_vars, leaves, subexpressions
 
 _WEAK = (DType.BOOL, DType.I64, DType.F64, DType.C128)
 
@@ -462,7 +459,7 @@ class _Verifier:
     # --- results and control flow ---
 
     def out(self, out: Out, scope: _Scope) -> None:
-        for leaf in _leaves(out):
+        for leaf in leaves(out):
             if isinstance(leaf, (NoneOut, ConstOut)):
                 continue
             buffer = self.table.get(leaf.buffer)
@@ -480,7 +477,7 @@ class _Verifier:
                     self.integer(e, inner, "an index of the view")
 
     def result_ready(self, out: Out, scope: _Scope) -> None:
-        for leaf in _leaves(out):
+        for leaf in leaves(out):
             if not isinstance(leaf, (NoneOut, ConstOut)):
                 self.require(leaf.buffer in scope.ready, f"{leaf.buffer} is returned where it may not be allocated")
 
@@ -509,17 +506,6 @@ class _Verifier:
             if isinstance(node, While) and _always(node.condition) and not _breaks(node.body):
                 return True
         return False
-
-
-Leaf = NoneOut | ConstOut | ScalarOut | ArrayOut | ViewOut
-
-
-def _leaves(out: Out) -> Iterator[Leaf]:
-    if isinstance(out, TupleOut):
-        for item in out.items:
-            yield from _leaves(item)
-    else:
-        yield out
 
 
 def _always(condition: Expr) -> bool:

@@ -1,5 +1,5 @@
-"""Traversal, written once: children, bottom-up rewriting, free names, substitution, renaming.  In: expressions, nodes or
-programs; out: the same, and parts that do not change are the very objects that came in.
+"""Traversal, written once: children, bottom-up rewriting, free names, substitution, renaming.  In: expressions, nodes
+or programs; out: the same, and parts that do not change are the very objects that came in.
 """
 
 from __future__ import annotations
@@ -8,7 +8,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
-from weft.ir.program import Alloc, Block, Call, Check, If, Loop, Node, Opaque, Program, Rebind, Return, Stmt, While
+from weft.ir.program import (
+    Alloc,
+    Block,
+    Call,
+    Check,
+    If,
+    Loop,
+    Node,
+    Opaque,
+    Out,
+    OutLeaf,
+    Program,
+    Rebind,
+    Return,
+    Stmt,
+    TupleOut,
+    While,
+)
 
 ExprMap = Callable[[Expr], Expr]
 
@@ -293,6 +310,15 @@ def buffers_written(node: Node) -> set[str]:
         elif isinstance(inner, Opaque):
             found |= set(inner.writes)
     return found
+
+
+def leaves(out: Out) -> Iterator[OutLeaf]:
+    """The parts of a result tree that are no tuples."""
+    if isinstance(out, TupleOut):
+        for item in out.items:
+            yield from leaves(item)
+    else:
+        yield out
 
 
 def has_exit(block: Block) -> bool:

@@ -1,8 +1,8 @@
-"""The knowledge base: what weft knows of library functions.  One declarative `Entry` a function: the objects it stands for,
-its parameters, and how a call becomes IR.
+"""The knowledge base: what weft knows of library functions.  One declarative `Entry` a function: the objects it stands
+for, its parameters, and how a call becomes IR.
 
-Modules of this package define entries with `@native(...)`; `lookup` finds one for a Python object, `method` for a method of
-arrays.  An argument that an entry does not name is never ignored: the call is then Unsupported.
+Modules of this package define entries with `@native(...)`; `lookup` finds one for a Python object, `method` for a
+method of arrays.  An argument that an entry does not name is never ignored: the call is then Unsupported.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import Unsupported
+from weft.frontend.masks import settled
 from weft.frontend.values import Object, Value
 
 if TYPE_CHECKING:
@@ -49,9 +50,13 @@ class Entry:
     name: str
     parameters: tuple[str, ...]
     build: Build
+    masks: bool = False  # the entry takes the elements chosen by a mask as they are; to others they are an array
 
     def call(self, builder: Builder, args: Sequence[Value], kwargs: dict[str, Value]) -> Value:
         span = builder.emitter.span
+        if not self.masks:
+            args = [settled(value, builder.emitter) for value in args]
+            kwargs = {key: settled(value, builder.emitter) for key, value in kwargs.items()}
         given: dict[str, Value] = {}
         rest: tuple[Value, ...] = ()
         plain = [p for p in self.parameters if not p.startswith("*")]
@@ -78,16 +83,16 @@ _loaded = False
 
 
 def native(
-    *objects: Any, parameters: str, method: str | None = None, name: str | None = None
+    *objects: Any, parameters: str, method: str | None = None, name: str | None = None, masks: bool = False
 ) -> Callable[[Build], Build]:
     """Declare that calls of `objects` (and the array method `method`) are built by the decorated function."""
 
     def register(build: Build) -> Build:
         for thing in objects:
-            title = name or getattr(thing, "__name__", str(thing))
-            _FUNCTIONS[id(thing)] = (thing, Entry(title, tuple(parameters.split()), build))
+            title = name or str(getattr(thing, "__name__", thing))
+            _FUNCTIONS[id(thing)] = (thing, Entry(title, tuple(parameters.split()), build, masks))
         if method is not None:
-            _METHODS[method] = Entry(method, tuple(parameters.split()), build)
+            _METHODS[method] = Entry(method, tuple(parameters.split()), build, masks)
         return build
 
     return register

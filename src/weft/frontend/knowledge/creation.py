@@ -9,11 +9,11 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
-from weft.frontend.constants import constant, constant_bool
+from weft.frontend.constants import constant, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.ufuncs import as_plain
-from weft.frontend.values import Array, Scalar, Tuple, Value
+from weft.frontend.values import Array, Range, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
 from weft.ir.program import Layout
@@ -174,7 +174,8 @@ def _arange(call: Bound) -> Value:
         raise Unsupported(emitter.span, f"np.arange of {kind}")
     of = dtype_of(call, kind.strong)
     if kind.dtype.is_integer:
-        return _integer_range(call, *(arith.cast(e, INT) for e in (start, stop, step)), of)
+        start, stop, step = (arith.cast(e, INT) for e in (start, stop, step))
+        return _integer_range(call, start, stop, step, of)
     start, stop, step = (emitter.snapshot(arith.cast(e, FLOAT), "point") for e in (start, stop, step))
     steps = Op("ceil", (Op("truediv", (Op("sub", (stop, start), FLOAT), step), FLOAT),), FLOAT)
     length = emitter.snapshot(Op("maximum", (arith.cast(steps, INT), ZERO), INT), "n")
@@ -189,9 +190,6 @@ def _arange(call: Bound) -> Value:
 
 
 def _integer_range(call: Bound, start: Expr, stop: Expr, step: Expr, of: ScalarType) -> Value:
-    from weft.frontend.constants import constant_int
-    from weft.frontend.values import Range
-
     width = constant_int(Scalar(step), call.builder.emitter)
     if width == 0:
         raise Unsupported(call.builder.emitter.span, "ZeroDivisionError: np.arange with step 0")
@@ -259,8 +257,7 @@ def _asarray(call: Bound) -> Value:
 def _as_array(call: Bound, value: Value, copy: bool) -> Value:
     builder = call.builder
     if isinstance(value, Tuple):
-        value = builder.array_of(value, None, dtype_of(call, F64) if call.get("dtype") is not None else None)
-        return value
+        return builder.array_of(value, None, dtype_of(call, F64) if call.get("dtype") is not None else None)
     if isinstance(value, Scalar):
         raise Unsupported(builder.emitter.span, "an array of rank 0", "use the number itself")
     array = arrays.as_array(as_plain(value), builder.emitter)

@@ -1,4 +1,4 @@
-"""Products: matmul, dot, inner, outer, vdot, tensordot, einsum, trace.  All are one thing: a sum of products over indices."""
+"""Products: matmul, dot, inner, outer, vdot, tensordot, einsum, trace.  All are one: a sum of products over indices."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from weft.frontend import arith, arrays
 from weft.frontend.constants import constant
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.reductions import sum_type
+from weft.frontend.knowledge.shaping import diagonal
 from weft.frontend.knowledge.ufuncs import as_plain, deliver
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.ir.expr import ONE, ZERO, Dim, Expr, Op, Reduce
@@ -147,9 +149,6 @@ def _trace(call: Bound) -> Value:
     array = arrays.as_array(as_plain(call.need("a")), call.builder.emitter)
     if array.rank != 2:
         raise Unsupported(call.builder.emitter.span, "the trace of an array that is not a matrix")
-    from weft.frontend.knowledge.reductions import sum_type
-    from weft.frontend.knowledge.shaping import diagonal
-
     line = diagonal(array, call.builder.emitter)
     return arrays.reduce(line, "add", (0,), False, call.builder.emitter, "trace", sum_type(array.type))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -12,10 +13,12 @@ from weft.frontend import arith, arrays
 from weft.frontend.constants import constant_int
 from weft.frontend.core import Mixed
 from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.ufuncs import elements
-from weft.frontend.values import Array, Iterable, Object, Range, Scalar, Tuple, Value, describe
+from weft.frontend.values import Array, Iterable, Object, Range, Scalar, Slice, Tuple, Value, describe
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Var
+from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Var
+from weft.ir.program import Loop, Stmt
 from weft.ir.types import BOOL, COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy, join
 
 
@@ -58,6 +61,20 @@ def _range(call: Bound) -> Value:
     return Range(whole("a"), whole("b"), step)
 
 
+@native(slice, parameters="a b c")
+def _slice(call: Bound) -> Value:
+    emitter = call.builder.emitter
+
+    def part(name: str) -> Value | None:
+        value = call.get(name)
+        # The slice keeps the numbers of now, whatever happens to the variables they came from.
+        return Scalar(emitter.snapshot(value.expr, "bound")) if isinstance(value, Scalar) else value
+
+    if "b" not in call.given:
+        return Slice(None, part("a"), None)
+    return Slice(part("a"), part("b"), part("c"))
+
+
 def _as_int(expr: Expr) -> Expr:
     return arith.cast(expr, INT)
 
@@ -97,8 +114,6 @@ def _reversed(call: Bound) -> Value:
 
 @native(np.ndindex, parameters="*shape")
 def _ndindex(call: Bound) -> Value:
-    from weft.frontend.knowledge.creation import shape_of
-
     emitter = call.builder.emitter
     rest = call.rest
     if len(rest) == 1 and isinstance(rest[0], Tuple):
@@ -164,9 +179,6 @@ def _scan(call: Bound, array: Array, kind: str) -> Value:
     message = f"{kind}() iterable argument is empty"
     if not emitter.assure(ix.sub(array.shape[0], ONE), "ValueError", message):
         emitter.check(Op("gt", (array.shape[0], ZERO), BOOL), "ValueError", message)
-    from weft.ir.expr import Dim, Read
-    from weft.ir.program import Loop, Stmt
-
     best = emitter.declare(kind, array.type)
     emitter.assign((), best.name, (), array.element((ZERO,)))
     dim = Dim(emitter.fresh("q"), ONE, array.shape[0])
@@ -340,7 +352,7 @@ def _compare(op: str, left: Expr, right: float) -> Expr:
 
 def _domain(kind: str, x: Expr) -> Expr | None:
     nan = Op("isnan", (x,), BOOL)
-    inside = {
+    tests: dict[str, Callable[[], Expr]] = {
         "nonnegative": lambda: _compare("ge", x, 0.0),
         "positive": lambda: _compare("gt", x, 0.0),
         "above -1": lambda: _compare("gt", x, -1.0),
@@ -348,7 +360,8 @@ def _domain(kind: str, x: Expr) -> Expr | None:
         "unit": lambda: _compare("le", Op("abs", (x,), FLOAT), 1.0),
         "inside 1": lambda: _compare("lt", Op("abs", (x,), FLOAT), 1.0),
         "finite": lambda: Op("not", (Op("isinf", (x,), BOOL),), BOOL),
-    }.get(kind)
+    }
+    inside = tests.get(kind)
     return None if inside is None else Op("or", (inside(), nan), BOOL)
 
 
@@ -381,8 +394,8 @@ def _real(call: Bound, name: str) -> Expr:
     return expr
 
 
-for _name, (_op, _kind) in _MATH.items():
-    _register_math(_name, _op, _kind)
+for _name, (_op, _inside) in _MATH.items():
+    _register_math(_name, _op, _inside)
 
 
 def _register_pair(name: str, op: str) -> None:

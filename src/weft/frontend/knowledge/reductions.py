@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays
+from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant, constant_axis, constant_bool
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.ufuncs import as_plain, deliver, elements
@@ -18,13 +18,30 @@ _COMMON = "a axis dtype out keepdims"
 
 
 def operand(call: Bound, name: str = "a") -> Array:
-    """The array to reduce; a scalar counts as an array of rank 0, a mask as its elements and neutral ones elsewhere."""
-    value = call.need(name)
-    if isinstance(value, Mask):
-        raise Unsupported(
-            call.builder.emitter.span, f"{call.name}() of the elements chosen by a mask", "use np.where inside"
-        )
-    return arrays.as_array(as_plain(value), call.builder.emitter)
+    """The array to reduce; a scalar counts as an array of rank 0."""
+    return arrays.as_array(as_plain(call.need(name)), call.builder.emitter)
+
+
+def masked(call: Bound, op: str, of: ScalarType) -> Value | None:
+    """sum(a[mask]) --> sum(a where mask else 0), and so for every reduction with a neutral element; None if that will not do."""
+    value = call.need("a")
+    emitter = call.builder.emitter
+    if not isinstance(value, Mask) or not masks.is_full(value) or constant_bool(call.get("keepdims"), emitter):
+        return None
+    if constant_axis(call.get("axis"), emitter) not in (None, 0, -1, (0,)):
+        return None
+    if op in ("minimum", "maximum"):
+        some = Op("gt", (masks.counted(value.condition, emitter), Const(0, INT)), BOOL)
+        emitter.check(some, "ValueError", arrays.EMPTY.format(op=op))
+    whole = masks.neutral(value, op, of)
+    return arrays.reduce(whole, op, tuple(range(whole.rank)), False, emitter, op, of, nonempty=True)
+
+
+def element_type(value: Value) -> ScalarType:
+    """The element type of an operand, a mask included."""
+    array = value.array if isinstance(value, Mask) else value
+    assert isinstance(array, (Array, Scalar))
+    return array.type.strong
 
 
 def axes_of(call: Bound, array: Array) -> tuple[tuple[int, ...], bool]:
@@ -55,43 +72,29 @@ def total(call: Bound, array: Array, op: str, of: ScalarType) -> Value:
     return arrays.reduce(array, op, axes, keepdims, call.builder.emitter, op, of)
 
 
-@native(np.sum, np.add.reduce, parameters=_COMMON, method="sum", name="sum")
-def _sum(call: Bound) -> Value:
-    value = call.need("a")
-    if isinstance(value, Mask):
-        return deliver(call, _masked_sum(call, value))
-    array = operand(call)
-    return deliver(call, total(call, array, "add", wanted_type(call, sum_type(array.type))))
+def _sums(op: str, *functions: object, method: str) -> None:
+    @native(*functions, parameters=_COMMON, method=method, name=method, masks=True)
+    def build(call: Bound) -> Value:
+        value = call.need("a")
+        of = wanted_type(call, sum_type(element_type(value))) if isinstance(value, (Array, Scalar, Mask)) else I64
+        found = masked(call, op, of)
+        return deliver(call, total(call, operand(call), op, of) if found is None else found)
 
 
-def _masked_sum(call: Bound, value: Mask) -> Value:
-    """sum(a[mask]) --> sum(a where mask else 0)"""
-    array, condition = value.array, value.condition
-    if call.get("axis") is not None or condition.rank != array.rank:
-        raise Unsupported(call.builder.emitter.span, "a reduction along an axis of elements chosen by a mask")
-    zero = arith.cast(Const(0, INT), array.type.strong)
-
-    def element(at: tuple[Expr, ...]) -> Expr:
-        return Op("select", (arith.condition(condition.element(at)), array.element(at), zero), array.type.strong)
-
-    chosen = Array(array.shape, array.type.strong, element, cost=array.cost + condition.cost + 1)
-    return arrays.reduce(
-        chosen, "add", tuple(range(array.rank)), False, call.builder.emitter, "sum", sum_type(array.type)
-    )
-
-
-@native(np.prod, np.multiply.reduce, parameters=_COMMON, method="prod", name="prod")
-def _prod(call: Bound) -> Value:
-    array = operand(call)
-    return deliver(call, total(call, array, "mul", wanted_type(call, sum_type(array.type))))
+_sums("add", np.sum, np.add.reduce, method="sum")
+_sums("mul", np.prod, np.multiply.reduce, method="prod")
 
 
 def _extreme(op: str, *functions: object, method: str) -> None:
-    @native(*functions, parameters="a axis out keepdims", method=method)
+    @native(*functions, parameters="a axis out keepdims", method=method, masks=True)
     def build(call: Bound) -> Value:
-        array = operand(call)
-        if array.type.dtype.is_complex:
+        value = call.need("a")
+        if isinstance(value, (Array, Scalar, Mask)) and element_type(value).dtype.is_complex:
             raise Unsupported(call.builder.emitter.span, f"{call.name}() of complex numbers")
+        found = masked(call, op, element_type(value)) if isinstance(value, Mask) else None
+        if found is not None:
+            return deliver(call, found)
+        array = operand(call)
         return deliver(call, total(call, array, op, array.type.strong))
 
 
@@ -125,8 +128,14 @@ def _divided(call: Bound, value: Value, by: Expr, of: ScalarType) -> Value:
     return Scalar(call.builder.emitter.snapshot(result.expr, "mean"))
 
 
-@native(np.mean, parameters=_COMMON, method="mean")
+@native(np.mean, parameters=_COMMON, method="mean", masks=True)
 def _mean(call: Bound) -> Value:
+    value = call.need("a")
+    if isinstance(value, Mask) and value.array.type.dtype.is_float and call.get("dtype") is None:
+        added = masked(call, "add", value.array.type.strong)
+        if added is not None:
+            count = masks.counted(value.condition, call.builder.emitter)
+            return deliver(call, _divided(call, added, count, value.array.type.strong))
     array = operand(call)
     if call.get("dtype") is not None:
         of = wanted_type(call, array.type)
@@ -169,8 +178,13 @@ def _std(call: Bound) -> Value:
 
 
 def _tests(op: str, *functions: object, method: str) -> None:
-    @native(*functions, parameters="a axis out keepdims", method=method)
+    @native(*functions, parameters="a axis out keepdims", method=method, masks=True)
     def build(call: Bound) -> Value:
+        value = call.need("a")
+        if isinstance(value, Mask) and value.array.type == BOOL:
+            found = masked(call, op, BOOL)
+            if found is not None:
+                return deliver(call, found)
         source = operand(call)
         array = Array(source.shape, BOOL, lambda at: arith.condition(source.element(at)), cost=source.cost)
         return deliver(call, total(call, array, op, BOOL))

@@ -13,7 +13,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import dtype_named, shape_of
 from weft.frontend.knowledge.ufuncs import as_plain
-from weft.frontend.values import Array, Index, Scalar, Tuple, Value
+from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
 from weft.ir.program import Layout
@@ -145,8 +145,6 @@ def _discarding(expr: Expr, of: ScalarType, emitter: Emitter) -> Expr:
 
 @native(parameters="a value", method="fill")
 def _fill(call: Bound) -> Value:
-    from weft.frontend.values import Object
-
     target = call.need("a")
     if not isinstance(target, Array):
         raise Unsupported(call.builder.emitter.span, "fill of something that is not an array")

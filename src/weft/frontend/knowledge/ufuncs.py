@@ -8,8 +8,10 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
+from weft.frontend.constants import constant_int
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.values import Array, Scalar, Value
+from weft.frontend.masks import settled
+from weft.frontend.values import Array, Mask, Scalar, Value
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.ops import OPERATIONS
 from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType, can_cast
@@ -59,39 +61,14 @@ UFUNCS: dict[np.ufunc, str] = {
     np.conjugate: "conj",
     np.gcd: "gcd",
     np.lcm: "lcm",
-} | {
-    getattr(np, name): name
-    for name in [
-        "sqrt",
-        "cbrt",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sin",
-        "cos",
-        "tan",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "arcsinh",
-        "arccosh",
-        "arctanh",
-    ]
-}
+} | {getattr(np, name): name for name in arith.ELEMENTARY}
 
 
 def elements(call: Bound, operands: list[Value], op: str) -> Value:
-    """The operation on array or scalar operands, as NumPy: Python scalars are strong once they go through a ufunc alone."""
+    """The operation on arrays or scalars, as NumPy: Python scalars are strong once they go through a ufunc alone."""
     builder = call.builder
     for operand in operands:
-        if not isinstance(operand, (Scalar, Array)):
+        if not isinstance(operand, (Scalar, Array, Mask)):
             raise Unsupported(builder.emitter.span, f"{call.name}() of this argument", "pass numbers or arrays")
     values: list[Value] = [as_plain(operand) for operand in operands]
     for value, other in zip(values, values[::-1]):
@@ -128,6 +105,7 @@ def deliver(call: Bound, result: Value) -> Value:
     if out is None:
         return result
     emitter = call.builder.emitter
+    result = settled(result, emitter)
     if not isinstance(out, Array) or out.view is None:
         raise Unsupported(emitter.span, f"out= of {call.name}() that is not an array")
     of = result.type if isinstance(result, (Array, Scalar)) else None
@@ -142,11 +120,11 @@ def deliver(call: Bound, result: Value) -> Value:
 def _register(ufunc: np.ufunc, op: str) -> None:
     names = "x1 x2 out" if ufunc.nin == 2 else "x out"
 
-    @native(ufunc, parameters=names)
+    @native(ufunc, parameters=names, masks=True)
     def build(call: Bound) -> Value:
         operands = [call.need(n) for n in names.split()[:-1]]
         if op == "abs" and ufunc is np.fabs:
-            operands = [_floating(operands[0])]
+            operands = [_floating(settled(operands[0], call.builder.emitter))]
         return deliver(call, elements(call, operands, op))
 
 
@@ -251,8 +229,6 @@ def _angle(call: Bound) -> Value:
 
 @native(np.round, np.around, parameters="a decimals out", method="round")
 def _round(call: Bound) -> Value:
-    from weft.frontend.constants import constant_int
-
     value = as_plain(call.need("a"))
     decimals = call.get("decimals")
     places = 0 if decimals is None else constant_int(decimals, call.builder.emitter)
@@ -276,7 +252,7 @@ def _nan_to_num(call: Bound) -> Value:
     if not isinstance(value, (Array, Scalar)) or not value.type.dtype.is_float:
         raise Unsupported(call.builder.emitter.span, "np.nan_to_num of this")
     of = value.type
-    info = np.finfo(of.dtype.numpy.name)  # type: ignore[arg-type]
+    info = np.finfo(of.dtype.numpy.name)
 
     def combine(parts: tuple[Expr, ...]) -> Expr:
         x = parts[0]

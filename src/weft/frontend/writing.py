@@ -1,0 +1,147 @@
+"""Loops written by hand: what an algorithm that is not a statement over a domain (a scan, a sort, a compaction) is made of.
+In: an emitter; out: the nodes that the blocks below emit, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from weft.frontend import arith
+from weft.frontend.emit import Emitter
+from weft.frontend.values import Array, Index
+from weft.ir import index as ix
+from weft.ir import walk
+from weft.ir.expr import ZERO, Cast, Const, Dim, Expr, Op, Read, Var
+from weft.ir.program import Break, If, Loop, Role, Stmt, While
+from weft.ir.types import BOOL, I64, INT, ScalarType
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A scalar that an algorithm changes as it goes."""
+
+    emitter: Emitter
+    name: str
+    of: ScalarType
+
+    @property
+    def value(self) -> Expr:
+        return Read(self.name, (), self.of)
+
+    @property
+    def index(self) -> Expr:
+        """The value as an index."""
+        return self.value if self.of == INT else Cast(self.value, INT)
+
+    def set(self, value: Expr) -> None:
+        self.emitter.assign((), self.name, (), arith.cast(value, self.of))
+
+    def advance(self, by: int = 1) -> None:
+        self.set(Op("add", (self.value, Const(by, self.of)), self.of))
+
+
+def variable(emitter: Emitter, name: str, first: Expr, of: ScalarType | None = None) -> Variable:
+    """A new variable with its first value."""
+    made = Variable(emitter, emitter.declare(name, of or first.type).name, of or first.type)
+    made.set(first)
+    return made
+
+
+def counter(emitter: Emitter, name: str, first: Expr = ZERO) -> Variable:
+    """A position that stays within an array: 64 bits, without the overflow test of Python's integers."""
+    return variable(emitter, name, arith.cast(first, I64))
+
+
+@contextmanager
+def loop(emitter: Emitter, lo: Expr, hi: Expr, name: str = "i", step: int = 1) -> Iterator[Var]:
+    """for name in range(lo, hi, step)"""
+    dim = Dim(emitter.fresh(name), emitter.stable(lo), emitter.stable(hi), step)
+    with emitter.capture() as block, emitter.inside(dim):
+        yield Var(dim.var)
+    emitter.emit(Loop(dim, tuple(block), span=emitter.span))
+
+
+@contextmanager
+def nest(emitter: Emitter, shape: Sequence[Expr], names: str = "ijklmnpq") -> Iterator[Index]:
+    """Loops over every index of a shape, the last axis innermost."""
+    with ExitStack() as stack:
+        yield tuple(stack.enter_context(loop(emitter, ZERO, extent, names[k % 8])) for k, extent in enumerate(shape))
+
+
+@contextmanager
+def when(emitter: Emitter, condition: Expr) -> Iterator[None]:
+    """if condition:"""
+    with emitter.capture() as block:
+        yield
+    emitter.emit(If(arith.condition(condition), tuple(block), (), emitter.span))
+
+
+@contextmanager
+def repeat(emitter: Emitter, condition: Expr) -> Iterator[None]:
+    """while condition:"""
+    with emitter.capture() as block:
+        yield
+    emitter.emit(While((), arith.condition(condition), tuple(block), emitter.span))
+
+
+def choose(emitter: Emitter, condition: Expr, then: Sequence[Stmt], orelse: Sequence[Stmt]) -> None:
+    """if condition: then else: orelse"""
+    emitter.emit(If(arith.condition(condition), tuple(then), tuple(orelse), emitter.span))
+
+
+def leave(emitter: Emitter) -> None:
+    """break"""
+    emitter.emit(Break(emitter.span))
+
+
+def less(left: Expr, right: Expr) -> Expr:
+    return Op("lt", (left, right), BOOL)
+
+
+def both(*tests: Expr) -> Expr:
+    result = tests[0]
+    for test in tests[1:]:
+        result = Op("and", (result, test), BOOL)
+    return result
+
+
+def either(*tests: Expr) -> Expr:
+    result = tests[0]
+    for test in tests[1:]:
+        result = Op("or", (result, test), BOOL)
+    return result
+
+
+def pick(test: Expr, then: Expr, orelse: Expr) -> Expr:
+    """A select of two values of one type."""
+    return Op("select", (test, then, orelse), then.type)
+
+
+def may_share(array: Array, buffer: str, emitter: Emitter) -> bool:
+    """Whether reading `array` may read the memory of `buffer`: the same buffer, or two arguments of the caller's."""
+    read = walk.expr_buffers(array.element(tuple(Var(f"?{axis}") for axis in range(array.rank))))
+    if buffer in read:
+        return True
+    foreign = emitter.buffers[buffer].role is Role.PARAM
+    return foreign and any(name in emitter.buffers and _argument(name, emitter) for name in read)
+
+
+def _argument(name: str, emitter: Emitter) -> bool:
+    buffer = emitter.buffers[name]
+    return buffer.role is Role.PARAM and buffer.rank > 0
+
+
+def axis_index(outer: Index, axis: int, position: Expr) -> Index:
+    """An index of the other axes with `position` put in at `axis`."""
+    return (*outer[:axis], position, *outer[axis:])
+
+
+def others(shape: Sequence[Expr], axis: int) -> tuple[Expr, ...]:
+    """The extents of the other axes."""
+    return (*shape[:axis], *shape[axis + 1 :])
+
+
+def last(extent: Expr) -> Expr:
+    return ix.sub(extent, Const(1, INT))

@@ -1,0 +1,52 @@
+"""Bugs that were found once: the smallest program that showed each of them; those not yet mended are marked so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.support import differential_source, function_from_source, lines, made, same_as_plain
+
+CASES = {
+    # A bound below zero, known only at run time, counts from the end.
+    "negative slice bound": (lines("a, i", "return a[i:].copy(), a[:i].sum()"), (np.arange(5.0), -3)),
+    # The type of the result depends on the path taken.
+    "int or float": (lines("x", "if x > 0:", "    y = 2.5", "else:", "    y = 1", "return y"), (-1,)),
+    "accumulator of no iteration": (
+        lines("a", "s = 0.0", "for i in range(len(a)):", "    s += a[i]", "return s"),
+        (np.zeros(0),),
+    ),
+    "short circuit of mixed truth values": (lines("a, i", "return i < len(a) and a[i] > 0"), (np.ones(3), 100)),
+    # NumPy computes `array ** 0.5` as a square root, which keeps the sign of zero and has no value below it.
+    "square root of infinities": (
+        lines("a", "return a ** 0.5"),
+        (np.array([-np.inf, -0.0, 4.0] * 7, dtype=np.float32),),
+    ),
+    "square of truth values": (lines("a", "return a ** 2"), (np.array([True, False]),)),
+    "and of numbers": (lines("x", "return x and 3, x or 3"), (2.5,)),
+    "store beyond a list": (lines("a, i", "a[i] = 1"), ([1, 2, 3], -6)),
+    "triangular loop beyond the end": (
+        lines("a", "for i in range(len(a)):", "    for j in range(i + 2):", "        a[j] += 1.0"),
+        (np.ones(8),),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_mended(name: str) -> None:
+    source, arguments = CASES[name]
+    differential_source(source, made(*arguments), native=False)
+
+
+def test_slice_bound_that_changes_sign_between_calls() -> None:
+    source = lines("a, i", "return a[i:].copy()")
+    compiled = differential_source(source, made(np.arange(5.0), 1))
+    plain = function_from_source(source)
+    for bound in (-3, 2, -100, 100, 0):
+        same_as_plain(compiled, plain, made(np.arange(5.0), bound))
+
+
+@pytest.mark.xfail(reason="a Python float on one path, a NumPy float on the other: the result is always the latter")
+def test_float_type_depends_on_a_branch() -> None:
+    source = lines("a, p", "s = 0.0", "if p[0] == p[1]:", "    s = s + np.sum(a)", "return s")
+    differential_source(source, made(np.ones(3), np.array([1, 2])), native=False)
