@@ -160,6 +160,17 @@ class Jitted(_Base):
             except Unsupported as problem:
                 self._refused[key] = problem
                 return self._refuse(problem)
+            except Exception as trouble:
+                # A mistake of weft's own is no reason for the user's program to stop: Python can run it.
+                if os.environ.get("WEFT_VERIFY", "0") not in ("", "0"):
+                    raise
+                self._refused[key] = problem = self._own_mistake(trouble)
+                return self._refuse(problem)
+
+    def _own_mistake(self, trouble: Exception) -> Unsupported:
+        place = self._load()
+        reason = f"an error inside weft: {type(trouble).__name__}: {trouble}"
+        return Unsupported(place.span(place.tree), reason, "please report it; WEFT_VERIFY=1 shows where it comes from")
 
     def _stored_key(self, kinds: tuple[Any, ...], attempt: int) -> str | None:
         """The place of a version in the disk cache; None if it has none."""

@@ -46,7 +46,6 @@ def test_slice_bound_that_changes_sign_between_calls() -> None:
         same_as_plain(compiled, plain, made(np.arange(5.0), bound))
 
 
-@pytest.mark.xfail(reason="a Python float on one path, a NumPy float on the other: the result is always the latter")
 def test_float_type_depends_on_a_branch() -> None:
     source = lines("a, p", "s = 0.0", "if p[0] == p[1]:", "    s = s + np.sum(a)", "return s")
     differential_source(source, made(np.ones(3), np.array([1, 2])), native=False)

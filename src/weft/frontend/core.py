@@ -13,7 +13,7 @@ from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.scope import Scope, Slot
-from weft.frontend.values import Array, Object, Scalar, Tuple, Value, describe
+from weft.frontend.values import Array, Object, Scalar, Slice, Tuple, Value, describe
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Read
 from weft.ir.program import Buffer, Node, Role
@@ -92,6 +92,11 @@ class Core:
             self.widened.add(kept.buffer)
         return kept
 
+    def changes_type(self, slot: Slot) -> bool:
+        """Whether an earlier attempt found that a slot holds values of different types."""
+        known = self.emitter.decisions.slot_types.get(slot.key)
+        return known is not None and (slot.entry is None or slot.entry != known)
+
     def _type_may_differ(self, expr: Expr, of: ScalarType) -> bool:
         """Whether a value, kept as an `of`, may be of another Python type, one that the user could tell from it."""
         choice = self.mixed_exprs.get(id(expr))
@@ -107,6 +112,12 @@ class Core:
         else:
             current = self.scope.values.get(name)
             if slot.buffer is None and (current is None or current == value):
+                if not self._lasting(value):
+                    raise Unsupported(
+                        self.emitter.span,
+                        f"{name} is a {type(value).__name__.lower()} made in a loop or branch and used after it",
+                        "use a name of its own for each number in it",
+                    )
                 self.scope.values[name] = value
                 return
             if current != value:
@@ -116,6 +127,16 @@ class Core:
                     f"{name} is {first} on one path and {describe(value)} on another",
                     "use a variable of its own for each type",
                 )
+
+    def _lasting(self, value: Value) -> bool:
+        """Whether a tuple or slice holds only what means the same outside the loop or branch that made it."""
+        if isinstance(value, (Tuple, Slice)):
+            parts = value.items if isinstance(value, Tuple) else (value.lo, value.hi, value.step)
+            return all(part is None or self._lasting(part) for part in parts)
+        if not isinstance(value, Scalar) or isinstance(value.expr, Const):
+            return True
+        form = affine(value.expr)
+        return form is not None and all(symbol in self.emitter.symbols for symbol, _ in form.terms)
 
     def slot_type(self, slot: Slot, of: ScalarType) -> ScalarType:
         """The type of a slot that also holds an `of`; a wider type than before starts the build again."""
@@ -136,6 +157,7 @@ class Core:
             slot.buffer = self.emitter.declare(name, of)
         if not benign(value.type, of) or self._type_may_differ(value.expr, of):
             self.widened.add(slot.buffer.name)
+        slot.history.append(value.type)
         self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
         self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
 

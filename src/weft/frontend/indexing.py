@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays
+from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter
 from weft.frontend.values import Array, Index, Mask, Object, Scalar, Slice, Tuple, Value, describe
 from weft.ir import index as ix
@@ -32,7 +32,7 @@ def subscript(array: Array, key: Value, emitter: Emitter, store: bool = False) -
     items = list(key.items) if isinstance(key, Tuple) and not key.is_list else [key]
     if len(items) == 1 and isinstance(items[0], Array) and items[0].type.dtype is DType.BOOL:
         return _mask(array, items[0], emitter)
-    items = _expand_ellipsis(array, items, emitter)
+    items = _expand_ellipsis(array, _without_masks(array, items, emitter), emitter)
     if any(isinstance(item, (Array, Tuple)) for item in items):
         return _gather(array, items, emitter, store)
     return _basic(array, items, emitter, store)
@@ -44,6 +44,25 @@ def _mask(array: Array, condition: Array, emitter: Emitter) -> Value:
     for own, other in zip(array.shape, condition.shape):
         emitter.same_size(own, other, "IndexError", "boolean index did not match indexed array")
     return Mask(array, condition)
+
+
+def _without_masks(array: Array, items: list[Value], emitter: Emitter) -> list[Value]:
+    """Boolean arrays among several subscripts: the positions of their true elements."""
+    result: list[Value] = []
+    axis = 0
+    for item in items:
+        if isinstance(item, Array) and item.type.dtype is DType.BOOL and item.rank:
+            if any(isinstance(other, Object) and other.value is Ellipsis for other in items):
+                raise Unsupported(emitter.span, "a mask together with ... in one index")
+            message = "boolean index did not match indexed array"
+            for own, other in zip(array.shape[axis:], item.shape):
+                emitter.same_size(own, other, "IndexError", message)
+            result += masks.positions(item, emitter)
+            axis += item.rank
+            continue
+        result.append(item)
+        axis += 0 if isinstance(item, Object) and item.value is None else 1
+    return result
 
 
 def _expand_ellipsis(array: Array, items: Sequence[Value], emitter: Emitter) -> list[Value]:
@@ -248,7 +267,7 @@ def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool)
     indices = [_index_array(items[k], emitter) for k in advanced]
     common = arrays.broadcast_shapes([index.shape for index in indices], emitter)
     checked = [
-        _checked(arrays.broadcast_to(index, common), array, axis, common, emitter)
+        checked(arrays.broadcast_to(index, common), array, axis, common, emitter)
         for index, axis in zip(indices, advanced)
     ]
     slices = {k: _slice(array, k, item, emitter) for k, item in enumerate(items) if isinstance(item, Slice)}
@@ -283,7 +302,7 @@ def _index_array(item: Value, emitter: Emitter) -> Array:
     return array
 
 
-def _checked(source: Array, array: Array, axis: int, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
+def checked(source: Array, array: Array, axis: int, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
     """The index array with negative positions wrapped, and a check that all are within bounds."""
     extent = array.shape[axis]
     if source.rank == 0 or (source.view is None and source.cost == 0 and not shape):

@@ -29,7 +29,7 @@ from weft.ir.program import (
     Role,
     While,
 )
-from weft.ir.types import BOOL, INT
+from weft.ir.types import BOOL, INT, ScalarType
 
 
 class Loops(Statements):
@@ -48,10 +48,14 @@ class Loops(Statements):
             n for n in self._assigned([*node.body, *node.orelse]) & live if not isinstance(self.scope.values.get(n), Closure)
         }
         opened = self.open_slots(merged, node, element_written([*node.body, *node.orelse]))
+        if any(self.changes_type(self.scope.slots[name]) for name in opened):
+            condition = self.emitter.snapshot(condition, "test")  # asked again if the value is returned
         unset = {name for name in merged if name not in self.scope.values}
         start = dict(self.scope.values)
+        widened = set(self.widened)
         with self.emitter.capture() as then_block:
             then_ends = not self.execute_all(node.body)
+        turns = {name: len(self.scope.slots[name].history) for name in opened}
         then_values, self.scope.values = self.scope.values, dict(start)
         with self.emitter.capture() as else_block:
             else_ends = not self.execute_all(node.orelse)
@@ -62,8 +66,30 @@ class Loops(Statements):
             missing = (name not in then_values and not then_ends) or (name not in else_values and not else_ends)
             if missing and not name.startswith(SYNTHETIC):
                 self.scope.unbound.add(name)
+        if not then_ends and not else_ends:
+            for name in opened:
+                self._merge_types(name, node, condition, turns[name], widened)
         self.close_slots(opened)
         return not (then_ends and else_ends)
+
+    def _merge_types(self, name: str, node: ast.If, condition: Expr, turn: int, widened: set[str]) -> None:
+        """A scalar of one type after one branch and of another after the other: remember which, for a return."""
+        slot = self.scope.slots[name]
+        if slot.buffer is None or slot.buffer.rank or slot.buffer.name in widened or not isinstance(condition, (Read, Var)):
+            return
+        sides: list[ScalarType] = []
+        for body, types in ((node.body, slot.history[:turn]), (node.orelse, slot.history[turn:])):
+            kinds = set(types) if name in surely_assigned(body) else {*types, slot.entry}
+            kind = kinds.pop()
+            if kinds or kind is None:
+                return
+            sides.append(kind)
+        if sides[0] == sides[1]:
+            return
+        self.widened.discard(slot.buffer.name)
+        held = Read(slot.buffer.name, (), slot.buffer.type)
+        self.note_mixed(held, Mixed(condition, *(arith.cast(replace(held), side) for side in sides)))
+        self.scope.values[name] = Scalar(held)
 
     def _merge(
         self,

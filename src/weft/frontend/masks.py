@@ -13,7 +13,7 @@ from weft.errors import Unsupported
 from weft.frontend import arith, arrays
 from weft.frontend.emit import Emitter
 from weft.frontend.values import Array, Index, Mask, Scalar, Value
-from weft.frontend.writing import Variable, counter, may_share, nest, when
+from weft.frontend.writing import Variable, axis_index, counter, may_share, nest, others, when
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, Var, integer
 from weft.ir.ops import REDUCTIONS
@@ -98,6 +98,43 @@ def compacted(mask: Mask, emitter: Emitter, name: str = "chosen") -> Array:
 
     each(condition, emitter, copy)
     return arrays.of_buffer(buffer)
+
+
+def compressed(array: Array, condition: Array, axis: int, emitter: Emitter) -> Array:
+    """The slices along one axis for which a condition of rank 1 holds, as a new array."""
+    condition = arrays.evaluated(condition, emitter, "mask")
+    rest = others(array.shape, axis)
+    shape = axis_index(rest, axis, counted(condition, emitter))
+    buffer = emitter.allocate("chosen", array.type.strong, shape)
+
+    def copy(at: Index, rank: Variable) -> None:
+        dims, inner = emitter.domain(rest, "klmnpqrs")
+        value = arith.cast(array.element(axis_index(inner, axis, at[0])), buffer.type)
+        emitter.assign(dims, buffer.name, axis_index(inner, axis, rank.index), value)
+
+    each(condition, emitter, copy)
+    return arrays.of_buffer(buffer)
+
+
+def truths(array: Array) -> Array:
+    """The truth of each element."""
+    if array.type == BOOL:
+        return array
+    return Array(array.shape, BOOL, lambda at: arith.condition(array.element(at)), cost=array.cost + 1)
+
+
+def positions(array: Array, emitter: Emitter) -> tuple[Array, ...]:
+    """The indices of the elements that are not zero, one array for each axis."""
+    condition = arrays.evaluated(truths(array), emitter, "mask")
+    count = counted(condition, emitter)
+    buffers = [emitter.allocate("position", I64, (count,)) for _ in condition.shape]
+
+    def note(at: Index, rank: Variable) -> None:
+        for buffer, variable in zip(buffers, at):
+            emitter.assign((), buffer.name, (rank.index,), arith.cast(variable, I64))
+
+    each(condition, emitter, note)
+    return tuple(arrays.of_buffer(buffer) for buffer in buffers)
 
 
 def neutral(mask: Mask, op: str, of: ScalarType) -> Array:

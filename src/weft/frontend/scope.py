@@ -30,6 +30,7 @@ class Slot:
     key: tuple[int, str]
     buffer: Buffer | None = None
     entry: ScalarType | None = None  # the type of the value it had when it was opened
+    history: list[ScalarType] = field(default_factory=list)  # the types of the values assigned so far
     swapped: bool = False  # only ever permuted with other arrays: `a, b = b, a`
 
 

@@ -15,7 +15,7 @@ from weft.frontend.expressions import BINARY
 from weft.frontend.results import Results
 from weft.frontend.values import Array, Closure, Mask, Scalar, Slice, Tuple, Value
 from weft.ir import walk
-from weft.ir.expr import ZERO, Const, Op, Read, Var, integer
+from weft.ir.expr import ZERO, Const, Read, Var, integer
 from weft.ir.program import (
     Block,
     Loop,

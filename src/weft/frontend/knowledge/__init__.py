@@ -101,7 +101,7 @@ def native(
 def _load() -> None:
     global _loaded
     if not _loaded:
-        from weft.frontend.knowledge import creation, linear, python, reductions, shaping, ufuncs  # noqa: F401
+        from weft.frontend.knowledge import creation, linear, python, reductions, selecting, shaping, ufuncs  # noqa: F401
 
         _loaded = True
 

@@ -234,6 +234,20 @@ def _quotient(shape: tuple[Expr, ...], known: list[Expr]) -> Expr | None:
     return arrays.count(left)
 
 
+def flattened(array: Array, emitter: Emitter) -> Array:
+    """The elements in C order as an array of rank 1, for reading."""
+    if array.rank == 1:
+        return array
+    if array.rank == 0:
+        return arrays.remap(array, (ONE,), lambda at: ())
+    return replace(reshaped(array, (arrays.count(array.shape),), emitter), borrowed=False)
+
+
+def unravelled(flat: Expr, shape: tuple[Expr, ...]) -> Index:
+    """A position in C order as an index into `shape`."""
+    return _split(flat, shape)
+
+
 @native(np.reshape, parameters="a shape")
 def _reshape(call: Bound) -> Value:
     array = _operand(call)
@@ -275,7 +289,7 @@ def diagonal(array: Array, emitter: Emitter) -> Array:
 def _diag(call: Bound) -> Value:
     array = _operand(call)
     if array.rank == 2:
-        return replace(diagonal(array, call.builder.emitter), view=None)
+        return replace(diagonal(array, call.builder.emitter), view=None, borrowed=array.view is not None)
     zero = arith.cast(Const(0, INT), array.type)
 
     def element(at: Index) -> Expr:

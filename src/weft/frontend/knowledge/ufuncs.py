@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays
+from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant_int
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.masks import settled
-from weft.frontend.values import Array, Mask, Scalar, Value
+from weft.frontend.values import Array, Mask, Scalar, Tuple, Value
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.ops import OPERATIONS
 from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType, can_cast
@@ -105,7 +104,7 @@ def deliver(call: Bound, result: Value) -> Value:
     if out is None:
         return result
     emitter = call.builder.emitter
-    result = settled(result, emitter)
+    result = masks.settled(result, emitter)
     if not isinstance(out, Array) or out.view is None:
         raise Unsupported(emitter.span, f"out= of {call.name}() that is not an array")
     of = result.type if isinstance(result, (Array, Scalar)) else None
@@ -124,7 +123,7 @@ def _register(ufunc: np.ufunc, op: str) -> None:
     def build(call: Bound) -> Value:
         operands = [call.need(n) for n in names.split()[:-1]]
         if op == "abs" and ufunc is np.fabs:
-            operands = [_floating(settled(operands[0], call.builder.emitter))]
+            operands = [_floating(masks.settled(operands[0], call.builder.emitter))]
         return deliver(call, elements(call, operands, op))
 
 
@@ -189,8 +188,9 @@ _scaled(np.degrees, 180.0 / np.pi)
 
 @native(np.where, parameters="condition x y")
 def _where(call: Bound) -> Value:
-    if "x" not in call.given or "y" not in call.given:
-        raise Unsupported(call.builder.emitter.span, "np.where with a condition alone", "use np.where(condition, x, y)")
+    if "x" not in call.given and "y" not in call.given:
+        found = arrays.as_array(as_plain(call.need("condition")), call.builder.emitter)
+        return Tuple(masks.positions(found, call.builder.emitter))
     operands = [as_plain(call.need(name)) for name in ("condition", "x", "y")]
     for value, other in ((operands[1], operands[2]), (operands[2], operands[1])):
         if isinstance(value, Scalar) and isinstance(other, (Array, Scalar)):
