@@ -1,7 +1,7 @@
 """Side by side: NumPy, Numba (serial, parallel) and weft on the same data in the same process, one process a kernel.
 Results are compared before anything is timed; contenders take turns, and the minimum over the turns counts.
 
-    python benchmarks/run.py [--kernels jacobi_2d,softmax] [--threads 2] [--seconds 2] [--json FILE]
+    python benchmarks/run.py [--kernels jacobi_2d,softmax] [--size M] [--threads 2] [--seconds 2] [--json FILE]
 """
 
 from __future__ import annotations
@@ -35,43 +35,29 @@ def _contenders(name: str) -> dict[str, Callable[..., Any]]:
     except ImportError:
         numba = None
     if numba is not None:
-        serial = benchmark.parallel or benchmark.loops  # without parallel=True its prange is a range
-        if serial is not None:
-            found["numba"] = numba.njit(serial)
-        if benchmark.parallel is not None:
-            found["numba parallel"] = numba.njit(parallel=True)(benchmark.parallel)
+        # Without parallel=True its prange is a range.
+        found["numba"] = numba.njit(benchmark.parallel or benchmark.loops or benchmark.plain)
+        found["numba parallel"] = numba.njit(parallel=True)(benchmark.parallel or benchmark.plain)
     found["weft numpy form"] = weft.jit(fallback="error")(benchmark.plain)
     if benchmark.loops is not None:
         found["weft loop form"] = weft.jit(fallback="error")(benchmark.loops)
     return found
 
 
-def _copies(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(value.copy() if isinstance(value, np.ndarray) else value for value in arguments)
-
-
-def _wrong(actual: Any, expected: Any, tolerance: float) -> bool:
-    if isinstance(expected, tuple):
-        return any(_wrong(one, other, tolerance) for one, other in zip(actual, expected))
-    if expected is None:
-        return actual is not None
-    scale = float(np.max(np.abs(expected))) or 1.0
-    return not np.allclose(actual, expected, rtol=tolerance, atol=tolerance * scale)
-
-
-def measure(name: str, seconds: float) -> dict[str, Any]:
+def measure(name: str, size: str, seconds: float) -> dict[str, Any]:
     """Times in milliseconds of every contender on one kernel; a text instead where it failed or was wrong."""
     from benchmarks.kernels import BY_NAME
+    from benchmarks.kernels.registry import agree, copies
 
     benchmark = BY_NAME[name]
-    arguments = benchmark.make(np.random.default_rng(3))
-    reference = _copies(arguments)
+    arguments = benchmark.arguments(size)
+    reference = copies(arguments)
     expected = (benchmark.plain(*reference), reference)
     result: dict[str, Any] = {}
     first: dict[str, float] = {}
-    running: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {}
+    running: dict[str, Callable[..., Any]] = {}
     for label, function in _contenders(name).items():
-        mine = _copies(arguments)
+        mine = copies(arguments)
         try:
             start = time.perf_counter()
             value = function(*mine)
@@ -81,17 +67,18 @@ def measure(name: str, seconds: float) -> dict[str, Any]:
                 f"{type(error).__name__}: {str(error).splitlines()[0][:150]}" if str(error) else type(error).__name__
             )
             continue
-        if _wrong((value, mine), expected, benchmark.tolerance):
+        if not agree((value, mine), expected, benchmark.tolerance):
             result[label] = "wrong"
             continue
-        running[label] = (function, _copies(arguments))
+        running[label] = function
     best = dict.fromkeys(running, float("inf"))
     deadline = time.perf_counter() + seconds * len(running)
     turns = 0
     while turns < 5 or (time.perf_counter() < deadline and turns < 300):
-        for label, (function, mine) in running.items():
+        for label, function in running.items():
             if turns >= 2 and best[label] > 1.0:
                 continue  # slow ones have been seen twice
+            mine = copies(arguments)  # fresh ones: what a kernel does in place must not change the next turn's work
             start = time.perf_counter()
             function(*mine)
             best[label] = min(best[label], time.perf_counter() - start)
@@ -100,10 +87,10 @@ def measure(name: str, seconds: float) -> dict[str, Any]:
     return {"kernel": name, "milliseconds": result, "first call": first, "turns": turns}
 
 
-def _child(name: str, seconds: float, threads: int) -> dict[str, Any]:
+def _child(name: str, size: str, seconds: float, threads: int) -> dict[str, Any]:
     variables = ("WEFT_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     environment = {**os.environ, **dict.fromkeys(variables, str(threads))}
-    command = [sys.executable, __file__, "--one", name, "--seconds", str(seconds)]
+    command = [sys.executable, __file__, "--one", name, "--size", size, "--seconds", str(seconds)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["died"])[-1]
@@ -123,19 +110,20 @@ def _row(measured: dict[str, Any]) -> str:
     versus = []
     for rival in ("numpy", "numba parallel" if "numba parallel" in numbers else "numba"):
         versus.append(f"{numbers[rival] / weft_best:.2f}x" if weft_best and rival in numbers else "-")
-    return f"{measured['kernel']:16}" + "".join(f"{cell:>17}" for cell in cells + versus)
+    return f"{measured['kernel']:25}" + "".join(f"{cell:>17}" for cell in cells + versus)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernels", default="", help="names, separated by commas (default: all)")
+    parser.add_argument("--size", default="M", choices=("tiny", "S", "M", "L"))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=1.5, help="for each contender")
     parser.add_argument("--json", type=Path, help="write the results here")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(measure(options.one, options.seconds)))
+        print(json.dumps(measure(options.one, options.size, options.seconds)))
         return 0
     from benchmarks.kernels import BY_NAME
 
@@ -143,20 +131,24 @@ def main() -> int:
     unknown = [name for name in names if name not in BY_NAME]
     if unknown:
         parser.error(f"unknown kernel {unknown[0]!r}; known: {', '.join(BY_NAME)}")
-    print(f"milliseconds, minimum of repeated calls, {options.threads} threads; last: NumPy and Numba over weft")
-    print(f"{'':16}" + "".join(f"{label:>17}" for label in (*CONTENDERS, "vs numpy", "vs numba")))
+    print(
+        f"milliseconds, minimum of repeated calls, size {options.size}, {options.threads} threads; last: NumPy and Numba over weft"
+    )
+    print(f"{'':25}" + "".join(f"{label:>17}" for label in (*CONTENDERS, "vs numpy", "vs numba")))
     results = []
     for name in names:
-        measured = _child(name, options.seconds, options.threads)
+        measured = _child(name, options.size, options.seconds, options.threads)
         results.append(measured)
         print(_row(measured), flush=True)
         complaints = [
             f"{label}: {value}" for label, value in measured["milliseconds"].items() if isinstance(value, str)
         ]
         for complaint in [*complaints, *filter(None, [measured.get("error")])]:
-            print(f"{'':16}  {complaint}", flush=True)
+            print(f"{'':25}  {complaint}", flush=True)
     if options.json:
-        options.json.write_text(json.dumps({"threads": options.threads, "results": results}, indent=1) + "\n")
+        options.json.write_text(
+            json.dumps({"threads": options.threads, "size": options.size, "results": results}, indent=1) + "\n"
+        )
     return 0
 
 

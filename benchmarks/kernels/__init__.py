@@ -1,5 +1,5 @@
-"""What is measured: one file a kernel, written from the published mathematics, with `numpy_form`, often `loop_form` (over
-arrays or nested lists), `initialise(size)` and `SIZES`. `BY_NAME` lists them all.
+"""What is measured: one file a kernel, written from the published mathematics, with `numpy_form`, often `loop_form`
+(over arrays or nested lists), `initialise(size)` and `SIZES`. `BY_NAME` lists them all.
 """
 
 from __future__ import annotations

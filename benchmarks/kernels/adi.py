@@ -4,7 +4,7 @@ tridiagonal systems along one axis and is explicit along the other.
 
 import numpy as np
 
-SIZES = {"tiny": (3, 9), "S": (10, 100), "M": (40, 250), "L": (150, 500)}
+SIZES = {"tiny": (3, 9), "S": (8, 80), "M": (20, 200), "L": (60, 400)}
 
 
 def initialise(size):
@@ -68,9 +68,7 @@ def loop_form(steps, u):
             for j in range(1, n - 1):
                 pivot = a * p[i, j - 1] + b
                 p[i, j] = -c / pivot
-                q[i, j] = (
-                    -d * u[j, i - 1] + (1.0 + 2.0 * d) * u[j, i] - f * u[j, i + 1] - a * q[i, j - 1]
-                ) / pivot
+                q[i, j] = (-d * u[j, i - 1] + (1.0 + 2.0 * d) * u[j, i] - f * u[j, i + 1] - a * q[i, j - 1]) / pivot
             v[n - 1, i] = 1.0
             for j in range(n - 2, 0, -1):
                 v[j, i] = p[i, j] * v[j + 1, i] + q[i, j]
@@ -81,9 +79,7 @@ def loop_form(steps, u):
             for j in range(1, n - 1):
                 pivot = d * p[i, j - 1] + e
                 p[i, j] = -f / pivot
-                q[i, j] = (
-                    -a * v[i - 1, j] + (1.0 + 2.0 * a) * v[i, j] - c * v[i + 1, j] - d * q[i, j - 1]
-                ) / pivot
+                q[i, j] = (-a * v[i - 1, j] + (1.0 + 2.0 * a) * v[i, j] - c * v[i + 1, j] - d * q[i, j - 1]) / pivot
             u[i, n - 1] = 1.0
             for j in range(n - 2, 0, -1):
                 u[i, j] = p[i, j] * u[i, j + 1] + q[i, j]

@@ -14,10 +14,7 @@ def initialise(size):
 
 
 def numpy_form(theta_1, phi_1, theta_2, phi_2):
-    half = (
-        np.sin((theta_2 - theta_1) / 2) ** 2
-        + np.cos(theta_1) * np.cos(theta_2) * np.sin((phi_2 - phi_1) / 2) ** 2
-    )
+    half = np.sin((theta_2 - theta_1) / 2) ** 2 + np.cos(theta_1) * np.cos(theta_2) * np.sin((phi_2 - phi_1) / 2) ** 2
     return 2 * np.arctan2(np.sqrt(half), np.sqrt(1 - half))
 
 

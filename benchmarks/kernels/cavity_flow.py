@@ -1,10 +1,10 @@
-"""Incompressible flow in a lid-driven cavity: explicit momentum steps, and a pressure Poisson equation relaxed by Jacobi
-sweeps at each of them.
+"""Incompressible flow in a lid-driven cavity: explicit momentum steps, and a pressure Poisson equation relaxed by
+Jacobi sweeps at each of them.
 """
 
 import numpy as np
 
-SIZES = {"tiny": (9, 8, 3, 4), "S": (61, 61, 8, 40), "M": (101, 101, 30, 50), "L": (201, 201, 80, 50)}
+SIZES = {"tiny": (9, 8, 3, 4), "S": (61, 61, 4, 40), "M": (101, 101, 15, 50), "L": (201, 201, 40, 50)}
 
 
 def initialise(size):
@@ -25,9 +25,9 @@ def source_term(b, density, dt, u, v, dx, dy):
 def relax_pressure(p, b, dx, dy, sweeps):
     for _ in range(sweeps):
         old = p.copy()
-        p[1:-1, 1:-1] = (
-            (old[1:-1, 2:] + old[1:-1, :-2]) * dy**2 + (old[2:, 1:-1] + old[:-2, 1:-1]) * dx**2
-        ) / (2 * (dx**2 + dy**2)) - dx**2 * dy**2 / (2 * (dx**2 + dy**2)) * b[1:-1, 1:-1]
+        p[1:-1, 1:-1] = ((old[1:-1, 2:] + old[1:-1, :-2]) * dy**2 + (old[2:, 1:-1] + old[:-2, 1:-1]) * dx**2) / (
+            2 * (dx**2 + dy**2)
+        ) - dx**2 * dy**2 / (2 * (dx**2 + dy**2)) * b[1:-1, 1:-1]
         p[:, -1] = p[:, -2]
         p[0, :] = p[1, :]
         p[:, 0] = p[:, 1]
@@ -97,9 +97,9 @@ def loop_form(u, v, p, steps, sweeps, dt, dx, dy, density, viscosity):
                     old[i, j] = p[i, j]
             for i in range(1, ny - 1):
                 for j in range(1, nx - 1):
-                    p[i, j] = (
-                        (old[i, j + 1] + old[i, j - 1]) * dy**2 + (old[i + 1, j] + old[i - 1, j]) * dx**2
-                    ) / (2 * (dx**2 + dy**2)) - dx**2 * dy**2 / (2 * (dx**2 + dy**2)) * b[i, j]
+                    p[i, j] = ((old[i, j + 1] + old[i, j - 1]) * dy**2 + (old[i + 1, j] + old[i - 1, j]) * dx**2) / (
+                        2 * (dx**2 + dy**2)
+                    ) - dx**2 * dy**2 / (2 * (dx**2 + dy**2)) * b[i, j]
             for i in range(ny):
                 p[i, nx - 1] = p[i, nx - 2]
             for j in range(nx):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-SIZES = {"tiny": (9,), "S": (130,), "M": (400,), "L": (1200,)}
+SIZES = {"tiny": (9,), "S": (90,), "M": (280,), "L": (850,)}
 
 
 def initialise(size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (8,), "S": (800,), "M": (2000,), "L": (4500,)}
+SIZES = {"tiny": (8,), "S": (500,), "M": (1500,), "L": (3800,)}
 
 
 def initialise(size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (5, 7), "S": (700, 1000), "M": (2000, 3000), "L": (8000, 7500)}
+SIZES = {"tiny": (5, 7), "S": (1400, 1600), "M": (3500, 4000), "L": (9000, 9000)}
 
 
 def initialise(size):

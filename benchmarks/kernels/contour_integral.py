@@ -1,10 +1,10 @@
-"""Moments of a resolvent along a contour in the complex plane: at each point a polynomial matrix is assembled and solved
-for a block of right-hand sides.
+"""Moments of a resolvent along a contour in the complex plane: at each point a polynomial matrix is assembled and
+solved for a block of right-hand sides.
 """
 
 import numpy as np
 
-SIZES = {"tiny": (5, 3, 4, 3), "S": (50, 20, 24, 3), "M": (150, 60, 32, 3), "L": (400, 200, 48, 3)}
+SIZES = {"tiny": (5, 3, 4, 3), "S": (80, 30, 24, 3), "M": (140, 40, 24, 3), "L": (400, 100, 32, 3)}
 
 
 def initialise(size):

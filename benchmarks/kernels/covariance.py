@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (9, 6), "S": (300, 200), "M": (900, 500), "L": (1500, 1200)}
+SIZES = {"tiny": (9, 6), "S": (500, 400), "M": (1000, 600), "L": (1500, 1200)}
 
 
 def initialise(size):

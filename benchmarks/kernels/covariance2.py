@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (9, 6), "S": (1200, 700), "M": (3000, 1600), "L": (7000, 3600)}
+SIZES = {"tiny": (9, 6), "S": (700, 400), "M": (2400, 1300), "L": (6000, 3200)}
 
 
 def initialise(size):

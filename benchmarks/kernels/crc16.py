@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (11,), "S": (2_500,), "M": (25_000,), "L": (250_000,)}
+SIZES = {"tiny": (11,), "S": (8_000,), "M": (70_000,), "L": (700_000,)}
 
 
 def initialise(size):

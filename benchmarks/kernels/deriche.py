@@ -1,4 +1,4 @@
-"""Deriche's recursive smoothing filter over an image: causal and anticausal second-order recurrences along each axis."""
+"""Deriche's recursive smoothing filter over an image: causal and anticausal second-order recurrences on each axis."""
 
 import math
 

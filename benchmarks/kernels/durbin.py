@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (8,), "S": (1_000,), "M": (6_000,), "L": (25_000,)}
+SIZES = {"tiny": (8,), "S": (2500,), "M": (10_000,), "L": (35_000,)}
 
 
 def initialise(size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (9,), "S": (140,), "M": (400,), "L": (900,)}
+SIZES = {"tiny": (9,), "S": (200,), "M": (360,), "L": (800,)}
 
 
 def initialise(size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (7,), "S": (2000,), "M": (6500,), "L": (14000,)}
+SIZES = {"tiny": (7,), "S": (2000,), "M": (5500,), "L": (11_000,)}
 
 
 def initialise(size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (7,), "S": (2000,), "M": (5500,), "L": (15000,)}
+SIZES = {"tiny": (7,), "S": (2500,), "M": (7000,), "L": (12_000,)}
 
 
 def initialise(size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (8, 5), "S": (110, 100), "M": (240, 200), "L": (500, 450)}
+SIZES = {"tiny": (8, 5), "S": (110, 100), "M": (300, 260), "L": (650, 600)}
 
 
 def initialise(size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (2, 6), "S": (6, 40), "M": (12, 90), "L": (25, 160)}
+SIZES = {"tiny": (2, 6), "S": (6, 45), "M": (10, 80), "L": (20, 150)}
 
 
 def initialise(size):

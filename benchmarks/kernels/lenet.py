@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.kernels.conv2d_bias import convolve
 
-SIZES = {"tiny": (2, 16, 16), "S": (2, 28, 28), "M": (16, 28, 28), "L": (32, 64, 64)}
+SIZES = {"tiny": (2, 16, 16), "S": (4, 28, 28), "M": (64, 32, 32), "L": (128, 64, 64)}
 
 
 def initialise(size):

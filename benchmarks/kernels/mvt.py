@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (7,), "S": (2500,), "M": (8000,), "L": (20000,)}
+SIZES = {"tiny": (7,), "S": (3500,), "M": (9000,), "L": (16_000,)}
 
 
 def initialise(size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (5, 3), "S": (40, 30), "M": (100, 80), "L": (250, 150)}
+SIZES = {"tiny": (5, 3), "S": (60, 60), "M": (200, 120), "L": (450, 250)}
 
 
 def initialise(size):

@@ -16,7 +16,7 @@ Size = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """`plain` is what a user runs today; `loops` says the same element by element; `parallel` is what a Numba user writes.
+    """`plain` is what a user runs today, `loops` the same element by element, `parallel` what a Numba user writes.
 
     `sizes` maps "tiny" (for tests), "S", "M" and "L" (about 10 ms, 100 ms and 1 s of NumPy) to what `initialise` takes.
     """
@@ -53,7 +53,7 @@ def copies(arguments: Arguments) -> Arguments:
 
 
 def agree(actual: Any, expected: Any, tolerance: float) -> bool:
-    """Whether two results are the same up to `tolerance`, relative to the largest element (looser in single precision)."""
+    """Whether two results agree up to `tolerance`, relative to the largest element (looser in single precision)."""
     if isinstance(expected, tuple):
         pairs = zip(actual, expected)
         return len(actual) == len(expected) and all(agree(one, other, tolerance) for one, other in pairs)

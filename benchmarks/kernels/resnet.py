@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.kernels.conv2d_bias import convolve
 
-SIZES = {"tiny": (2, 6, 7, 8, 4), "S": (2, 12, 12, 32, 8), "M": (8, 14, 14, 64, 16), "L": (8, 28, 28, 128, 32)}
+SIZES = {"tiny": (2, 6, 7, 8, 4), "S": (8, 12, 12, 32, 8), "M": (8, 28, 28, 64, 16), "L": (8, 56, 56, 128, 32)}
 
 
 def initialise(size):

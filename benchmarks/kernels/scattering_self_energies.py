@@ -6,9 +6,9 @@ import numpy as np
 
 SIZES = {
     "tiny": (2, 3, 2, 2, 2, 4, 2, 2),
-    "S": (3, 4, 3, 2, 3, 6, 3, 3),
-    "M": (3, 8, 3, 3, 3, 10, 4, 4),
-    "L": (4, 12, 4, 4, 3, 24, 6, 4),
+    "S": (2, 4, 2, 2, 3, 4, 3, 3),
+    "M": (3, 5, 3, 2, 3, 8, 4, 4),
+    "L": (4, 10, 3, 3, 3, 16, 4, 4),
 }
 
 
@@ -60,7 +60,9 @@ def loop_form(index, gradient, green, phonon, energy):
                                         for c in range(orbitals):
                                             left[r, c] = 0.0
                                             for s in range(orbitals):
-                                                left[r, c] += green[k, e - w, index[a, b], r, s] * gradient[a, b, i, s, c]
+                                                left[r, c] += (
+                                                    green[k, e - w, index[a, b], r, s] * gradient[a, b, i, s, c]
+                                                )
                                     for r in range(orbitals):
                                         for c in range(orbitals):
                                             for s in range(orbitals):

@@ -28,7 +28,13 @@ def loop_form(steps, a):
         for i in range(1, n - 1):
             for j in range(1, n - 1):
                 a[i, j] = (
-                    a[i - 1, j - 1] + a[i - 1, j] + a[i - 1, j + 1]
-                    + a[i, j - 1] + a[i, j] + a[i, j + 1]
-                    + a[i + 1, j - 1] + a[i + 1, j] + a[i + 1, j + 1]
+                    a[i - 1, j - 1]
+                    + a[i - 1, j]
+                    + a[i - 1, j + 1]
+                    + a[i, j - 1]
+                    + a[i, j]
+                    + a[i, j + 1]
+                    + a[i + 1, j - 1]
+                    + a[i + 1, j]
+                    + a[i + 1, j + 1]
                 ) / 9.0

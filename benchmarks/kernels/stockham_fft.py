@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (2, 4), "S": (2, 14), "M": (2, 17), "L": (2, 20)}
+SIZES = {"tiny": (2, 4), "S": (2, 15), "M": (2, 17), "L": (2, 20)}
 
 
 def initialise(size):

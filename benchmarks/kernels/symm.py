@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (6, 5), "S": (90, 80), "M": (280, 250), "L": (700, 600)}
+SIZES = {"tiny": (6, 5), "S": (45, 40), "M": (160, 140), "L": (500, 450)}
 
 
 def initialise(size):

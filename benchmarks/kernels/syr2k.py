@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (7, 5), "S": (70, 60), "M": (220, 180), "L": (550, 450)}
+SIZES = {"tiny": (7, 5), "S": (45, 40), "M": (130, 100), "L": (400, 330)}
 
 
 def initialise(size):

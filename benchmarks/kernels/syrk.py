@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (7, 5), "S": (90, 80), "M": (280, 230), "L": (700, 600)}
+SIZES = {"tiny": (7, 5), "S": (60, 50), "M": (200, 160), "L": (620, 520)}
 
 
 def initialise(size):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (8,), "S": (3000,), "M": (9000,), "L": (20000,)}
+SIZES = {"tiny": (8,), "S": (3000,), "M": (10_000,), "L": (16_000,)}
 
 
 def initialise(size):

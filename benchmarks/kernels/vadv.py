@@ -2,14 +2,15 @@
 
 import numpy as np
 
-SIZES = {"tiny": (4, 5, 6), "S": (40, 40, 40), "M": (100, 100, 80), "L": (256, 256, 120)}
+SIZES = {"tiny": (4, 5, 6), "S": (60, 60, 50), "M": (120, 120, 80), "L": (300, 300, 120)}
 
 
 def initialise(size):
     ni, nj, nk = size
     rng = np.random.default_rng(50)
     shape = (ni, nj, nk)
-    return rng.random(shape), rng.random(shape), rng.random((ni + 1, nj, nk)), rng.random(shape), rng.random(shape), 0.15
+    tendency, field, wind = rng.random(shape), rng.random(shape), rng.random((ni + 1, nj, nk))
+    return tendency, field, wind, rng.random(shape), rng.random(shape), 0.15
 
 
 def numpy_form(tendency, field, wind, position, stage, dt):

@@ -164,8 +164,8 @@ class Jitted(_Base):
                 # A mistake of weft's own is no reason for the user's program to stop: Python can run it.
                 if os.environ.get("WEFT_VERIFY", "0") not in ("", "0"):
                     raise
-                self._refused[key] = problem = self._own_mistake(trouble)
-                return self._refuse(problem)
+                mistake = self._refused[key] = self._own_mistake(trouble)
+                return self._refuse(mistake)
 
     def _own_mistake(self, trouble: Exception) -> Unsupported:
         place = self._load()

@@ -87,7 +87,7 @@ def broadcast_shapes(shapes: Sequence[tuple[Expr, ...]], emitter: Emitter) -> tu
 
 
 def _common_extent(left: Expr, right: Expr, shapes: Sequence[tuple[Expr, ...]], emitter: Emitter) -> Expr:
-    """One extent of two that must agree.  Sizes known only at run time may turn out to be 1, which NumPy would stretch."""
+    """One extent of two that must agree.  Sizes known only at run time may be 1 there, which NumPy would stretch."""
     message = MISMATCH
     if all(len(shape) == 1 for shape in shapes) and len(shapes) == 2:
         message += " ({0},) ({1},) "
@@ -97,7 +97,7 @@ def _common_extent(left: Expr, right: Expr, shapes: Sequence[tuple[Expr, ...]], 
 
 
 def _refuse_stretch(one: Expr, other: Expr, emitter: Emitter) -> None:
-    """A length that is found to be 1 only at run time is not stretched: that must be said, not mistaken for an error."""
+    """A length found to be 1 only at run time is not stretched: that must be said, not mistaken for an error."""
     if ix.difference(one, other) is not None or affine(one) is not None:
         return
     fine = Op("or", (Op("ne", (one, ONE), BOOL), Op("eq", (other, ONE), BOOL)), BOOL)

@@ -16,6 +16,7 @@ from weft.frontend.scope import Scope, Slot
 from weft.frontend.values import Array, Object, Scalar, Slice, Tuple, Value, describe
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Read
+from weft.ir.index import affine
 from weft.ir.program import Buffer, Node, Role
 from weft.ir.types import ScalarType, join
 

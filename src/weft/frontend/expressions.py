@@ -204,8 +204,9 @@ class Expressions(Core):
                 of = other.type if isinstance(other, Array) else other.array.type
                 arrays.weak_int(value.expr, of, self.emitter)
         self.emitter.span = span
-        if op == "pow" and isinstance(left, (Array, Mask)) and isinstance(right, Scalar) and isinstance(right.expr, Const):
-            return self._array_power(left, right)
+        if op == "pow" and isinstance(left, (Array, Mask)) and isinstance(right, Scalar):
+            if isinstance(right.expr, Const):
+                return self._array_power(left, right)
         return arrays.apply(op, [left, right], self.emitter)
 
     def _array_power(self, base: Array | Mask, exponent: Scalar) -> Value:

@@ -266,7 +266,7 @@ def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool)
         raise Unsupported(emitter.span, "newaxis together with integer arrays in one index")
     indices = [_index_array(items[k], emitter) for k in advanced]
     common = arrays.broadcast_shapes([index.shape for index in indices], emitter)
-    checked = [
+    sources = [
         checked(arrays.broadcast_to(index, common), array, axis, common, emitter)
         for index, axis in zip(indices, advanced)
     ]
@@ -282,7 +282,7 @@ def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool)
         rest = at[: len(before)] + at[len(before) + rank :]
         for k, variable in zip(before + after, rest):
             place[k] = ix.add(slices[k].start, ix.mul(slices[k].step, variable))
-        for k, source in zip(advanced, checked):
+        for k, source in zip(advanced, sources):
             place[k] = source.element(middle)
         return tuple(place[k] for k in range(array.rank))
 

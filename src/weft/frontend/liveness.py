@@ -44,12 +44,16 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def bound_anew(nodes: Iterable[ast.AST]) -> set[str]:
-    """Names that executing the nodes may bind to another array: `a += x` changes an array in place, `a @= x` does not."""
+    """Names that executing the nodes may bind to another array: `a += x` works in place, `a @= x` does not."""
     found: set[str] = set()
     stack = list(nodes)
     while stack:
         node = stack.pop()
-        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and not isinstance(node.op, ast.MatMult):
+        if (
+            isinstance(node, ast.AugAssign)
+            and isinstance(node.target, ast.Name)
+            and not isinstance(node.op, ast.MatMult)
+        ):
             stack.append(node.value)
         elif isinstance(node, ast.stmt) and not _nested(node):
             own = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]

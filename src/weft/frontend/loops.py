@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.frontend import arith, arrays
@@ -44,9 +45,8 @@ class Loops(Statements):
         condition = arith.condition(test.expr)
         span = self.emitter.span
         live = self.scope.liveness.live_after(node)
-        merged = {
-            n for n in self._assigned([*node.body, *node.orelse]) & live if not isinstance(self.scope.values.get(n), Closure)
-        }
+        names = self._assigned([*node.body, *node.orelse]) & live
+        merged = {name for name in names if not isinstance(self.scope.values.get(name), Closure)}
         opened = self.open_slots(merged, node, element_written([*node.body, *node.orelse]))
         if any(self.changes_type(self.scope.slots[name]) for name in opened):
             condition = self.emitter.snapshot(condition, "test")  # asked again if the value is returned
@@ -75,7 +75,9 @@ class Loops(Statements):
     def _merge_types(self, name: str, node: ast.If, condition: Expr, turn: int, widened: set[str]) -> None:
         """A scalar of one type after one branch and of another after the other: remember which, for a return."""
         slot = self.scope.slots[name]
-        if slot.buffer is None or slot.buffer.rank or slot.buffer.name in widened or not isinstance(condition, (Read, Var)):
+        if slot.buffer is None or slot.buffer.rank or slot.buffer.name in widened:
+            return
+        if not isinstance(condition, (Read, Var)):
             return
         sides: list[ScalarType] = []
         for body, types in ((node.body, slot.history[:turn]), (node.orelse, slot.history[turn:])):
@@ -151,7 +153,7 @@ class Loops(Statements):
         """Names live where the body begins or where the loop is left."""
         return set(self.scope.liveness.live_at_head(node) | self.scope.liveness.live_after(node))
 
-    def _assigned(self, nodes: list[ast.AST]) -> set[str]:
+    def _assigned(self, nodes: Sequence[ast.AST]) -> set[str]:
         """Names that the nodes may bind; one that holds an array and is only updated in place (`a += x`) keeps it."""
         names = assigned(nodes)
         for name in names - bound_anew(nodes):

@@ -1,7 +1,7 @@
-"""Elements chosen by a boolean mask.  In: a `Mask`; out: the chosen elements as an array, or an update of them in place.
+"""Elements chosen by a boolean mask.  In: a `Mask`; out: the chosen elements as an array, or an update in place.
 
-A mask stays a mask as long as it can: `a[m] = b[m] * 2` is one statement over the whole of `a`, with a select.  Where the
-chosen elements are wanted as an array of their own they are counted and then copied, in order.
+A mask stays a mask as long as it can: `a[m] = b[m] * 2` is one statement over the whole of `a`, with a select.  Where
+the chosen elements are wanted as an array of their own they are counted and then copied, in order.
 """
 
 from __future__ import annotations
@@ -151,7 +151,8 @@ def neutral(mask: Mask, op: str, of: ScalarType) -> Array:
 # --- updates --------------------------------------------------------------------------------------------------------
 
 _TOO_MANY = (
-    "NumPy boolean array indexing assignment cannot assign {0} input values to the {1} output values where the mask is true"
+    "NumPy boolean array indexing assignment cannot assign {0} input values to the {1} output values "
+    "where the mask is true"
 )
 
 
@@ -202,9 +203,8 @@ def _scatter(place: Mask, source: Array, emitter: Emitter) -> None:
     def write(at: Index, rank: Variable) -> None:
         dims, inner = emitter.domain(shape, "klmnpqrs")
         full = (rank.index, *inner)
-        index = tuple(
-            ZERO if arrays.is_one(extent) else full[len(full) - source.rank + k] for k, extent in enumerate(source.shape)
-        )
+        first = len(full) - source.rank
+        index = tuple(ZERO if arrays.is_one(extent) else full[first + k] for k, extent in enumerate(source.shape))
         if source.rank == len(full) and stretched is not None:
             index = (Op("select", (stretched, ZERO, index[0]), INT), *index[1:])
         new = arrays.storable(source.element(index), array.type, emitter)

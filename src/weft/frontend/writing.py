@@ -1,5 +1,5 @@
-"""Loops written by hand: what an algorithm that is not a statement over a domain (a scan, a sort, a compaction) is made of.
-In: an emitter; out: the nodes that the blocks below emit, in order.
+"""Loops written by hand: what an algorithm that is not a statement over a domain (a scan, a sort, a compaction) is made
+of.  In: an emitter; out: the nodes that the blocks below emit, in order.
 """
 
 from __future__ import annotations

@@ -23,7 +23,10 @@ def operand(call: Bound, name: str = "a") -> Array:
 
 
 def masked(call: Bound, op: str, of: ScalarType) -> Value | None:
-    """sum(a[mask]) --> sum(a where mask else 0), and so for every reduction with a neutral element; None if that will not do."""
+    """sum(a[mask]) --> sum(a where mask else 0), and so for every reduction with a neutral element.
+
+    None if that will not do.
+    """
     value = call.need("a")
     emitter = call.builder.emitter
     if not isinstance(value, Mask) or not masks.is_full(value) or constant_bool(call.get("keepdims"), emitter):

@@ -84,10 +84,14 @@ def _compressed(call: Bound, condition: Array, array: Array) -> Value:
         array, axis = flattened(array, emitter), 0
     if condition.rank != 1:
         raise Unsupported(emitter.span, "ValueError: condition must be a 1-d array")
-    room = ix.sub(array.shape[axis], condition.shape[0])
-    if ix.difference(array.shape[axis], condition.shape[0]) != 0 and not emitter.assure(room, "IndexError"):
-        raise Unsupported(emitter.span, "np.compress with a condition longer than the axis")
-    return masks.compressed(array, masks.truths(condition), axis, emitter)
+    condition = arrays.evaluated(masks.truths(condition), emitter, "mask")
+    extent = array.shape[axis]
+    if ix.difference(extent, condition.shape[0]) != 0 and not emitter.proved(ix.sub(extent, condition.shape[0])):
+        dims, at = emitter.domain(condition.shape)
+        fine = Op("or", (Op("lt", (at[0], extent), BOOL), arith.negate(condition.element(at))), BOOL)
+        message = f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
+        emitter.check(fine, "IndexError", message, (at[0], extent), dims)
+    return masks.compressed(array, condition, axis, emitter)
 
 
 @native(np.extract, parameters="condition arr")
@@ -218,13 +222,16 @@ def _put(call: Bound) -> Value:
     )
     size = emitter.snapshot(arrays.count(array.shape), "size")
     index = _within(index, size, _mode(call))
-    flat = Array((size,), array.type, lambda at: ZERO)
-    checked = indexing.checked(index, flat, 0, index.shape, emitter)
     some = Op("gt", (values.shape[0], ZERO), BOOL)
     trips = emitter.snapshot(Op("select", (some, index.shape[0], ZERO), INT), "trips")
     single = arrays.is_one(values.shape[0])
     with loop(emitter, ZERO, trips, "k") as k:
-        place = unravelled(checked.element((k,)), array.shape)
+        raw = emitter.snapshot(arith.cast(index.element((k,)), INT), "index")
+        position = indexing.wrap(raw, size)
+        inside = arith.conjunction(Op("ge", (position, ZERO), BOOL), Op("lt", (position, size), BOOL))
+        # What was put before an index that is out of bounds stays.
+        emitter.check(inside, "IndexError", "index {0} is out of bounds for axis 0 with size {1}", (raw, size))
+        place = unravelled(position, array.shape)
         source = values.element((ZERO if single else Op("mod", (k, values.shape[0]), INT),))
         emitter.assign((), view.buffer, view.index(place), arrays.storable(source, array.type, emitter))
     emitter.mutations += 1
