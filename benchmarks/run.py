@@ -19,7 +19,6 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-import numpy as np  # noqa: E402
 
 CONTENDERS = ("numpy", "numba", "numba parallel", "weft numpy form", "weft loop form")
 
@@ -131,9 +130,8 @@ def main() -> int:
     unknown = [name for name in names if name not in BY_NAME]
     if unknown:
         parser.error(f"unknown kernel {unknown[0]!r}; known: {', '.join(BY_NAME)}")
-    print(
-        f"milliseconds, minimum of repeated calls, size {options.size}, {options.threads} threads; last: NumPy and Numba over weft"
-    )
+    setting = f"size {options.size}, {options.threads} threads"
+    print(f"milliseconds, minimum of repeated calls, {setting}; last: NumPy and Numba over weft")
     print(f"{'':25}" + "".join(f"{label:>17}" for label in (*CONTENDERS, "vs numpy", "vs numba")))
     results = []
     for name in names:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 SIZES = {"tiny": (9,), "S": (90,), "M": (280,), "L": (850,)}
+LISTS = True
 
 
 def initialise(size):

@@ -3,6 +3,7 @@
 import numpy as np
 
 SIZES = {"tiny": (11,), "S": (8_000,), "M": (70_000,), "L": (700_000,)}
+LISTS = True
 
 
 def initialise(size):

@@ -3,6 +3,7 @@
 import numpy as np
 
 SIZES = {"tiny": (9,), "S": (200,), "M": (360,), "L": (800,)}
+LISTS = True
 
 
 def initialise(size):

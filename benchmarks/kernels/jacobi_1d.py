@@ -3,6 +3,7 @@
 import numpy as np
 
 SIZES = {"tiny": (3, 12), "S": (100, 40_000), "M": (60, 400_000), "L": (200, 1_000_000)}
+LISTS = True
 
 
 def initialise(size):

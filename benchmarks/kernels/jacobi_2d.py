@@ -3,6 +3,7 @@
 import numpy as np
 
 SIZES = {"tiny": (3, 9), "S": (15, 250), "M": (15, 800), "L": (40, 1600)}
+LISTS = True
 
 
 def initialise(size):

@@ -3,6 +3,7 @@
 import numpy as np
 
 SIZES = {"tiny": (8,), "S": (70,), "M": (220,), "L": (650,)}
+LISTS = True
 
 
 def initialise(size):

@@ -28,6 +28,7 @@ class Benchmark:
     loops: Function | None = None
     parallel: Function | None = None
     tolerance: float = 1e-9
+    lists: bool = False  # whether the loops also take nested lists for arrays
 
     def arguments(self, size: str) -> Arguments:
         """Fresh arguments, the same at each call."""
@@ -44,6 +45,7 @@ def from_module(module: ModuleType, parallel: Function | None) -> Benchmark:
         loops=getattr(module, "loop_form", None),
         parallel=parallel,
         tolerance=getattr(module, "TOLERANCE", 1e-9),
+        lists=getattr(module, "LISTS", False),
     )
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 SIZES = {"tiny": (2, 3, 4, 5), "S": (8, 8, 128, 256), "M": (32, 8, 256, 256), "L": (64, 16, 512, 256)}
+TOLERANCE = 1e-5
 
 
 def initialise(size):
@@ -32,6 +33,3 @@ def loop_form(x):
                 for j in range(columns):
                     out[n, h, i, j] /= total
     return out
-
-
-TOLERANCE = 1e-5

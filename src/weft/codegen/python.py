@@ -625,7 +625,8 @@ class _Writer:
         node = py.name(self.names.of(out.buffer))
         buffer = self.program.buffer(out.buffer)
         if isinstance(out, ScalarOut):
-            return node
+            # An element of a list argument arrives as an element of an array.
+            return py.call(_PYTHON_TYPES[buffer.type.dtype], node) if buffer.type.weak else node
         if isinstance(out, ArrayOut):
             if not buffer.rank:
                 node = py.call("np.array", node, dtype=py.name(py.dtype_name(buffer.type.dtype)))
@@ -647,7 +648,8 @@ class _Writer:
     def strided_view(self, node: ast.expr, out: ViewOut, dims: Frame) -> ast.expr:
         names = vars_of(dims)
         parts = [split(e, names) for e in out.index]
-        assert all(part is not None for part in parts), "the index of a view is affine"
+        if any(part is None for part in parts):
+            return self.linear_view(node, out, dims)
         start: list[ast.expr] = []
         steps: dict[str, list[ast.expr]] = {dim.var: [] for dim in dims}
         for axis, part in enumerate(parts):
@@ -668,8 +670,19 @@ class _Writer:
             "np.lib.stride_tricks.as_strided", corner, ast.Tuple(shape, ast.Load()), ast.Tuple(strides, ast.Load())
         )
 
+    def linear_view(self, node: ast.expr, out: ViewOut, dims: Frame) -> ast.expr:
+        """A view whose index is linear in memory though not axis by axis: a reshape."""
+        names = [ast.arg(arg=self.names.of(dim.var)) for dim in dims]
+        arguments = ast.arguments(posonlyargs=[], args=names, kwonlyargs=[], kw_defaults=[], defaults=[])
+        place = ast.Tuple([self.to.scalar(e).node for e in out.index], ast.Load())
+        ranges = [py.call("range", *self.bounds(dim)) for dim in dims]
+        return py.call("linear_view", node, ast.Lambda(arguments, place), ast.Tuple(ranges, ast.Load()))
+
     def bounds(self, dim: Dim) -> list[ast.expr]:
         return [self.to.scalar(dim.lo).node, self.to.scalar(dim.hi).node, py.number(dim.step)]
+
+
+_PYTHON_TYPES = {DType.BOOL: "bool", DType.I64: "int", DType.F64: "float", DType.C128: "complex"}
 
 
 def _sum(nodes: list[ast.expr]) -> ast.expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,3 +45,22 @@ def truncated_mod(dividend: int, divisor: int) -> int:
 
 def sign(value: int) -> int:
     return (value > 0) - (value < 0)
+
+
+def linear_view(base: Any, index: Callable[..., tuple[int, ...]], ranges: tuple[range, ...]) -> Any:
+    """The view of `base` whose element (i, j, ...) is base[index(ranges[0][i], ...)], linear in memory."""
+    shape = tuple(len(steps) for steps in ranges)
+    if 0 in shape:
+        return np.empty(shape, dtype=base.dtype)
+
+    def offset(*at: int) -> int:
+        return sum(place * stride for place, stride in zip(index(*at), base.strides))
+
+    first = [steps[0] for steps in ranges]
+    start = offset(*first)
+    strides = []
+    for axis, steps in enumerate(ranges):
+        moved = [steps[min(1, len(steps) - 1)] if k == axis else at for k, at in enumerate(first)]
+        strides.append(offset(*moved) - start)
+    corner = base[tuple(slice(place, place + 1) for place in index(*first))]
+    return np.lib.stride_tricks.as_strided(corner, shape, strides)

@@ -33,7 +33,7 @@ from weft.frontend.values import (
 )
 from weft.ir import index as ix
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, Var, integer
-from weft.ir.program import If, Stmt
+from weft.ir.program import If, Node, Stmt
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, join, type_of_value
 
 BINARY = {
@@ -355,17 +355,16 @@ class Expressions(Core):
             left, right = self.evaluate_all([node.left, node.comparators[0]])
             return self._comparison(node.ops[0], left, right, node)
         # a < b < c: b once, and c only if a < b.
-        operands = self.evaluate_all([node.left, *node.comparators])
-        result: Value | None = None
-        for op, left, right in zip(node.ops, operands, operands[1:]):
-            part = self._comparison(op, left, right, node)
-            if result is None:
-                result = part
-                continue
-            if not isinstance(part, Scalar) or not isinstance(result, Scalar):
+        left, previous = self.evaluate_all([node.left, node.comparators[0]])
+        result = self._comparison(node.ops[0], left, previous, node)
+        for op, operand in zip(node.ops[1:], node.comparators[1:]):
+            if not isinstance(result, Scalar):
                 raise self.unsupported(node, "a chained comparison of arrays", "join two comparisons with &")
-            result = Scalar(Op("and", (arith.cast(result.expr, PYBOOL), arith.cast(part.expr, PYBOOL)), PYBOOL))
-        assert result is not None
+            with self.emitter.capture() as block:
+                [following] = self.evaluate_all([operand])
+                part = self._comparison(op, previous, following, node)
+            result = self._joined(result, result, part, block, True, node)
+            previous = following
         return result
 
     def _comparison(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
@@ -443,6 +442,12 @@ class Expressions(Core):
             raise self.unsupported(node, "`and`/`or` of these values", first=first)
         with self.emitter.capture() as block:
             second = self.evaluate(operand)
+        return self._joined(test, first, second, block, conjunction, node)
+
+    def _joined(
+        self, test: Scalar, first: Scalar, second: Value, block: list[Node], conjunction: bool, node: ast.AST
+    ) -> Scalar:
+        """`first and second` (or `or`), where `block` holds what `second` needs and runs only if it is needed."""
         if not isinstance(second, Scalar):
             raise self.unsupported(node, "`and`/`or` of these values", first=first, second=second)
         mixed = first.type != second.type

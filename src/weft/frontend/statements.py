@@ -86,6 +86,8 @@ class Statements(Results):
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, node: ast.AST) -> None:
         if isinstance(value, Array) and value.rank >= 1:
             parts = arrays.constant_shape(value.shape[:1])
+            if parts is not None and parts[0] != len(target.elts):
+                raise self.unsupported(node, f"ValueError: {parts[0]} values for {len(target.elts)} targets")
             if parts is None:
                 self.emitter.same_size(
                     value.shape[0], integer(len(target.elts)), "ValueError", "not enough values to unpack"

@@ -1,4 +1,4 @@
-"""Products: matmul, dot, inner, outer, vdot, tensordot, einsum, trace.  All are one: a sum of products over indices."""
+"""Products: matmul, dot, inner, outer, vdot, tensordot, einsum, trace, cov.  All are one: a sum of products over indices."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
-from weft.frontend.constants import constant
+from weft.frontend.constants import constant, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.knowledge.reductions import sum_type
-from weft.frontend.knowledge.shaping import diagonal
+from weft.frontend.knowledge.reductions import mean_value, sum_type
+from weft.frontend.knowledge.shaping import diagonal, permuted
 from weft.frontend.knowledge.ufuncs import as_plain, deliver
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
-from weft.ir.expr import ONE, ZERO, Dim, Expr, Op, Reduce
-from weft.ir.types import DType, promote
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Reduce, integer
+from weft.ir.types import INT, DType, ScalarType, promote
 
 
 def contract(
@@ -196,3 +197,35 @@ def as_pair(left: Value, right: Value, emitter: Emitter) -> tuple[Array, Array]:
         if isinstance(value, Tuple):
             raise Unsupported(emitter.span, "@ on a tuple or list", "make it a NumPy array")
     return arrays.as_array(as_plain(left), emitter), arrays.as_array(as_plain(right), emitter)
+
+
+@native(np.cov, parameters="m y rowvar bias ddof")
+def _cov(call: Bound) -> Value:
+    """(X - mean) (X - mean)ᴴ / (observations - ddof), a variable a row (a column without rowvar)."""
+    emitter = call.builder.emitter
+    array = arrays.as_array(as_plain(call.need("m")), emitter)
+    if call.get("y") is not None or array.rank != 2:
+        raise Unsupported(emitter.span, "np.cov of anything but one matrix", "stack the variables into a matrix")
+    if not constant_bool(call.get("rowvar"), emitter, True):
+        array = permuted(array, (1, 0))
+    variables, observations = array.shape
+    if not emitter.assure(ix.sub(variables, integer(2)), "RuntimeError"):
+        # NumPy drops axes of extent one from the result.
+        raise Unsupported(
+            emitter.span, "np.cov of one variable, or of a number known only inside the function", "use np.var"
+        )
+    of = ScalarType(DType.C128 if array.type.dtype.is_complex else DType.F64)
+    values = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost + 1)
+    mean = mean_value(call, values, (1,), True)
+    centred = arrays.apply("sub", [values, mean], emitter)
+    assert isinstance(centred, Array)
+    centred = arrays.materialise(centred, emitter, "centred")
+    other: Value = arrays.apply("conj", [centred], emitter) if of.dtype.is_complex else centred
+    assert isinstance(other, Array)
+    given = call.get("ddof")
+    lost = (0 if constant_bool(call.get("bias"), emitter) else 1) if given is None else constant_int(given, emitter)
+    freedom = arith.cast(Op("maximum", (ix.sub(observations, integer(lost)), ZERO), INT), ScalarType(DType.F64))
+    factor = emitter.snapshot(
+        Op("truediv", (Const(1.0, ScalarType(DType.F64)), freedom), ScalarType(DType.F64)), "factor"
+    )
+    return arrays.apply("mul", [contract([centred, other], ["ik", "jk"], "ij", emitter), Scalar(factor)], emitter)
