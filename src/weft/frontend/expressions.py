@@ -464,16 +464,16 @@ class Expressions(Core):
             if mixed:
                 self.note_mixed(chosen, Mixed(arith.condition(test.expr), pair[0], pair[1]))
             return Scalar(chosen)
-        if mixed:
-            raise self.unsupported(
-                node, "`and`/`or` of values of different types", "use an if statement", first=first, second=second
-            )
+        wanted = self.emitter.snapshot(arith.condition(test.expr), "test") if mixed else arith.condition(test.expr)
         buffer = self.emitter.declare("both" if conjunction else "either", of)
         self.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
-        wanted = arith.condition(test.expr)
         store = Stmt((), buffer.name, (), arith.cast(second.expr, of), None, self.emitter.span)
         self.emitter.emit(If(wanted if conjunction else arith.negate(wanted), (*block, store), (), self.emitter.span))
-        return Scalar(Read(buffer.name, (), of))
+        held = Read(buffer.name, (), of)
+        if mixed:
+            sides = (second.type, first.type) if conjunction else (first.type, second.type)
+            self.note_mixed(held, Mixed(wanted, *(arith.cast(replace(held), side) for side in sides)))
+        return Scalar(held)
 
     def _eval_ifexp(self, node: ast.IfExp) -> Value:
         test = self.truth(self.condition_value(node.test), node)
