@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weft.errors import CompileError, FallbackWarning, Unsupported, WeftError, render
 from weft.options import Options
 from weft.runtime import dispatch
-from weft.runtime.descriptor import STATUS_GUARD, Signature, Version
+from weft.runtime.descriptor import Signature, Version
 
 if TYPE_CHECKING:
     from weft import pipeline
@@ -112,7 +112,7 @@ class Jitted(_Base):
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], status: int | None) -> Any:
         """No version fits, or a guard said no: make one if that can help, else run the Python function."""
         values = self._bound(args, kwargs)
-        if values is not None and self._extend(values, status):
+        if values is not None and self._extend(values):
             return self._call_new(args, kwargs)
         self._plain_calls += 1
         return self._plain(*args, **kwargs)
@@ -136,7 +136,7 @@ class Jitted(_Base):
         bound.apply_defaults()
         return tuple(bound.arguments.values())
 
-    def _extend(self, values: tuple[Any, ...], status: int | None) -> bool:
+    def _extend(self, values: tuple[Any, ...]) -> bool:
         """Compile a version for these arguments; False if plain Python should run."""
         from weft.frontend import specs
 
@@ -146,10 +146,7 @@ class Jitted(_Base):
             if refused is not None:
                 return self._refuse(refused)
             tried = self._keys.get(key, 0)
-            if (
-                tried >= (_MAX_FOR_KEY if status != STATUS_GUARD or tried else 1)
-                or len(self._compiled) >= _MAX_VERSIONS
-            ):
+            if tried >= _MAX_FOR_KEY or len(self._compiled) >= _MAX_VERSIONS:
                 return False
             self._keys[key] = tried + 1
             stored = self._stored_key(key, tried)

@@ -89,6 +89,7 @@ class Emitter:
         self.dims: list[Dim] = []
         self.results: list[Out] = []
         self.params: list[str] = []
+        self.remainders: dict[str, Expr] = {}  # scalars that hold a remainder, and its modulus
         self.counts: dict[tuple[Expr, tuple[Expr, ...]], Counted] = {}
         self.mutations = 0  # counts writes to memory that an earlier, still lazy value may read
         self.span = Span("<unknown>", 0, 0, 0, 0)
@@ -150,7 +151,20 @@ class Emitter:
         buffer = self.declare(name, expr.type)
         self.emit(Stmt((), buffer.name, (), expr, None, self.span))
         self._written_once.add(buffer.name)
+        modulus = self.modulus(expr)
+        if modulus is not None:
+            self.remainders[buffer.name] = modulus
         return Read(buffer.name, (), expr.type)
+
+    def modulus(self, expr: Expr) -> Expr | None:
+        """The m of a remainder `e % m`, over symbols alone, also if it was kept in a scalar: 0 <= expr < m where m > 0."""
+        if isinstance(expr, Read):
+            return self.remainders.get(expr.buffer)
+        if not isinstance(expr, Op) or expr.op != "mod" or expr.type != INT:
+            return None
+        form = affine(expr.args[1])
+        lasting = form is not None and all(name in self.symbols for name in form.names)
+        return expr.args[1] if lasting else None
 
     def remember_count(self, key: tuple[Expr, tuple[Expr, ...]], count: Expr) -> None:
         """A count holds for the statements that follow in the same block, until an array changes."""

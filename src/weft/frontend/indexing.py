@@ -142,6 +142,11 @@ def _position(array: Array, axis: int, expr: Expr, emitter: Emitter, store: bool
     below = ix.sub(ix.sub(extent, ONE), expr)
     if emitter.assure(expr, "IndexError", message) and emitter.assure(below, "IndexError", message):
         return expr
+    modulus = emitter.modulus(expr)
+    if modulus is not None and emitter.assure(ix.sub(modulus, ONE), "IndexError", message):
+        # A remainder, as in the periodic a[(i + 1) % n], is within bounds if the modulus is no larger than the array.
+        if emitter.assure(ix.sub(extent, modulus), "IndexError", message):
+            return emitter.snapshot(expr, "index")
     expr = emitter.snapshot(expr, "index")
     non_negative = emitter.proved(expr)
     wrapped = expr if non_negative else emitter.snapshot(wrap(expr, extent), "index")

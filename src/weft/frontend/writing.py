@@ -4,7 +4,7 @@ of.  In: an emitter; out: the nodes that the blocks below emit, in order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -145,3 +145,30 @@ def others(shape: Sequence[Expr], axis: int) -> tuple[Expr, ...]:
 
 def last(extent: Expr) -> Expr:
     return ix.sub(extent, Const(1, INT))
+
+
+def bisect(emitter: Emitter, extent: Expr, goes_before: Callable[[Expr], Expr]) -> Expr:
+    """The first position of a sorted sequence at which `goes_before` no longer holds, by halving."""
+    low, high = counter(emitter, "low"), counter(emitter, "high", extent)
+    with repeat(emitter, less(low.value, high.value)):
+        total = Op("add", (low.value, high.value), I64)
+        middle = counter(emitter, "middle")
+        middle.set(Op("shr", (total, Const(1, I64)), I64))
+        after = Stmt((), low.name, (), Op("add", (middle.value, Const(1, I64)), I64), None, emitter.span)
+        choose(emitter, goes_before(middle.index), [after], [Stmt((), high.name, (), middle.value, None, emitter.span)])
+    return low.index
+
+
+def at_least_one(extent: Expr, emitter: Emitter) -> Expr:
+    """1, or 0 for an empty axis: how many first elements there are."""
+    if emitter.assure(ix.sub(extent, Const(1, INT)), "RuntimeError"):
+        return Const(1, INT)
+    return emitter.snapshot(Op("minimum", (extent, Const(1, INT)), INT), "first")
+
+
+def shortened(extent: Expr, by: int, emitter: Emitter) -> Expr:
+    """extent - by, but not below 0."""
+    rest = ix.sub(extent, Const(by, INT))
+    if emitter.assure(rest, "RuntimeError"):
+        return rest
+    return emitter.snapshot(Op("maximum", (rest, ZERO), INT), "rest")

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from weft.errors import Unsupported
 from weft.frontend.masks import settled
 from weft.frontend.values import Object, Value
@@ -77,9 +79,15 @@ class Entry:
         return self.build(Bound(builder, self.name, given, rest))
 
 
-_FUNCTIONS: dict[int, tuple[Any, Entry]] = {}
+_FUNCTIONS: dict[object, tuple[Any, Entry]] = {}
 _METHODS: dict[str, Entry] = {}
 _loaded = False
+
+
+def _key(thing: Any) -> object:
+    """What identifies a function; each look at a method of a ufunc (np.add.at) makes a new object, so those go by name."""
+    owner = getattr(thing, "__self__", None)
+    return (id(owner), thing.__name__) if isinstance(owner, np.ufunc) else id(thing)
 
 
 def native(
@@ -90,7 +98,7 @@ def native(
     def register(build: Build) -> Build:
         for thing in objects:
             title = name or str(getattr(thing, "__name__", thing))
-            _FUNCTIONS[id(thing)] = (thing, Entry(title, tuple(parameters.split()), build, masks))
+            _FUNCTIONS[_key(thing)] = (thing, Entry(title, tuple(parameters.split()), build, masks))
         if method is not None:
             _METHODS[method] = Entry(method, tuple(parameters.split()), build, masks)
         return build
@@ -101,7 +109,7 @@ def native(
 def _load() -> None:
     global _loaded
     if not _loaded:
-        from weft.frontend.knowledge import creation, linear, python, reductions, selecting, shaping, ufuncs  # noqa: F401
+        from weft.frontend.knowledge import creation, linear, python, reductions, scans, selecting, shaping, ufuncs  # noqa: F401
 
         _loaded = True
 
@@ -109,7 +117,7 @@ def _load() -> None:
 def lookup(thing: Any) -> Entry | None:
     """The entry of a function object."""
     _load()
-    found = _FUNCTIONS.get(id(thing))
+    found = _FUNCTIONS.get(_key(thing))
     return found[1] if found is not None else None
 
 

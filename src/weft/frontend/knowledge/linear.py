@@ -1,4 +1,4 @@
-"""Products: matmul, dot, inner, outer, vdot, tensordot, einsum, trace, cov.  All are one: a sum of products over indices."""
+"""Products: matmul, dot, inner, outer, vdot, tensordot, einsum, trace, cov.  All are sums of products over indices."""
 
 from __future__ import annotations
 

@@ -84,8 +84,8 @@ def _sums(op: str, *functions: object, method: str) -> None:
         return deliver(call, total(call, operand(call), op, of) if found is None else found)
 
 
-_sums("add", np.sum, np.add.reduce, method="sum")
-_sums("mul", np.prod, np.multiply.reduce, method="prod")
+_sums("add", np.sum, method="sum")
+_sums("mul", np.prod, method="prod")
 
 
 def _extreme(op: str, *functions: object, method: str) -> None:
@@ -101,8 +101,8 @@ def _extreme(op: str, *functions: object, method: str) -> None:
         return deliver(call, total(call, array, op, array.type.strong))
 
 
-_extreme("minimum", np.min, np.amin, np.minimum.reduce, method="min")
-_extreme("maximum", np.max, np.amax, np.maximum.reduce, method="max")
+_extreme("minimum", np.min, np.amin, method="min")
+_extreme("maximum", np.max, np.amax, method="max")
 
 
 @native(np.ptp, parameters="a axis out keepdims")
@@ -193,8 +193,8 @@ def _tests(op: str, *functions: object, method: str) -> None:
         return deliver(call, total(call, array, op, BOOL))
 
 
-_tests("and", np.all, np.logical_and.reduce, method="all")
-_tests("or", np.any, np.logical_or.reduce, method="any")
+_tests("and", np.all, method="all")
+_tests("or", np.any, method="any")
 
 
 @native(np.count_nonzero, parameters="a axis keepdims")

@@ -1,0 +1,471 @@
+"""Running totals, differences, sliding products and interpolation: what each element makes of those before or beside it.
+Also the methods of ufuncs: reduce, accumulate, at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from weft.errors import Unsupported
+from weft.frontend import arith, arrays, masks
+from weft.frontend.constants import constant, constant_axis, constant_bool, constant_int
+from weft.frontend.emit import Emitter
+from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.reductions import sum_type, wanted_type
+from weft.frontend.knowledge.selecting import axis_of, operand
+from weft.frontend.knowledge.shaping import flattened, joined
+from weft.frontend.knowledge.ufuncs import UFUNCS, as_plain, deliver, elements
+from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
+from weft.frontend.writing import (
+    at_least_one,
+    axis_index,
+    bisect,
+    both,
+    last,
+    loop,
+    may_share,
+    nest,
+    pick,
+    shortened,
+    variable,
+)
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Reduce, integer
+from weft.ir.types import BOOL, F64, FLOAT, INT, DType, ScalarType, promote
+
+
+def scan(array: Array, op: str, axis: int, of: ScalarType, emitter: Emitter) -> Array:
+    """out[0] = a[0]; out[k] = out[k - 1] OP a[k], along one axis."""
+    buffer = emitter.allocate("scan", of, array.shape)
+    whole = arrays.of_buffer(buffer)
+    extent = array.shape[axis]
+    first = (*array.shape[:axis], at_least_one(extent, emitter), *array.shape[axis + 1 :])
+    dims, at = emitter.domain(first)
+    emitter.assign(dims, buffer.name, at, arith.cast(array.element(at), of))
+    with nest(emitter, array.shape[:axis]) as outer, loop(emitter, ONE, extent, "k") as k:
+        dims, inner = emitter.domain(array.shape[axis + 1 :], "lmnpqrst")
+        place = (*outer, k, *inner)
+        before = whole.element((*outer, ix.sub(k, ONE), *inner))
+        value = arith.binary(op, before, arith.cast(array.element(place), of), emitter.span)
+        emitter.assign(dims, buffer.name, place, arith.cast(value, of))
+    return whole
+
+
+def _running(op: str, function: object, method: str) -> None:
+    @native(function, parameters="a axis dtype out", method=method, name=method)
+    def build(call: Bound) -> Value:
+        emitter = call.builder.emitter
+        array = operand(call, "a")
+        axis = axis_of(call, array.rank)
+        if axis is None:
+            array, axis = flattened(array, emitter), 0
+        of = wanted_type(call, sum_type(array.type))
+        return deliver(call, scan(arrays.evaluated(array, emitter), op, axis, of, emitter))
+
+
+_running("add", np.cumsum, "cumsum")
+_running("mul", np.cumprod, "cumprod")
+
+
+# --- methods of ufuncs ----------------------------------------------------------------------------------------------
+
+_WIDENING = ("add", "mul")
+_TRUTHS = {np.logical_and: "and", np.logical_or: "or"}
+_FOLDS = (np.add, np.multiply, np.minimum, np.maximum, np.bitwise_and, np.bitwise_or, np.bitwise_xor, *_TRUTHS)
+
+
+def _folded_type(call: Bound, ufunc: np.ufunc, array: Array) -> ScalarType:
+    if ufunc in _TRUTHS:
+        return BOOL
+    default = sum_type(array.type) if UFUNCS[ufunc] in _WIDENING else array.type.strong
+    return wanted_type(call, default)
+
+
+def _elements_for(ufunc: np.ufunc, array: Array, of: ScalarType) -> Array:
+    """The elements as the ufunc reduces them: their truth for a logical one."""
+    if ufunc in _TRUTHS:
+        return masks.truths(array)
+    return Array(array.shape, of, lambda at: arith.cast(array.element(at), of), array.view if of == array.type else None,
+                 cost=array.cost)  # fmt: skip
+
+
+def _register_reduce(ufunc: np.ufunc) -> None:
+    @native(ufunc.reduce, parameters="array axis dtype out keepdims", name=f"{ufunc.__name__}.reduce")
+    def build(call: Bound) -> Value:
+        emitter = call.builder.emitter
+        array = operand(call, "array")
+        op = _TRUTHS.get(ufunc) or UFUNCS[ufunc]
+        if array.type.dtype is DType.BOOL and ufunc in (np.bitwise_and, np.bitwise_or):
+            op = "and" if ufunc is np.bitwise_and else "or"
+        if array.type.dtype.is_complex and op in ("minimum", "maximum"):
+            raise Unsupported(emitter.span, f"{call.name}() of complex numbers")
+        if array.type.dtype is DType.BOOL and op in ("minimum", "maximum", "bitxor"):
+            raise Unsupported(emitter.span, f"{call.name}() of booleans")
+        axis = constant_axis(call.given["axis"], emitter) if "axis" in call.given else 0
+        axes = arrays.normalise_axes(axis, array.rank, emitter)
+        of = _folded_type(call, ufunc, array)
+        keepdims = constant_bool(call.get("keepdims"), emitter)
+        reduced = arrays.reduce(_elements_for(ufunc, array, of), op, axes, keepdims, emitter, op, of)
+        return deliver(call, reduced)
+
+
+def _register_accumulate(ufunc: np.ufunc) -> None:
+    @native(ufunc.accumulate, parameters="array axis dtype out", name=f"{ufunc.__name__}.accumulate")
+    def build(call: Bound) -> Value:
+        emitter = call.builder.emitter
+        array = operand(call, "array")
+        op = _TRUTHS.get(ufunc) or UFUNCS[ufunc]
+        axis = axis_of(call, array.rank, default=0)
+        if axis is None or not array.rank:
+            raise Unsupported(emitter.span, f"{call.name}() without an axis")
+        of = _folded_type(call, ufunc, array)
+        if of.dtype.is_complex and op in ("minimum", "maximum"):
+            raise Unsupported(emitter.span, f"{call.name}() of complex numbers")
+        ready = arrays.evaluated(_elements_for(ufunc, array, of), emitter)
+        if op in ("and", "or"):
+            op = "bitand" if op == "and" else "bitor"
+        return deliver(call, scan(ready, op, axis, of, emitter))
+
+
+def _register_at(ufunc: np.ufunc) -> None:
+    @native(ufunc.at, parameters="a indices b", name=f"{ufunc.__name__}.at")
+    def build(call: Bound) -> Value:
+        emitter = call.builder.emitter
+        target = call.need("a")
+        if not isinstance(target, Array) or target.view is None:
+            raise Unsupported(emitter.span, f"{call.name}() on something that is not an array in memory")
+        key = _own(call.need("indices"), target, emitter)
+        if isinstance(key, Array) and key.type.dtype is DType.BOOL:
+            key = Tuple(masks.positions(key, emitter))
+        place = call.builder.subscript(target, key, None, store=True)
+        if isinstance(place, Scalar):
+            expr = place.expr
+            assert isinstance(expr, Read)
+            place = arrays.view(emitter.buffers[expr.buffer], (), lambda at: expr.index)
+        assert isinstance(place, Array) and place.view is not None
+        value = as_plain(call.need("b"))
+        if isinstance(value, Scalar):
+            arrays.weak_int(value.expr, target.type, emitter)
+        source = _own(arrays.as_array(value, emitter), target, emitter)
+        assert isinstance(source, Array)
+        shape = arrays.broadcast_shapes([place.shape, source.shape], emitter)
+        if len(shape) != place.rank:
+            raise Unsupported(emitter.span, f"ValueError: the values of {call.name}() do not fit its indices")
+        source = arrays.broadcast_to(source, shape)
+        with nest(emitter, shape) as at:
+            result = arith.function(UFUNCS[ufunc], (place.element(at), source.element(at)), emitter.span)
+            arrays.check_in_place(result.type, target.type, emitter)
+            emitter.assign((), place.view.buffer, place.view.index(at), arith.cast(result, target.type))
+        emitter.mutations += 1
+        return Object(None)
+
+
+def _own(value: Value, target: Array, emitter: Emitter) -> Value:
+    """The value, copied if writing to the target might change it."""
+    if isinstance(value, Tuple):
+        return replace(value, items=tuple(_own(item, target, emitter) for item in value.items))
+    assert target.view is not None
+    if isinstance(value, Array) and value.rank and (value.cost or may_share(value, target.view.buffer, emitter)):
+        return arrays.materialise(value, emitter)
+    return value
+
+
+for _ufunc in _FOLDS:
+    _register_reduce(_ufunc)
+    _register_accumulate(_ufunc)
+_register_accumulate(np.subtract)
+for _ufunc in (np.add, np.subtract, np.multiply, np.true_divide, np.minimum, np.maximum, np.bitwise_or, np.bitwise_and):
+    _register_at(_ufunc)
+
+
+# --- differences ----------------------------------------------------------------------------------------------------
+
+
+def part(array: Array, axis: int, start: Expr, length: Expr) -> Array:
+    """array[start : start + length] along one axis."""
+    shape = (*array.shape[:axis], length, *array.shape[axis + 1 :])
+
+    def index(at: Index) -> Index:
+        return (*at[:axis], ix.add(at[axis], start), *at[axis + 1 :])
+
+    return arrays.remap(array, shape, index)
+
+
+def difference(array: Array, axis: int, emitter: Emitter) -> Array:
+    """a[1:] - a[:-1] along one axis; of booleans, whether they differ."""
+    length = shortened(array.shape[axis], 1, emitter)
+    op = "ne" if array.type.dtype is DType.BOOL else "sub"
+    result = arrays.apply(op, [part(array, axis, ONE, length), part(array, axis, ZERO, length)], emitter)
+    assert isinstance(result, Array)
+    return result
+
+
+@native(np.diff, parameters="a n axis prepend append")
+def _diff(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    array = operand(call, "a")
+    times = 1 if call.get("n") is None else constant_int(call.need("n"), emitter)
+    if not array.rank or times < 0:
+        raise Unsupported(emitter.span, "ValueError: np.diff of a number, or of a negative order")
+    axis = axis_of(call, array.rank, default=-1)
+    if axis is None:
+        raise Unsupported(emitter.span, "TypeError: np.diff without an axis")
+    if times == 0:
+        return array
+    pieces = [array]
+    for name in ("prepend", "append"):
+        given = call.get(name)
+        if given is not None:
+            extra = operand(call, name)
+            if not extra.rank:
+                shape = (*array.shape[:axis], ONE, *array.shape[axis + 1 :])
+                extra = arrays.broadcast_to(replace(extra, type=extra.type.strong), shape)
+            pieces.insert(0 if name == "prepend" else len(pieces), extra)
+    if len(pieces) > 1:
+        array = joined(pieces, axis, emitter)
+    for step in range(times):
+        array = difference(array if step % 2 == 0 else arrays.evaluated(array, emitter), axis, emitter)
+    return array
+
+
+@native(np.gradient, parameters="f *spacing axis edge_order")
+def _gradient(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    array = operand(call, "f")
+    given = constant_axis(call.get("axis"), emitter)
+    axes = arrays.normalise_axes(given, array.rank, emitter)
+    order = 1 if call.get("edge_order") is None else constant_int(call.need("edge_order"), emitter)
+    if order not in (1, 2):
+        raise Unsupported(emitter.span, "np.gradient with this edge_order")
+    if array.type.dtype.is_integer:
+        source = array
+        array = Array(source.shape, F64, lambda at: arith.cast(source.element(at), F64), cost=source.cost)
+    array = arrays.evaluated(array, emitter)
+    steps: list[Value] = list(call.rest) or [Scalar(Const(1.0, FLOAT))]
+    if len(steps) == 1:
+        steps *= len(axes)
+    if len(steps) != len(axes) or not all(isinstance(step, Scalar) for step in steps):
+        raise Unsupported(emitter.span, "np.gradient with spacing that is not one number for each axis")
+    results = tuple(
+        _slope(call, array, axis, step, order) for axis, step in zip(axes, steps) if isinstance(step, Scalar)
+    )
+    return results[0] if len(results) == 1 else Tuple(results)
+
+
+def _slope(call: Bound, array: Array, axis: int, step: Scalar, order: int) -> Array:
+    """Central differences inside, one-sided ones at both ends."""
+    emitter = call.builder.emitter
+    extent = array.shape[axis]
+    message = (
+        "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required."
+    )
+    if not emitter.assure(ix.sub(extent, integer(order + 1)), "ValueError", message):
+        emitter.check(Op("gt", (extent, integer(order)), BOOL), "ValueError", message)
+    of = array.type.strong if array.type.dtype.is_inexact else F64
+    whole = arrays.of_buffer(emitter.allocate("gradient", of, array.shape))
+    inside = ix.sub(extent, integer(2))
+
+    def at(position: Expr) -> Array:
+        return part(array, axis, position, ONE)
+
+    double = call.builder.scalar_binary("mul", Scalar(Const(2.0, FLOAT)), step)
+    central = _combined(emitter, "sub", part(array, axis, integer(2), inside), part(array, axis, ZERO, inside))
+    arrays.store(part(whole, axis, ONE, inside), _combined(emitter, "truediv", central, double), emitter, fresh=True)
+    edges = ((ZERO, (0, 1, 2), (-1.5, 2.0, -0.5)), (last(extent), (-3, -2, -1), (0.5, -2.0, 1.5)))
+    for where, near, weights in edges:
+        spots = [integer(k) if k >= 0 else ix.add(extent, integer(k)) for k in near]
+        if order == 1:
+            pair = (spots[1], spots[0]) if where == ZERO else (spots[2], spots[1])
+            value = _combined(emitter, "truediv", _combined(emitter, "sub", at(pair[0]), at(pair[1])), step)
+        else:
+            terms = [
+                _combined(emitter, "mul", call.builder.scalar_binary("truediv", Scalar(Const(w, FLOAT)), step), at(spot))
+                for w, spot in zip(weights, spots)
+            ]
+            value = _combined(emitter, "add", _combined(emitter, "add", terms[0], terms[1]), terms[2])
+        arrays.store(part(whole, axis, where, ONE), value, emitter, fresh=True)
+    return whole
+
+
+def _combined(emitter: Emitter, op: str, left: Value, right: Value) -> Value:
+    return arrays.apply(op, [left, right], emitter)
+
+
+def _trapezoid(call: Bound) -> Value:
+    """sum(d * (y[1:] + y[:-1]) / 2), d the spacing or the differences of x."""
+    emitter = call.builder.emitter
+    y = arrays.evaluated(operand(call, "y"), emitter)
+    axis = axis_of(call, y.rank, default=-1)
+    if axis is None:
+        raise Unsupported(emitter.span, f"{call.name}() without an axis")
+    length = shortened(y.shape[axis], 1, emitter)
+    pairs = _combined(emitter, "add", part(y, axis, ONE, length), part(y, axis, ZERO, length))
+    width: Value = call.get("dx") or Scalar(Const(1.0, FLOAT))
+    if call.get("x") is not None:
+        x = operand(call, "x")
+        if x.rank == 1:
+            gaps = difference(x, 0, emitter)
+            shape = tuple(gaps.shape[0] if k == axis else ONE for k in range(y.rank))
+            width = arrays.remap(gaps, shape, lambda at: (at[axis],))
+        else:
+            width = difference(x, axis if x.rank == y.rank else x.rank + axis - y.rank, emitter)
+    areas = _combined(emitter, "truediv", _combined(emitter, "mul", width, pairs), Scalar(Const(2.0, FLOAT)))
+    assert isinstance(areas, Array)
+    return arrays.reduce(areas, "add", (axis,), False, emitter, "area", sum_type(areas.type))
+
+
+for _name in ("trapezoid", "trapz"):
+    if hasattr(np, _name):
+        native(getattr(np, _name), parameters="y x dx axis")(_trapezoid)
+
+
+# --- sliding products -----------------------------------------------------------------------------------------------
+
+
+def _sliding(call: Bound, left: Array, right: Array, mode: str, reverse: bool) -> Value:
+    """out[n] = sum over k of long[n - k] * short[k], for the positions n of the mode; three pieces with linear bounds."""
+    emitter = call.builder.emitter
+    of = promote(left.type.strong, right.type.strong)
+    left, right = (arrays.evaluated(array, emitter) for array in (left, right))
+    for array, name in ((left, "a"), (right, "v")):
+        message = f"{name} cannot be empty" if call.name == "convolve" else "first array argument cannot be empty"
+        if not emitter.assure(last(array.shape[0]), "ValueError", message):
+            emitter.check(Op("gt", (array.shape[0], ZERO), BOOL), "ValueError", message)
+    swapped = not emitter.assure(ix.sub(left.shape[0], right.shape[0]), "RuntimeError")
+    if swapped and not emitter.assure(ix.sub(right.shape[0], left.shape[0]), "RuntimeError"):
+        raise Unsupported(emitter.span, f"{call.name}() of arrays whose lengths are computed", "pass them as arguments")
+    long, short = (right, left) if swapped else (left, right)
+    n, m = long.shape[0], short.shape[0]
+    half = m if reverse and swapped else last(m)
+    middle = emitter.derived(Op("floordiv", (half, integer(2)), INT)) if mode == "same" else ZERO
+    if isinstance(half, Const):
+        middle = integer(int(half.value.real) // 2) if mode == "same" else ZERO
+    offset = {"full": ZERO, "same": middle, "valid": last(m)}[mode]
+    length = {"full": last(ix.add(n, m)), "same": n, "valid": ix.add(ix.sub(n, m), ONE)}[mode]
+    buffer = emitter.allocate(call.name, of, (length,))
+    is_bool = of.dtype is DType.BOOL
+
+    def piece(lo: Expr, hi: Expr, first: tuple[int, Expr], limit: tuple[int, Expr]) -> None:
+        """Positions lo <= n < hi, terms first <= k < limit; each bound is a multiple of n and a constant."""
+        p = emitter.fresh("p")
+        q = emitter.fresh("q")
+        dims = (Dim(p, lo, hi),)
+        from weft.ir.expr import Var
+
+        start, stop = (ix.add(ix.mul(integer(c), Var(p)), extra) for c, extra in (first, limit))
+        index = ix.sub(Var(p), Var(q))
+        factors = arith.cast(long.element((index,)), of), arith.cast(short.element((Var(q),)), of)
+        product = Op("and" if is_bool else "mul", factors, of, emitter.span)
+        value = Reduce("or" if is_bool else "add", (Dim(q, start, stop),), product, emitter.span)
+        emitter.assign(dims, buffer.name, (ix.sub(Var(p), offset),), value)
+
+    if mode != "valid":
+        piece(offset, last(m), (0, ZERO), (1, ONE))
+    piece(last(m), n, (0, ZERO), (0, m))
+    if mode != "valid":
+        piece(n, ix.add(offset, length), (1, ix.sub(ONE, n)), (0, m))
+    return arrays.of_buffer(buffer)
+
+
+def _vectors(call: Bound, default: str) -> tuple[Array, Array, str]:
+    emitter = call.builder.emitter
+    given = call.get("mode")
+    mode = default if given is None else constant(given, emitter)
+    left, right = operand(call, "a"), operand(call, "v")
+    if mode not in ("full", "same", "valid") or left.rank != 1 or right.rank != 1:
+        raise Unsupported(emitter.span, f"{call.name}() of these arguments", "pass vectors and a mode by its name")
+    return left, right, mode
+
+
+@native(np.convolve, parameters="a v mode")
+def _convolve(call: Bound) -> Value:
+    return _sliding(call, *_vectors(call, "full"), reverse=False)
+
+
+@native(np.correlate, parameters="a v mode")
+def _correlate(call: Bound) -> Value:
+    left, right, mode = _vectors(call, "valid")
+    if right.type.dtype.is_complex:
+        conjugate = arrays.apply("conj", [right], call.builder.emitter)
+        assert isinstance(conjugate, Array)
+        right = conjugate
+    return _sliding(call, left, arrays.flip(right, 0), mode, reverse=True)
+
+
+# --- interpolation --------------------------------------------------------------------------------------------------
+
+
+@native(np.interp, parameters="x xp fp left right")
+def _interp(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    x, points, values = (operand(call, name) for name in ("x", "xp", "fp"))
+    if points.rank != 1 or values.rank != 1 or any(a.type.dtype.is_complex for a in (x, points, values)):
+        raise Unsupported(emitter.span, "np.interp of matrices or complex numbers")
+    points, values = (_as_floats(array, emitter) for array in (points, values))
+    n = points.shape[0]
+    emitter.same_size(n, values.shape[0], "ValueError", "fp and xp are not of the same length.")
+    if not emitter.assure(last(n), "ValueError", "array of sample points is empty"):
+        emitter.check(Op("gt", (n, ZERO), BOOL), "ValueError", "array of sample points is empty")
+    dims, at = emitter.domain((shortened(n, 1, emitter),))
+    rising = Op("le", (points.element(at), points.element((ix.add(at[0], ONE),))), BOOL)
+    emitter.check(rising, "RuntimeError", "np.interp with sample points that do not increase", (), dims)
+    ends = [
+        values.element((where,)) if call.get(name) is None else arith.cast(_number(call, name), F64)
+        for name, where in (("left", ZERO), ("right", last(n)))
+    ]
+    left, right = (emitter.snapshot(end, "end") for end in ends)
+    scalar = not x.rank
+    result = None if scalar else emitter.allocate("interp", F64, x.shape)
+    answer = variable(emitter, "answer", Const(0.0, F64))
+    with nest(emitter, x.shape) as place:
+        point = emitter.snapshot(arith.cast(x.element(place), F64), "x")
+        after = bisect(emitter, n, lambda k: Op("ge", (point, points.element((k,))), BOOL))
+        j = emitter.snapshot(ix.sub(after, ONE), "j")
+        answer.set(_between(point, j, n, points, values, left, right, emitter))
+        if result is not None:
+            emitter.assign((), result.name, place, answer.value)
+    return Scalar(emitter.snapshot(answer.value, "interp")) if result is None else arrays.of_buffer(result)
+
+
+def _between(
+    x: Expr, j: Expr, n: Expr, points: Array, values: Array, left: Expr, right: Expr, emitter: Emitter
+) -> Expr:
+    """The value at x, which lies between points j and j + 1."""
+
+    def line(slope: Expr, k: Expr) -> Expr:
+        return Op("add", (Op("mul", (slope, Op("sub", (x, points.element((k,))), F64)), F64), values.element((k,))), F64)
+
+    following = ix.add(j, ONE)
+    rise = Op("sub", (values.element((following,)), values.element((j,))), F64)
+    run = Op("sub", (points.element((following,)), points.element((j,))), F64)
+    slope = Op("truediv", (rise, run), F64)
+    here, there = line(slope, j), line(slope, following)
+    level = Op("eq", (values.element((j,)), values.element((following,))), BOOL)
+    missing = Op("isnan", (here,), BOOL)
+    other = pick(both(Op("isnan", (there,), BOOL), level), values.element((j,)), there)
+    inside = pick(missing, other, here)
+    exact = Op("or", (Op("eq", (j, last(n)), BOOL), Op("eq", (points.element((j,)), x), BOOL)), BOOL)
+    known = pick(exact, values.element((j,)), inside)
+    beyond = Op("gt", (x, points.element((last(n),))), BOOL)
+    result = pick(Op("lt", (j, ZERO), BOOL), left, pick(beyond, right, known))
+    return pick(Op("isnan", (x,), BOOL), x, result)
+
+
+def _as_floats(array: Array, emitter: Emitter) -> Array:
+    if array.type == F64 and array.view is not None:
+        return array
+    return arrays.materialise(
+        Array(array.shape, F64, lambda at: arith.cast(array.element(at), F64), cost=array.cost + 1), emitter
+    )
+
+
+def _number(call: Bound, name: str) -> Expr:
+    value = call.need(name)
+    if not isinstance(value, Scalar):
+        raise Unsupported(call.builder.emitter.span, f"{name}= of {call.name}() that is not a number")
+    return value.expr
+
+
+__all__ = ["axis_index", "difference", "elements", "part", "scan"]

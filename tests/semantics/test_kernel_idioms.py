@@ -1,0 +1,127 @@
+"""Idioms that kernels share: arrays updated in place under one name inside loops and branches, slices that have a name,
+covariances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from tests.support import differential
+from weft.errors import Unsupported
+
+
+def update_argument(a, n):
+    for i in range(n):
+        a += i
+    return a
+
+
+def update_view_and_whole(a, b, n):
+    part = a[1:]
+    for i in range(n):
+        part *= 2.0
+        if b[i] > 0.5:
+            part += b[i]
+            a -= 1.0
+        same = a
+        same += 1
+    return part
+
+
+def update_in_while(a, b):
+    while b[0] > 0:
+        b -= 1
+        a += b
+    return a
+
+
+def named_slices(x, n):
+    odd = slice(1, None, 2)
+    head = slice(n)
+    n = 0
+    return x[odd].sum() + x[head].sum() + x[slice(None)].sum() + x[slice(-3, -1)].sum() + n
+
+
+def slice_keeps_its_numbers(x, bounds):
+    part = slice(bounds[0], bounds[1])
+    bounds[0] = 3
+    return x[part].sum()
+
+
+def slice_in_two_axes(x, n):
+    inner = slice(1, n)
+    x[inner, inner] = x[inner, slice(0, n - 1)] + 1.0
+
+
+CASES: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
+    (update_argument, lambda: (np.arange(5.0), 3)),
+    (update_argument, lambda: (np.arange(5), 0)),
+    (update_view_and_whole, lambda: (np.arange(6.0), np.array([0.1, 0.7, 0.3]), 3)),
+    (update_in_while, lambda: (np.arange(3.0), np.array([3.0, 4.0, 5.0]))),
+    (named_slices, lambda: (np.arange(9.0), 4)),
+    (slice_keeps_its_numbers, lambda: (np.arange(9.0), np.array([1, 4]))),
+    (slice_in_two_axes, lambda: (np.arange(25.0).reshape(5, 5), 4)),
+]
+
+
+@pytest.mark.parametrize(("function", "make"), CASES, ids=[f"{case[0].__name__}-{k}" for k, case in enumerate(CASES)])
+def test_idiom(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -> None:
+    differential(function, make)
+
+
+def tuple_out_of_loop(x, n):
+    for i in range(n):
+        pair = (i, i + 1)
+        x[i] = 0.0
+    return pair
+
+
+def slice_out_of_loop(x, n):
+    for i in range(n):
+        part = slice(i, i + 2)
+        x[part] = i
+    return x[part]
+
+
+@pytest.mark.parametrize("function", [tuple_out_of_loop, slice_out_of_loop])
+def test_what_a_loop_leaves_in_a_tuple_is_refused_not_wrong(function: Callable[..., Any]) -> None:
+    with pytest.raises(Unsupported, match="used after it"):
+        weft.jit(fallback="error")(function)(np.arange(6.0), 3)
+    differential(function, lambda: (np.arange(6.0), 3), native=False)
+
+
+def covariance(x):
+    return np.cov(x)
+
+
+def covariance_of_columns(x):
+    return np.cov(x, rowvar=False, ddof=0)
+
+
+def covariance_biased(x):
+    return np.cov(x.T, bias=True)
+
+
+SAMPLES = {
+    "f64": lambda r: r.random((4, 6)),
+    "f32": lambda r: r.random((4, 6)).astype(np.float32),
+    "i64": lambda r: r.integers(0, 9, (3, 5)),
+    "c128": lambda r: r.random((4, 6)) + 1j * r.random((4, 6)),
+    "strided": lambda r: r.random((8, 12))[::2, ::-3],
+}
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.parametrize("function", [covariance, covariance_of_columns, covariance_biased])
+def test_covariance(function: Callable[..., Any], kind: str) -> None:
+    differential(function, lambda: (SAMPLES[kind](np.random.default_rng(6)),), tolerance=1e-12, zero_signs=False)
+
+
+def test_covariance_of_one_observation_or_variable() -> None:
+    differential(covariance, lambda: (np.ones((3, 1)),))
+    differential(covariance, lambda: (np.arange(4.0).reshape(1, 4),), native=False)
