@@ -483,9 +483,11 @@ class Expressions(Core):
             then = self.evaluate(node.body)
         with self.emitter.capture() as else_block:
             orelse = self.evaluate(node.orelse)
+        if isinstance(then, Array) and isinstance(orelse, Array):
+            return self._chosen_array(test, (then, then_block), (orelse, else_block), node)
         if not isinstance(then, Scalar) or not isinstance(orelse, Scalar):
             raise self.unsupported(
-                node, "a conditional expression of arrays", "use an if statement", then=then, orelse=orelse
+                node, "a conditional expression of these", "use an if statement", then=then, orelse=orelse
             )
         of = join(then.type, orelse.type)
         if not then_block and not else_block:
@@ -508,6 +510,25 @@ class Expressions(Core):
         if then.type != orelse.type:
             self.note_mixed(held, Mixed(condition, *(arith.cast(replace(held), side.type) for side in (then, orelse))))
         return Scalar(held)
+
+    def _chosen_array(
+        self, test: Scalar, then: tuple[Array, list[Node]], orelse: tuple[Array, list[Node]], node: ast.AST
+    ) -> Array:
+        """`a if test else b` of arrays of one type and shape: the chosen one's elements in memory of their own."""
+        first, second = then[0], orelse[0]
+        if first.type.dtype is not second.type.dtype or first.rank != second.rank or first.is_list or second.is_list:
+            raise self.unsupported(node, "a choice between different arrays", "use an if statement", then=first, orelse=second)
+        shape = tuple(self.emitter.same_size(a, b, "RuntimeError", "") for a, b in zip(first.shape, second.shape))
+        buffer = self.emitter.allocate("choice", first.type.strong, shape)
+        blocks = []
+        for array, block in (then, orelse):
+            with self.emitter.capture() as stored:
+                arrays.store(arrays.of_buffer(buffer), array, self.emitter, fresh=True)
+            blocks.append((*block, *stored))
+        self.emitter.emit(If(arith.condition(test.expr), blocks[0], blocks[1], self.emitter.span))
+        shared = first.view is not None or second.view is not None
+        chosen = arrays.of_buffer(buffer)
+        return replace(chosen, view=None, cost=1, borrowed=True) if shared else chosen
 
     _as_condition = False
 
