@@ -157,7 +157,7 @@ class Emitter:
         return Read(buffer.name, (), expr.type)
 
     def modulus(self, expr: Expr) -> Expr | None:
-        """The m of a remainder `e % m`, over symbols alone, also if it was kept in a scalar: 0 <= expr < m where m > 0."""
+        """The m of a remainder `e % m`, over symbols alone, also of one kept in a scalar: 0 <= expr < m, if m > 0."""
         if isinstance(expr, Read):
             return self.remainders.get(expr.buffer)
         if not isinstance(expr, Op) or expr.op != "mod" or expr.type != INT:

@@ -1,18 +1,22 @@
 """Type hints as hints.  In: the annotations of a function; out: the specs to compile for ahead of time (None if any is
 missing or says too little).  Whatever a hint says, the guards of the version decide at each call.
 
-    x: float, n: int, a: np.ndarray (dtype float64, rank unknown: not enough), NDArray[np.float64] (rank unknown),
+    x: float, n: int, a: np.ndarray (float64), NDArray[np.float32] (the rank of both by their use in the function),
     weft.f64[N, M] with N = weft.symbol("N"), weft.f64[:, 3], list[list[float]], np.float32
 """
 
 from __future__ import annotations
 
+import ast
 import inspect
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from weft.frontend.source import load
 from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec
 from weft.ir.program import Layout
 from weft.ir.types import COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy
@@ -96,15 +100,72 @@ def _list_hint(hint: Any) -> Spec | None:
     return None
 
 
-def specs_from_hints(function: Callable[..., Any]) -> list[Spec] | None:
-    """The specs of all parameters from their hints; None if one is missing."""
+def _array_hint(hint: Any) -> DType | None:
+    """The dtype of np.ndarray (taken to be float64) or NDArray[dtype]; None for any other hint."""
+    if hint is np.ndarray:
+        return DType.F64
+    if typing.get_origin(hint) is not np.ndarray:
+        return None
+    inner = typing.get_args(typing.get_args(hint)[-1])
     try:
-        hints = typing.get_type_hints(function)
-    except (NameError, TypeError, AttributeError):
+        return from_numpy(inner[0]) if inner else DType.F64
+    except TypeError:
+        return DType.F64
+
+
+def rank_by_use(tree: ast.FunctionDef, name: str) -> int:
+    """How many axes the function seems to expect of an array argument, by its subscripts and shape; 1 if none says."""
+    rank = 1
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript):
+            rank = max(rank, _subscript_rank(node, name))
+        elif isinstance(node, ast.Assign) and _is_shape(node.value, name):
+            rank = max([rank, *(len(t.elts) for t in node.targets if isinstance(t, ast.Tuple))])
+        elif isinstance(node, ast.Attribute) and node.attr == "T" and _names(node.value, name):
+            rank = max(rank, 2)
+    return rank
+
+
+def _names(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_shape(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "shape" and _names(node.value, name)
+
+
+def _subscript_rank(node: ast.Subscript, name: str) -> int:
+    """a[i, j] --> 2, a[i][j] --> 2, a.shape[1] --> 2"""
+    index = node.slice
+    if _is_shape(node.value, name):
+        known = index.value if isinstance(index, ast.Constant) and isinstance(index.value, int) else -1
+        return known + 1 if known >= 0 else 1
+    items = index.elts if isinstance(index, ast.Tuple) else [index]
+    own = sum(1 for item in items if not (isinstance(item, ast.Constant) and item.value in (None, Ellipsis)))
+    if _names(node.value, name):
+        return own
+    if isinstance(node.value, ast.Subscript):
+        inner = _subscript_rank(node.value, name)
+        return inner + own if inner > 0 else 0
+    return 0
+
+
+def specs_from_hints(function: Callable[..., Any]) -> list[Spec] | None:
+    """The specs of all parameters from their hints; None if one is missing or cannot be understood.
+
+    A hint that leaves the rank open (np.ndarray, NDArray[...]) takes it from how the function uses the array.
+    """
+    try:
+        hints = inspect.get_annotations(function, eval_str=True)
+    except (NameError, TypeError, AttributeError, SyntaxError):
         return None
     found: list[Spec] = []
     for name in inspect.signature(function).parameters:
-        kind = spec_of_hint(hints[name]) if name in hints else None
+        hint = hints.get(name)
+        dtype = _array_hint(hint)
+        kind: Spec | None = spec_of_hint(hint)
+        if dtype is not None:
+            kind = ArraySpec(dtype, (False,) * rank_by_use(load(function).tree, name), Layout.C)
         if kind is None:
             return None
         found.append(kind)

@@ -19,9 +19,9 @@ from weft.errors import Span
 from weft.ir.expr import AnyDim, Const, Expr, Op, Read, dim_vars
 from weft.ir.index import Affine
 from weft.ir.ops import COMPARISONS
-from weft.ir.program import Block, Check, If, Loop, Node, Program, Role, While
+from weft.ir.program import Block, Check, If, Loop, Node, Program, Role, Stmt, While
 from weft.ir.types import PYBOOL
-from weft.ir.walk import buffers_written, free_vars, has_exit, subexpressions
+from weft.ir.walk import buffers_written, free_vars, has_exit, rewrite, subexpressions, walk
 from weft.passes import PassContext
 
 _NAME = "checks"
@@ -31,7 +31,7 @@ def run(program: Program, context: PassContext) -> Program:
     """Every check proven, moved to the entry, or left in place."""
     written = {name for node in program.body for name in buffers_written(node)}
     fixed = frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank == 0 and b.name not in written)
-    mover = _Mover(program, fixed, list(program.guards))
+    mover = _Mover(program, fixed, list(program.guards), _settled(program, fixed))
     body = mover.block(program.body, _Place(entry_facts(program), (), always=True))
     guards = _without_implied(program, mover.guards)
     if mover.proven or mover.moved:
@@ -94,6 +94,7 @@ class _Mover:
     program: Program
     fixed: frozenset[str]
     guards: list[Check]
+    settled: dict[str, Expr]  # scalars known at entry, by what they are computed from there
     extra: list[Affine] = field(default_factory=list)
     proven: int = 0
     moved: int = 0
@@ -130,6 +131,12 @@ class _Mover:
             return node if unchanged else replace(node, prelude=prelude, body=body)
         return node
 
+    def at_entry(self, condition: Expr) -> Expr:
+        def visit(expr: Expr) -> Expr:
+            return self.settled.get(expr.buffer, expr) if isinstance(expr, Read) else expr
+
+        return rewrite(condition, visit) if self.settled else condition
+
     def check(self, check: Check, place: _Place) -> Check | None:
         """What is left of a check; None if nothing is."""
         inner = place.inside(check.domain)
@@ -139,7 +146,7 @@ class _Mover:
             if facts.decide(part) is True:
                 self.proven += 1
                 continue
-            entry = worst_case(part, inner.dims, facts, self.fixed) if place.always else None
+            entry = worst_case(self.at_entry(part), inner.dims, facts, self.fixed) if place.always else None
             if entry is None:
                 left.append(part)
                 continue
@@ -155,6 +162,29 @@ class _Mover:
         for part in left[1:]:
             condition = Op("and", (condition, part), check.condition.type)
         return check if condition == check.condition else replace(check, condition=condition)
+
+
+def _settled(program: Program, fixed: frozenset[str]) -> dict[str, Expr]:
+    """Scalars that one statement writes, from parameters and symbols alone: `power = dx * dx` is known at entry."""
+    symbols = {symbol.name for symbol in program.symbols}
+    local = {b.name for b in program.buffers if b.role is Role.LOCAL and b.rank == 0}
+    writes: dict[str, list[Stmt]] = {}
+    for node in walk(program.body):
+        if isinstance(node, Stmt):
+            writes.setdefault(node.buffer, []).append(node)
+        elif not isinstance(node, (Loop, If, While)):
+            local -= buffers_written(node)
+    found: dict[str, Expr] = {}
+    for name in local:
+        statements = writes.get(name, [])
+        if len(statements) == 1 and statements[0].reduce is None and not statements[0].domain:
+            found[name] = statements[0].value
+    return {name: value for name, value in found.items() if _of_entry(value, symbols, fixed)}
+
+
+def _of_entry(value: Expr, symbols: set[str], fixed: frozenset[str]) -> bool:
+    reads = (e.buffer for e in subexpressions(value) if isinstance(e, Read))
+    return all(name in symbols for name in free_vars(value)) and all(name in fixed for name in reads)
 
 
 def _leaves(block: Block) -> bool:
