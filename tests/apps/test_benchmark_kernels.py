@@ -1,5 +1,5 @@
-"""Every kernel of the benchmarks, in every form, gives under `fallback="error"` what plain Python gives, at a tiny size; and
-the forms of a kernel are the same mathematics.
+"""Every kernel of the benchmarks, in every form, gives under `fallback="error"` what plain Python gives, at a tiny size;
+and the forms of a kernel are the same mathematics.
 """
 
 from __future__ import annotations

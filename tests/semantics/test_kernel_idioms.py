@@ -58,6 +58,36 @@ def slice_in_two_axes(x, n):
     x[inner, inner] = x[inner, slice(0, n - 1)] + 1.0
 
 
+def periodic(a, out):
+    n = len(a)
+    for j in range(n):
+        out[j] = a[(j + 1) % n] + a[(j - 1) % n]
+
+
+def wrapped(a, out, m):
+    for j in range(-5, 20):
+        k = (j * j - 3) % m
+        out[k] += a[k]
+
+
+def neighbours(grid):
+    n, m = grid.shape
+    new = np.zeros((n, m), dtype=np.int64)
+    for i in range(n):
+        for j in range(m):
+            total = 0
+            for di in range(-1, 2):
+                for dj in range(-1, 2):
+                    total += grid[(i + di) % n, (j + dj) % m]
+            new[i, j] = total
+    return new
+
+
+def power_of_a_parameter(a, out, dx):
+    for j in range(1, len(a)):
+        out[j] = a[j] * dx**2
+
+
 CASES: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
     (update_argument, lambda: (np.arange(5.0), 3)),
     (update_argument, lambda: (np.arange(5), 0)),
@@ -66,6 +96,12 @@ CASES: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
     (named_slices, lambda: (np.arange(9.0), 4)),
     (slice_keeps_its_numbers, lambda: (np.arange(9.0), np.array([1, 4]))),
     (slice_in_two_axes, lambda: (np.arange(25.0).reshape(5, 5), 4)),
+    *((periodic, lambda n=n, m=m: (np.arange(float(n)), np.zeros(m))) for n, m in ((5, 5), (5, 7), (1, 1), (0, 0))),
+    (periodic, lambda: (np.arange(5.0), np.zeros(4))),
+    *((wrapped, lambda n=n, m=m: (np.arange(float(n)), np.zeros(9), m)) for n, m in ((9, 9), (9, 7), (5, 7))),
+    *((wrapped, lambda m=m: (np.arange(5.0), np.zeros(9), m)) for m in (-4, 0)),
+    *((neighbours, lambda n=n: (np.arange(5 * n).reshape(n, 5) % 3,)) for n in (1, 2, 4)),
+    *((power_of_a_parameter, lambda x=x: (np.arange(4.0), np.zeros(4), x)) for x in (0.1, 1e200, float("inf"))),
 ]
 
 

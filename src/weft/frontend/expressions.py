@@ -551,6 +551,7 @@ class Expressions(Core):
     def subscript(self, base: Value, key: Value, node: ast.AST, store: bool = False) -> Value:
         base, key = masks.settled(base, self.emitter), masks.settled(key, self.emitter)
         if isinstance(base, Array):
+            key = self._with_arrays(key, node)
             if base.is_list and not isinstance(key, (Scalar, Slice)):
                 raise self.unsupported(node, "a list indexed by this", key=key)
             if base.is_list and isinstance(key, Slice) and not store:
@@ -563,6 +564,17 @@ class Expressions(Core):
         if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
             raise self.unsupported(node, "an index into a range")
         raise self.unsupported(node, "an index into this", base=base)
+
+    def _with_arrays(self, key: Value, node: ast.AST) -> Value:
+        """An index with literal lists in it, such as a[[1, 0]], as arrays."""
+        if isinstance(key, Tuple) and key.is_list:
+            return self.array_of(key, node)
+        if isinstance(key, Tuple) and any(isinstance(item, Tuple) and item.is_list for item in key.items):
+            return replace(key, items=tuple(self._with_arrays(item, node) for item in key.items))
+        return key
+
+    def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
+        raise NotImplementedError
 
     def _tuple_item(self, base: Tuple, key: Value, node: ast.AST) -> Value:
         if isinstance(key, Slice):

@@ -215,9 +215,6 @@ class Statements(Results):
         emitter.emit(node_out[0])
         emitter.mutations += 1
 
-    def array_of(self, value: Tuple, node: ast.AST) -> Array:
-        raise NotImplementedError
-
     def _exec_augassign(self, node: ast.AugAssign) -> None:
         target = node.target
         if isinstance(target, ast.Name):

@@ -14,11 +14,11 @@ import numpy as np
 
 from weft.analysis.effects import flops
 from weft.analysis.facts import NEGATED, Facts
-from weft.ir.expr import Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Reduce, is_const
+from weft.ir.expr import ZERO, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Reduce, is_const
 from weft.ir.index import Affine, affine, expression
 from weft.ir.ops import COMPARISONS, REDUCTIONS
 from weft.ir.scalar import IntegerOverflow, apply, convert
-from weft.ir.types import INT, DType, ScalarType
+from weft.ir.types import BOOL, INT, DType, ScalarType
 from weft.ir.walk import map_children, map_dim, rewrite, subexpressions, substitute
 from weft.passes.recentre import recentred_reduce
 
@@ -266,6 +266,8 @@ class Algebra:
     def _integer_division(self, expr: Op, facts: Facts) -> Expr:
         divisor = expr.args[1]
         form = facts.linear(expr.args[0])
+        if form is not None and expr.op == "mod" and not isinstance(divisor, Const):
+            return self._near_remainder(expr, form, facts)
         if form is None or not isinstance(divisor, Const) or not isinstance(divisor.value, int) or divisor.value <= 0:
             return expr
         size = divisor.value
@@ -277,6 +279,25 @@ class Algebra:
         if facts.prove(form) and facts.prove(Affine((), size - 1) - form):
             return Const(0, INT) if expr.op == "floordiv" else as_type(expr.args[0], INT)
         return expr
+
+    def _near_remainder(self, expr: Op, form: Affine, facts: Facts) -> Expr:
+        """e % m within a period of the range of remainders, as in (i + 1) % n: e, or e moved by m once."""
+        value, divisor = expr.args
+        size = facts.linear(divisor)
+        one = Affine((), 1)
+        if size is None or not _small(form) or not facts.prove(size - one):
+            return expr
+        result = as_type(value, INT)
+        if not facts.prove(size - one - form):
+            if not facts.prove(size.scaled(2) - one - form):
+                return expr
+            moved = facts.atoms.expression(form - size)
+            result = Op("select", (Op("lt", (value, divisor), BOOL), result, moved), INT)
+        if not facts.prove(form):
+            if not facts.prove(form + size):
+                return expr
+            result = Op("select", (Op("lt", (value, ZERO), BOOL), facts.atoms.expression(form + size), result), INT)
+        return result
 
     # --- reductions ---
 

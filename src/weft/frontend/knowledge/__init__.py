@@ -109,7 +109,7 @@ def native(
 def _load() -> None:
     global _loaded
     if not _loaded:
-        from weft.frontend.knowledge import creation, linear, python, reductions, scans, selecting, shaping, ufuncs  # noqa: F401
+        from weft.frontend.knowledge import counting, creation, linear, python, reductions, scans, selecting, shaping, sorting, ufuncs  # noqa: F401
 
         _loaded = True
 

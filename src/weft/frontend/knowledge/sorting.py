@@ -1,0 +1,380 @@
+"""Order and counts: sort, argsort, searchsorted, unique, median, quantiles, bincount, histogram, digitize, isin.
+
+Sorting is a stable merge sort written as loops: runs of a few elements by insertion, then merges of doubling width between
+the result and one temporary line.  A NaN is larger than every number, as in NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from weft.errors import Unsupported
+from weft.frontend import arith, arrays, masks
+from weft.frontend.constants import constant, constant_bool
+from weft.frontend.emit import Emitter
+from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.selecting import axis_of, operand
+from weft.frontend.knowledge.shaping import flattened, unravelled
+from weft.frontend.values import Array, Index, Mask, Object, Scalar, Tuple, Value
+from weft.frontend.writing import (
+    Variable,
+    axis_index,
+    bisect,
+    both,
+    choose,
+    counter,
+    either,
+    last,
+    less,
+    loop,
+    nest,
+    others,
+    pick,
+    repeat,
+)
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Read, Reduce, integer
+from weft.ir.program import Stmt
+from weft.ir.types import BOOL, F64, I64, INT, DType, ScalarType, promote
+
+_RUN = 16  # shorter lines are sorted by insertion
+
+
+def precedes(left: Expr, right: Expr) -> Expr:
+    """left < right in NumPy's order: NaN comes last."""
+    smaller = Op("lt", (left, right), BOOL)
+    if not left.type.dtype.is_float:
+        return smaller
+    number, missing = Op("not", (Op("isnan", (left,), BOOL),), BOOL), Op("isnan", (right,), BOOL)
+    return Op("or", (smaller, Op("and", (number, missing), BOOL)), BOOL)
+
+
+def _refuse_complex(array: Array, call: Bound) -> Array:
+    if array.type.dtype.is_complex:
+        raise Unsupported(call.builder.emitter.span, f"{call.name}() of complex numbers")
+    return array
+
+
+# --- the merge sort -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One line of a buffer, as a sequence of items."""
+
+    emitter: Emitter
+    buffer: str
+    of: ScalarType
+    index: Callable[[Expr], Index]
+
+    def read(self, position: Expr) -> Expr:
+        return Read(self.buffer, self.index(position), self.of)
+
+    def write(self, position: Expr, value: Expr) -> Stmt:
+        return Stmt((), self.buffer, self.index(position), value, None, self.emitter.span)
+
+
+Key = Callable[[Expr], Expr]
+
+
+def _insertion(line: _Line, extent: Expr, key: Key, emitter: Emitter) -> None:
+    """Every run of _RUN items in order."""
+    with loop(emitter, ZERO, extent, "b", _RUN) as start:
+        stop = emitter.snapshot(Op("minimum", (ix.add(start, integer(_RUN)), extent), INT), "stop")
+        with loop(emitter, ix.add(start, ONE), stop, "k") as k:
+            item = emitter.declare("item", line.of)
+            emitter.assign((), item.name, (), line.read(k))
+            held = Read(item.name, (), line.of)
+            hole = counter(emitter, "hole", k)
+            before = Cast(Op("sub", (hole.value, Const(1, I64)), I64), INT)
+            room = Op("gt", (hole.value, Cast(start, I64)), BOOL)
+            wanted = pick(room, precedes(key(held), key(line.read(before))), Const(False, BOOL))
+            with repeat(emitter, wanted):
+                emitter.emit(line.write(hole.index, line.read(before)))
+                hole.advance(-1)
+            emitter.emit(line.write(hole.index, held))
+
+
+def _merge(source: _Line, target: _Line, extent: Expr, width: Expr, key: Key, emitter: Emitter) -> None:
+    """Neighbouring runs of `width` items of the source, merged into the target."""
+    n = arith.cast(extent, I64)
+    start = counter(emitter, "start")
+
+    def up_to(distance: Expr) -> Variable:
+        made = counter(emitter, "bound")
+        made.set(Op("minimum", (Op("add", (start.value, distance), I64), n), I64))
+        return made
+
+    with repeat(emitter, less(start.value, n)):
+        middle, stop = up_to(width), up_to(Op("add", (width, width), I64))
+        left, right = counter(emitter, "left", start.value), counter(emitter, "right", middle.value)
+        with loop(emitter, start.index, stop.index, "k") as k:
+            ahead = precedes(key(source.read(right.index)), key(source.read(left.index)))
+            there = less(left.value, middle.value)
+            none_right = Op("ge", (right.value, stop.value), BOOL)
+            take = pick(there, pick(none_right, Const(True, BOOL), Op("not", (ahead,), BOOL)), Const(False, BOOL))
+            one = Const(1, I64)
+            choose(
+                emitter,
+                take,
+                [
+                    target.write(k, source.read(left.index)),
+                    Stmt((), left.name, (), Op("add", (left.value, one), I64), None, emitter.span),
+                ],
+                [
+                    target.write(k, source.read(right.index)),
+                    Stmt((), right.name, (), Op("add", (right.value, one), I64), None, emitter.span),
+                ],
+            )
+        start.set(stop.value)
+
+
+def _sort_line(line: _Line, extent: Expr, key: Key, emitter: Emitter) -> None:
+    _insertion(line, extent, key, emitter)
+    temporary = emitter.allocate("merged", line.of, (extent,))
+    spare = _Line(emitter, temporary.name, line.of, lambda k: (k,))
+    width = counter(emitter, "width", integer(_RUN))
+    with repeat(emitter, less(width.value, arith.cast(extent, I64))):
+        _merge(line, spare, extent, width.value, key, emitter)
+        width.set(Op("add", (width.value, width.value), I64))
+        # The way back merges, too; runs that are already the whole line are copied.
+        _merge(spare, line, extent, width.value, key, emitter)
+        width.set(Op("add", (width.value, width.value), I64))
+
+
+def sorted_copy(array: Array, axis: int, emitter: Emitter) -> Array:
+    """The elements in ascending order along an axis, in memory of their own."""
+    result = arrays.materialise(replace(array, is_list=False), emitter, "sorted")
+    assert result.view is not None
+    buffer = result.view.buffer
+    with nest(emitter, others(result.shape, axis)) as outer:
+        line = _Line(emitter, buffer, result.type, lambda k: axis_index(outer, axis, k))
+        _sort_line(line, result.shape[axis], lambda item: item, emitter)
+    return result
+
+
+def sorting_order(array: Array, axis: int, emitter: Emitter) -> Array:
+    """The indices that put the elements in ascending order along an axis, equal ones as they are."""
+    array = arrays.evaluated(array, emitter)
+    count = Array(array.shape, I64, lambda at: arith.cast(at[axis], I64), cost=1)
+    result = arrays.materialise(count, emitter, "order")
+    assert result.view is not None
+    buffer = result.view.buffer
+    with nest(emitter, others(array.shape, axis)) as outer:
+        line = _Line(emitter, buffer, I64, lambda k: axis_index(outer, axis, k))
+
+        def key(item: Expr) -> Expr:
+            return array.element(axis_index(outer, axis, Cast(item, INT)))
+
+        _sort_line(line, array.shape[axis], key, emitter)
+    return result
+
+
+def _lines_of(call: Bound) -> tuple[Array, int]:
+    array = _refuse_complex(operand(call, "a"), call)
+    if not array.rank:
+        raise Unsupported(call.builder.emitter.span, f"{call.name}() of a number")
+    axis = axis_of(call, array.rank, default=-1)
+    return (flattened(array, call.builder.emitter), 0) if axis is None else (array, axis)
+
+
+@native(np.sort, parameters="a axis kind order stable")
+def _sort(call: Bound) -> Value:
+    _no_order(call)
+    return sorted_copy(*_lines_of(call), call.builder.emitter)
+
+
+@native(parameters="a axis kind order stable", method="sort")
+def _sort_in_place(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    _no_order(call)
+    target = call.need("a")
+    if not isinstance(target, Array) or target.view is None:
+        raise Unsupported(emitter.span, "sort() of something that is not an array in memory")
+    arrays.store(target, sorted_copy(*_lines_of(call), emitter), emitter)
+    return Object(None)
+
+
+@native(np.argsort, parameters="a axis kind order stable", method="argsort")
+def _argsort(call: Bound) -> Value:
+    _no_order(call)
+    return sorting_order(*_lines_of(call), call.builder.emitter)
+
+
+def _no_order(call: Bound) -> None:
+    if call.get("order") is not None:
+        raise Unsupported(call.builder.emitter.span, f"order= of {call.name}()")
+
+
+# --- searches -------------------------------------------------------------------------------------------------------
+
+
+def each_element(
+    array: Array, of: ScalarType, emitter: Emitter, find: Callable[[Expr], Expr], name: str = "found"
+) -> Value:
+    """A result computed element by element with statements of its own: `find` emits them and gives the value."""
+    if not array.rank:
+        return Scalar(emitter.snapshot(arith.cast(find(array.element(())), of), name))
+    buffer = emitter.allocate(name, of, array.shape)
+    with nest(emitter, array.shape) as at:
+        emitter.assign((), buffer.name, at, arith.cast(find(array.element(at)), of))
+    return arrays.of_buffer(buffer)
+
+
+def _search(sequence: Callable[[Expr], Expr], extent: Expr, value: Expr, right: bool, emitter: Emitter) -> Expr:
+    """Where `value` goes into a sorted sequence: before its equals, or after them."""
+
+    def goes_before(k: Expr) -> Expr:
+        held = arith.cast(sequence(k), value.type)
+        return Op("not", (precedes(value, held),), BOOL) if right else precedes(held, value)
+
+    return bisect(emitter, extent, goes_before)
+
+
+def _side(call: Bound) -> bool:
+    given = call.get("side")
+    side = "left" if given is None else constant(given, call.builder.emitter)
+    if side not in ("left", "right"):
+        raise Unsupported(call.builder.emitter.span, f"side={side!r} of searchsorted()")
+    return bool(side == "right")
+
+
+@native(np.searchsorted, parameters="a v side", method="searchsorted")
+def _searchsorted(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    array, values = (_refuse_complex(operand(call, name), call) for name in ("a", "v"))
+    if array.rank != 1:
+        raise Unsupported(emitter.span, "ValueError: searchsorted in an array that is not of rank 1")
+    array = arrays.evaluated(array, emitter)
+    common, right = promote(array.type.strong, values.type.strong), _side(call)
+
+    def find(value: Expr) -> Expr:
+        held = emitter.snapshot(arith.cast(value, common), "value")
+        return _search(lambda k: array.element((k,)), array.shape[0], held, right, emitter)
+
+    return each_element(values, I64, emitter, find)
+
+
+@native(np.digitize, parameters="x bins right")
+def _digitize(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    values, bins = (_refuse_complex(operand(call, name), call) for name in ("x", "bins"))
+    if bins.rank != 1:
+        raise Unsupported(emitter.span, "ValueError: np.digitize with bins that are not of rank 1")
+    bins = arrays.evaluated(bins, emitter)
+    n = bins.shape[0]
+    common = promote(bins.type.strong, values.type.strong)
+    rising = emitter.snapshot(_monotonic(bins, "gt", emitter), "rising")
+    falling = emitter.snapshot(_monotonic(bins, "lt", emitter), "falling")
+    emitter.check(either(rising, falling), "ValueError", "bins must be monotonically increasing or decreasing")
+    after = not constant_bool(call.get("right"), emitter)
+
+    def find(value: Expr) -> Expr:
+        held = emitter.snapshot(arith.cast(value, common), "value")
+        found = _search(
+            lambda k: bins.element((pick(rising, k, ix.sub(last(n), k)),)), n, held, after, emitter
+        )
+        return pick(rising, found, ix.sub(n, found))
+
+    return each_element(values, I64, emitter, find)
+
+
+def _monotonic(array: Array, against: str, emitter: Emitter) -> Expr:
+    """Whether no element stands in a relation to the next one."""
+    extent = emitter.snapshot(Op("maximum", (last(array.shape[0]), ZERO), INT), "pairs")
+    dims, at = emitter.domain((extent,))
+    pair = array.element(at), array.element((ix.add(at[0], ONE),))
+    return Reduce("and", dims, Op("not", (Op(against, pair, BOOL),), BOOL), emitter.span)
+
+
+@native(np.isin, parameters="element test_elements assume_unique invert")
+def _isin(call: Bound) -> Value:
+    """Each element is looked for in the sorted test elements."""
+    emitter = call.builder.emitter
+    values, tests = (_refuse_complex(operand(call, name), call) for name in ("element", "test_elements"))
+    common = promote(values.type.strong, tests.type.strong)
+    flat = flattened(tests, emitter)
+    ordered = sorted_copy(
+        Array(flat.shape, common, lambda at: arith.cast(flat.element(at), common), cost=flat.cost + 1), 0, emitter
+    )
+    n = ordered.shape[0]
+    invert = constant_bool(call.get("invert"), emitter)
+
+    def find(value: Expr) -> Expr:
+        held = emitter.snapshot(arith.cast(value, common), "value")
+        place = _search(lambda k: ordered.element((k,)), n, held, False, emitter)
+        equal = Op("eq", (ordered.element((place,)), held), BOOL)
+        found = pick(less(place, n), equal, Const(False, BOOL))
+        return Op("not", (found,), BOOL) if invert else found
+
+    return each_element(values, BOOL, emitter, find)
+
+
+# --- unique ---------------------------------------------------------------------------------------------------------
+
+
+@native(np.unique, parameters="ar return_index return_inverse return_counts")
+def _unique(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    array = _refuse_complex(operand(call, "ar"), call)
+    wanted = {
+        name: constant_bool(call.get(f"return_{name}"), emitter) for name in ("index", "inverse", "counts")
+    }
+    flat = arrays.evaluated(flattened(array, emitter), emitter)
+    order: Array | None = None
+    if wanted["index"] or wanted["inverse"]:
+        order = permutation = sorting_order(flat, 0, emitter)
+        ordered = arrays.materialise(
+            arrays.remap(flat, flat.shape, lambda at: (Cast(permutation.element(at), INT),)), emitter, "sorted"
+        )
+    else:
+        ordered = sorted_copy(flat, 0, emitter)
+    fresh = arrays.materialise(_first_of_equals(ordered), emitter, "first")
+    results: list[Value] = [masks.compacted(Mask(ordered, fresh), emitter, "unique")]
+    if wanted["index"] and order is not None:
+        results.append(masks.compacted(Mask(order, fresh), emitter, "index"))
+    if wanted["inverse"] and order is not None:
+        results.append(_inverse(array, order, fresh, emitter))
+    if wanted["counts"]:
+        results.append(_group_sizes(fresh, emitter))
+    return results[0] if len(results) == 1 else Tuple(tuple(results))
+
+
+def _first_of_equals(ordered: Array) -> Array:
+    """Where a new value begins in a sorted array; all NaN are one value."""
+
+    def element(at: Index) -> Expr:
+        here, before = ordered.element(at), ordered.element((ix.sub(at[0], ONE),))
+        new: Expr = Op("ne", (here, before), BOOL)
+        if ordered.type.dtype.is_float:
+            new = both(new, Op("not", (Op("isnan", (before,), BOOL),), BOOL))
+        return pick(Op("eq", (at[0], ZERO), BOOL), Const(True, BOOL), new)
+
+    return Array(ordered.shape, BOOL, element, cost=2)
+
+
+def _inverse(array: Array, order: Array, fresh: Array, emitter: Emitter) -> Array:
+    """For each element of the array the position of its value among the unique ones."""
+    shape = array.shape or (ONE,)
+    buffer = emitter.allocate("inverse", I64, shape)
+    rank = counter(emitter, "rank", integer(-1))
+    with loop(emitter, ZERO, order.shape[0], "k") as k:
+        rank.set(Op("add", (rank.value, arith.cast(fresh.element((k,)), I64)), I64))
+        place = unravelled(Cast(order.element((k,)), INT), shape)
+        emitter.assign((), buffer.name, place, rank.value)
+    return arrays.of_buffer(buffer)
+
+
+def _group_sizes(fresh: Array, emitter: Emitter) -> Array:
+    starts = masks.positions(fresh, emitter)[0]
+    count, total = starts.shape[0], fresh.shape[0]
+
+    def element(at: Index) -> Expr:
+        following = ix.add(at[0], ONE)
+        end = pick(less(following, count), starts.element((following,)), arith.cast(total, I64))
+        return Op("sub", (end, starts.element(at)), I64)
+
+    return arrays.materialise(Array((count,), I64, element, cost=2), emitter, "counts")

@@ -1,0 +1,288 @@
+"""The documentation is true. In come README.md, docs/ and examples/; what they show is run, and what they list (functions,
+passes, commands, options, variables, links) is compared with the code. `pytest tests/unit/test_docs.py --update-golden`
+writes the table of functions in docs/user.md anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import importlib
+import os
+import re
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft import pipeline
+from weft.cli import _parser
+from weft.errors import attach_source
+from weft.frontend import knowledge
+from weft.options import Options, variable_of
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = (
+    "README.md",
+    "CONTRIBUTING.md",
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+    "benchmarks/README.md",
+)
+EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+
+
+def text_of(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str, language: str) -> list[tuple[int, str]]:
+    """The fenced blocks of a language, each with the line it starts on."""
+    text = text_of(page)
+    found = re.finditer(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+    return [(text.count("\n", 0, match.start(1)) + 1, match[1]) for match in found]
+
+
+def inline_code(page: str) -> list[str]:
+    """What stands between single backquotes, outside fenced blocks."""
+    return re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text_of(page), flags=re.M | re.S))
+
+
+# --- code that is shown ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
+def test_python_blocks_run(page: str) -> None:
+    """The blocks of one page run in order, in one namespace, and what they compile needs no fallback unless they say so."""
+    namespace: dict[str, Any] = {"__name__": "documentation"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", weft.FallbackWarning)
+        for line, code in blocks(page, "python"):
+            name = f"<{page}:{line}>"
+            attach_source(name, code)
+            exec(compile(code, name, "exec"), namespace)
+
+
+def test_the_readme_example_is_short() -> None:
+    [(_, code)] = blocks("README.md", "python")
+    assert len(code.splitlines()) <= 11
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("disabled", [False, True], ids=["compiled", "plain"])
+def test_examples_run(name: str, disabled: bool, subprocess_environment: dict[str, str]) -> None:
+    """Each example runs, with weft and with weft switched off, and prints the same words."""
+    environment = {**subprocess_environment, "WEFT_FALLBACK": "warn", "PYTHONWARNINGS": "error::UserWarning"}
+    environment["WEFT_DISABLE"] = "1" if disabled else "0"
+    command = [sys.executable, str(ROOT / "examples" / name)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    assert "same answer" in done.stdout
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 3
+
+
+# --- passes ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_pass_list_is_that_of_the_pipeline() -> None:
+    section = text_of("docs/developer.md").split("## The passes in order")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in section.splitlines() if line.startswith("| ")]
+    listed = [(name, module.split("`")[1]) for name, module in rows if module.startswith("`")]
+    order = (*pipeline.PASSES, *pipeline.LOWERING)
+    expected = [(name, run.__module__.rpartition(".")[2] + ".py") for name, run in order]
+    assert listed == expected
+
+
+@pytest.mark.parametrize("page", ["docs/developer.md", "docs/design.md"])
+def test_modules_that_are_named_exist(page: str) -> None:
+    known = {path.name for folder in ("src", "tests", "tools", "benchmarks") for path in (ROOT / folder).rglob("*.py")}
+    named = {Path(match).name for code in inline_code(page) for match in re.findall(r"[\w./]+\.py\b", code)}
+    missing = named - known - {"file.py", "script.py", "source.py"}
+    assert named and not missing
+
+
+# --- commands, options, variables, names --------------------------------------------------------------------------------
+
+
+def _subcommands() -> dict[str, argparse.ArgumentParser]:
+    actions = [action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    return dict(actions[0].choices)
+
+
+def _commands(page: str) -> Iterator[tuple[str, list[str]]]:
+    shell = [line.split("#")[0] for _, code in blocks(page, "") for line in code.splitlines()]
+    for code in (*inline_code(page), *shell):
+        words = code.split()
+        if len(words) > 1 and words[0] == "weft" and re.fullmatch(r"[a-z]+", words[1]):
+            yield words[1], words[2:]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_exist(page: str) -> None:
+    known = _subcommands()
+    for name, rest in _commands(page):
+        assert name in known, f"weft {name}"
+        options = {option for action in known[name]._actions for option in action.option_strings}
+        choices = [action.choices for action in known[name]._actions if action.choices and not action.option_strings]
+        assert {word for word in rest if word.startswith("-")} <= options, rest
+        assert not choices or not rest or rest[0] in choices[0], rest
+
+
+def test_every_command_and_its_options_are_documented() -> None:
+    section = text_of("docs/user.md").split("## The command line")[1].split("\n## ")[0]
+    for name, parser in _subcommands().items():
+        row = "".join(line for line in section.splitlines() if line.startswith(f"| `weft {name}"))
+        assert row, name
+        for action in parser._actions:
+            options = [option for option in action.option_strings if option not in ("-h", "--help")]
+            assert not options or any(option in row for option in options), f"{name} {options}"
+
+
+def test_every_option_is_documented() -> None:
+    section = text_of("docs/user.md").split("## Options")[1].split("\n## ")[0]
+    listed = re.findall(r"^\| `(\w+)` \|", section, re.M)
+    assert set(listed) == {field.name for field in fields(Options)}
+
+
+def test_environment_variables_are_those_that_are_read() -> None:
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "weft").rglob("*.py"))
+    read = set(re.findall(r"\"(WEFT_[A-Z_]+)\"", sources)) - {"WEFT_"}
+    listed = set(re.findall(r"WEFT_[A-Z_]+[A-Z]", text_of("docs/user.md")))
+    options = {variable_of(field.name) for field in fields(Options)}
+    assert read <= listed
+    assert listed <= read | options
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_names_of_weft_exist(page: str) -> None:
+    for code in inline_code(page):
+        for name in re.findall(r"\bweft\.((?:\w+\.)*\w+)", code):
+            _resolve(f"weft.{name}")
+
+
+def _resolve(dotted: str) -> Any:
+    """The object of a dotted name: modules as far as they go, attributes from there."""
+    parts = dotted.split(".")
+    found: Any = importlib.import_module(parts[0])
+    for position, part in enumerate(parts[1:], 1):
+        if not hasattr(found, part):
+            importlib.import_module(".".join(parts[: position + 1]))
+        found = getattr(found, part)
+    return found
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text_of(page)):
+        if "://" not in target:
+            assert (ROOT / page).parent.joinpath(target).exists(), target
+
+
+# --- functions with a native form -----------------------------------------------------------------------------------------
+
+BEGIN = "<!-- functions: written by pytest tests/unit/test_docs.py --update-golden -->\n"
+END = "<!-- end of functions -->"
+FAMILIES = {
+    "ufuncs": "element by element",
+    "reductions": "reductions",
+    "creation": "new arrays",
+    "shaping": "shapes and axes",
+    "selecting": "chosen elements",
+    "linear": "products",
+    "scans": "running and sliding",
+    "python": "sizes and scalar types",
+}
+
+
+def _functions() -> dict[str, set[str]]:
+    """The names that have a native form, by family, as the user writes them."""
+    found: dict[str, set[str]] = {}
+    for entry in knowledge.entries():
+        family = entry.build.__module__.rpartition(".")[2]
+        title = "NumPy, " + FAMILIES.get(family, family)
+        name = entry.name.removeprefix("np.")
+        homes: dict[str, Any] = {title: np, "Python": builtins}
+        for heading, home in homes.items():
+            thing: Any = home
+            for part in name.split("."):
+                thing = getattr(thing, part, None)
+            if thing is not None and knowledge.lookup(thing) == entry:
+                found.setdefault(heading, set()).add(name)
+        if knowledge.method(name) == entry:
+            found.setdefault("methods of arrays", set()).add(name)
+        module, _, inner = name.rpartition(".")
+        if module and not hasattr(np, module.split(".")[0]):
+            found.setdefault(f"`{module}`", set()).add(inner)
+    return found
+
+
+def _table() -> str:
+    rows = [f"| {title} | {', '.join(f'`{name}`' for name in sorted(names))} |" for title, names in _functions().items()]
+    return "\n".join(["| | |", "|---|---|", *sorted(rows)]) + "\n"
+
+
+def test_the_table_of_functions_is_complete() -> None:
+    """Every entry of the knowledge base is somewhere in the table."""
+    shown = set().union(*_functions().values())
+    assert {entry.name.removeprefix("np.").rpartition(".")[2] for entry in knowledge.entries()} <= {
+        name.rpartition(".")[2] for name in shown
+    }
+
+
+def test_functions_with_a_native_form_are_listed(update_golden: bool) -> None:
+    page = ROOT / "docs" / "user.md"
+    before, rest = text_of("docs/user.md").split(BEGIN)
+    listed, after = rest.split(END)
+    if update_golden:
+        page.write_text(before + BEGIN + _table() + END + after, encoding="utf-8")
+        return
+    assert listed == _table(), "new or lost functions: pytest tests/unit/test_docs.py --update-golden"
+
+
+# --- the promises that a page makes of results ---------------------------------------------------------------------------
+
+
+def test_strict_sums_keep_their_order() -> None:
+    values = np.random.default_rng(3).normal(size=10_000)
+
+    def total(a: Any) -> Any:
+        s = 0.0
+        for x in a:
+            s += x
+        return s
+
+    assert weft.jit(fp="strict", fallback="error")(total)(values) == total(values)
+
+
+@pytest.mark.native
+def test_a_kind_of_arguments_has_at_most_four_versions() -> None:
+    """As docs/user.md says; each size below fails the guards of the versions before it, or runs in one of them."""
+
+    @weft.jit(fallback="error")
+    def shifted(a: Any, b: Any, n: int) -> Any:
+        s = 0.0
+        for i in range(n):
+            s += a[i] * b[i + 1]
+        return s
+
+    for n, extra in ((4, 0), (4, 3), (0, 0), (5, 1), (6, 9), (2, 2)):
+        a, b = np.arange(float(n + extra)), np.arange(float(n + 2 * extra + 1))
+        assert shifted(a, b, n) == shifted.py_func(a, b, n)
+    assert 1 <= len(shifted.signatures) <= 4
+
+
+def test_disabled_means_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(os.environ, "WEFT_DISABLE", "1")
+
+    def f() -> None: ...
+
+    assert weft.jit(f) is f
