@@ -27,7 +27,7 @@ test-slow: $(VENV)/.installed-test lint
 	$(PYTEST) -n $(JOBS) -m "not bench" --timeout 1800
 
 lint: $(VENV)/.installed-test
-	$(BIN)/ruff check src tests tools benchmarks
+	$(BIN)/ruff check src tests tools benchmarks examples
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed-bench

@@ -9,9 +9,7 @@ import weft
 
 @weft.jit
 def sweep_numpy(a, b, k):
-    b[1:-1, 1:-1] = a[1:-1, 1:-1] + k * (
-        a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] - 4.0 * a[1:-1, 1:-1]
-    )
+    b[1:-1, 1:-1] = a[1:-1, 1:-1] + k * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] - 4.0 * a[1:-1, 1:-1])
 
 
 @weft.jit
@@ -30,7 +28,7 @@ def run(sweep, plate, sweeps):
 
 
 def main():
-    plate = np.zeros((200, 300))
+    plate = np.zeros((100, 120))
     plate[0, :] = 100.0
     results = []
     for name, sweep in (("NumPy form", sweep_numpy), ("loops", sweep_loops)):

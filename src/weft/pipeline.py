@@ -27,6 +27,7 @@ from weft.options import Options
 from weft.passes import (
     PassContext,
     Remark,
+    block,
     checks,
     forward,
     hoist,
@@ -56,13 +57,14 @@ PASSES: tuple[tuple[str, Pass], ...] = (
 LOWERING: tuple[tuple[str, Pass], ...] = (
     ("match", match.run),
     ("schedule", schedule.run),
+    ("block", block.run),
     ("store", store.run),
     ("version", version.run),
 )
 
 #: The options of a caller that gives none.
 DEFAULTS = Options()
-_LOWERED = frozenset({"schedule", "store", "version"})
+_LOWERED = frozenset({"schedule", "block", "store", "version"})
 
 
 @dataclass

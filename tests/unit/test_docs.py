@@ -1,6 +1,6 @@
-"""The documentation is true. In come README.md, docs/ and examples/; what they show is run, and what they list (functions,
-passes, commands, options, variables, links) is compared with the code. `pytest tests/unit/test_docs.py --update-golden`
-writes the table of functions in docs/user.md anew.
+"""The documentation is true. In come README.md, docs/ and examples/; what they show is run, and what they list
+(functions, passes, commands, options, variables, links) is compared with the code. The table of functions in
+docs/user.md is written anew by `pytest tests/unit/test_docs.py --update-golden`.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def inline_code(page: str) -> list[str]:
     return re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text_of(page), flags=re.M | re.S))
 
 
-# --- code that is shown ------------------------------------------------------------------------------------------------
+# --- code that is shown ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
 def test_python_blocks_run(page: str) -> None:
-    """The blocks of one page run in order, in one namespace, and what they compile needs no fallback unless they say so."""
+    """The blocks of one page run in order, in one namespace, without a fallback that they do not speak of."""
     namespace: dict[str, Any] = {"__name__": "documentation"}
     with warnings.catch_warnings():
         warnings.simplefilter("error", weft.FallbackWarning)
@@ -77,20 +77,20 @@ def test_the_readme_example_is_short() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("disabled", [False, True], ids=["compiled", "plain"])
 def test_examples_run(name: str, disabled: bool, subprocess_environment: dict[str, str]) -> None:
-    """Each example runs, with weft and with weft switched off, and prints the same words."""
+    """Each example runs, with weft and with weft switched off, and finds its answers equal."""
     environment = {**subprocess_environment, "WEFT_FALLBACK": "warn", "PYTHONWARNINGS": "error::UserWarning"}
     environment["WEFT_DISABLE"] = "1" if disabled else "0"
     command = [sys.executable, str(ROOT / "examples" / name)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
-    assert "same answer" in done.stdout
+    assert "same answer: True" in done.stdout
 
 
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) >= 3
 
 
-# --- passes ------------------------------------------------------------------------------------------------------------
+# --- passes ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_pass_list_is_that_of_the_pipeline() -> None:
@@ -110,7 +110,7 @@ def test_modules_that_are_named_exist(page: str) -> None:
     assert named and not missing
 
 
-# --- commands, options, variables, names --------------------------------------------------------------------------------
+# --- commands, options, variables, names ----------------------------------------------------------------------------
 
 
 def _subcommands() -> dict[str, argparse.ArgumentParser]:
@@ -187,7 +187,7 @@ def test_links_lead_somewhere(page: str) -> None:
             assert (ROOT / page).parent.joinpath(target).exists(), target
 
 
-# --- functions with a native form -----------------------------------------------------------------------------------------
+# --- functions with a native form -----------------------------------------------------------------------------------
 
 BEGIN = "<!-- functions: written by pytest tests/unit/test_docs.py --update-golden -->\n"
 END = "<!-- end of functions -->"
@@ -199,6 +199,8 @@ FAMILIES = {
     "selecting": "chosen elements",
     "linear": "products",
     "scans": "running and sliding",
+    "sorting": "sorting and searching",
+    "counting": "counting and quantiles",
     "python": "sizes and scalar types",
 }
 
@@ -226,7 +228,9 @@ def _functions() -> dict[str, set[str]]:
 
 
 def _table() -> str:
-    rows = [f"| {title} | {', '.join(f'`{name}`' for name in sorted(names))} |" for title, names in _functions().items()]
+    rows = [
+        f"| {title} | {', '.join(f'`{name}`' for name in sorted(names))} |" for title, names in _functions().items()
+    ]
     return "\n".join(["| | |", "|---|---|", *sorted(rows)]) + "\n"
 
 
@@ -248,7 +252,7 @@ def test_functions_with_a_native_form_are_listed(update_golden: bool) -> None:
     assert listed == _table(), "new or lost functions: pytest tests/unit/test_docs.py --update-golden"
 
 
-# --- the promises that a page makes of results ---------------------------------------------------------------------------
+# --- the promises that a page makes of results ----------------------------------------------------------------------
 
 
 def test_strict_sums_keep_their_order() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.analysis.scopes import Path
 from weft.codegen import c_call
@@ -13,7 +13,7 @@ from weft.codegen.c_expr import Storage
 from weft.codegen.c_frame import DONE, GUARD, RAISE, STATUS, WORDS
 from weft.codegen.c_parallel import Parallel
 from weft.errors import Span, Unsupported
-from weft.ir.expr import Const, Dim, Expr, Op
+from weft.ir.expr import Const, Dim, Expr, Op, Read
 from weft.ir.program import (
     Alloc,
     Block,
@@ -88,7 +88,22 @@ class Statements(Parallel):
             return c_call.call(node, self)
         raise Unsupported(node.span, "a Python statement inside native code", "")
 
+    def _kept(self, stmt: Stmt) -> tuple[Expr, Expr] | None:
+        """a[i] = value if test else a[i]: the test and the value; memory that stays as it is need not be written."""
+        value = stmt.value
+        if not isinstance(value, Op) or value.op != "select" or stmt.reduce is not None or not stmt.index:
+            return None
+        test, then, orelse = value.args
+        own = Read(stmt.buffer, stmt.index, orelse.type)
+        if orelse == own:
+            return test, then
+        return (Op("not", (test,), test.type), orelse) if then == own else None
+
     def _stmt(self, stmt: Stmt) -> list[C.CStmt]:
+        kept = self._kept(stmt)
+        if kept is not None:
+            inside = self._stmt(replace(stmt, value=kept[1]))
+            return [C.IfElse(self.expressions.value(kept[0]), tuple(inside))]
         assert not stmt.domain and stmt.reduce is None, "a lowered statement is one assignment"
         if stmt.buffer in self.extremes and not stmt.index:
             return self._extreme(stmt)

@@ -35,6 +35,11 @@ _LARGEST_COEFFICIENT = 2**20  # times a variable below 2**40: far from 64 bits
 _CHEAP_TO_REPEAT = 12
 
 
+def is_exact(expr: Expr) -> bool:
+    """Whether every operation is exactly determined, so that computed again, in any loop, it gives the same bits."""
+    return all(not isinstance(part, Op) or part.op == "select" or part.op in _EXACT for part in subexpressions(expr))
+
+
 def as_type(expr: Expr, of: ScalarType) -> Expr:
     """`expr` as a value of type `of`: itself, a literal of that type, or a cast."""
     if expr.type == of:

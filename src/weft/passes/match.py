@@ -4,6 +4,7 @@ spelling, as calls of a library routine where the run-time size makes it worth w
     c[i, j] = beta * c[i, j] + alpha * sum[k] a[i, k] * b[k, j]
       -->  if m * n * k > threshold: gemm(a, b, alpha, beta)  else: the statement as it was
     y[i] = f(sum[k] a[i, k] * x[k])   -->   if ...: gemv into t; y[i] = f(t[i])  else: the statement as it was
+    c[i, j] = sum[k] f(a[i, k]) * b[k, j]   -->   if ...: t = f(a); gemm(t, b)  else: the statement as it was
 """
 
 from __future__ import annotations
@@ -157,6 +158,17 @@ def _kept(expr: Expr, stmt: Stmt, names: set[str]) -> Expr | None:
     return None
 
 
+def _with_operands(stmt: Stmt, reduce: Reduce, sides: list[Expr]) -> Stmt:
+    """The statement with other factors in its sum."""
+    assert isinstance(reduce.value, Op)
+    changed = replace(reduce, value=replace(reduce.value, args=tuple(sides)))
+
+    def visit(expr: Expr) -> Expr:
+        return changed if expr is reduce else map_children(expr, visit)
+
+    return replace(stmt, value=visit(stmt.value))
+
+
 def _fixed(expr: Expr, names: set[str]) -> bool:
     """Whether a factor is the same at every point."""
     return not free_vars(expr) & names and not any(isinstance(e, Reduce) for e in subexpressions(expr))
@@ -262,7 +274,49 @@ class _Matcher:
         if isinstance(product, Product):
             test = self.worthwhile(product)
             return (If(test, self.call(stmt, product), (stmt,), span=stmt.span),)
-        return self.extracted(stmt)
+        return self.prepared(stmt) or self.extracted(stmt)
+
+    def prepared(self, stmt: Stmt) -> Block | None:
+        """c[i, j] = sum[k] f(a[i, k]) * b[k, j]  -->  t[i, k] = f(a[i, k]);  c[i, j] = sum[k] t[i, k] * b[k, j] as a call.
+
+        For matrix products alone: they do more work than computing an operand.  Every term keeps its bits.
+        """
+        sums = None if stmt.reduce is not None else _with_kept(stmt, {dim.var for dim in stmt.domain})
+        if sums is None or not isinstance(sums[0].value, Op) or sums[0].value.op != "mul":
+            return None
+        reduce = sums[0]
+        operands = [self._operand(side, (*stmt.domain, *reduce.dims)) for side in sums[0].value.args]
+        trial = {f"{position}": made[1] for position, made in enumerate(operands) if made is not None}
+        sides = [
+            side if made is None else Read(f"{position}", made[0].index, side.type)
+            for position, (side, made) in enumerate(zip(sums[0].value.args, operands))
+        ]
+        found = product_of(_with_operands(stmt, reduce, sides), {**self.workspace.table, **trial})
+        if not trial or not isinstance(found, Product) or found.routine != "gemm":
+            return None
+        before: list[Node] = []
+        for position, made in enumerate(operands):
+            if made is not None:
+                computed, shape = made[0], made[1].shape
+                name = self.workspace.new_buffer("operand", made[1].type, shape).name
+                before += [Alloc(name, span=stmt.span), self._renamed(replace(computed, buffer=name, span=stmt.span))]
+                sides[position] = Read(name, computed.index, sides[position].type)
+        whole = _with_operands(stmt, reduce, sides)
+        product = product_of(whole, self.workspace.table)
+        assert isinstance(product, Product)
+        then = (*before, *self.call(whole, product))
+        return (If(self.worthwhile(product), then, (stmt,), span=stmt.span),)
+
+    def _operand(self, side: Expr, domain: Domain) -> tuple[Stmt, Buffer] | None:
+        """A factor as a statement that computes it where it varies, and its memory; None for one that is in memory."""
+        used = free_vars(side)
+        dims = tuple(dim for dim in domain if dim.var in used)
+        boxes = box(dims)
+        if isinstance(side, Read) or boxes is None or not dims:
+            return None
+        index = tuple(affine_index.sub(Var(name), b.lo) for name, b in boxes.items())
+        buffer = Buffer("", side.type.strong, tuple(b.size for b in boxes.values()))
+        return Stmt(dims, "", index, side), buffer
 
     def extracted(self, stmt: Stmt) -> Block | None:
         """y[i] = f(sum[k] a[i, k] * x[k])  -->  t[i] = sum[k] ... as a call;  y[i] = f(t[i])."""

@@ -11,6 +11,7 @@ does not change is made beforehand, for all iterations; if it fails, the origina
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from weft.analysis.dependence import LoopContext, directions, domain_varies, varies
 from weft.analysis.effects import Access, Liveness, domain_reads, node_reads, node_write, reads_of
@@ -33,11 +34,13 @@ from weft.ir.walk import (
     map_node_exprs,
     map_sub_blocks,
     names_of,
+    rewrite,
+    subexpressions,
     substitute,
     walk,
 )
 from weft.passes import PassContext, deadcode
-from weft.passes.algebra import Algebra
+from weft.passes.algebra import Algebra, is_exact
 from weft.passes.distribute import groups
 from weft.passes.forward import Forwarder, with_disjoint
 from weft.passes.predicate import Flattening, Item
@@ -48,6 +51,7 @@ from weft.passes.simplify import simplify_check, simplify_stmt
 from weft.passes.wraparound import without_wraparound
 
 _NAME = "raise"
+_MOST_REPEATED = 60  # parts of an expression that a test made beforehand may compute again
 
 
 def run(program: Program, context: PassContext) -> Program:
@@ -176,6 +180,7 @@ class _Raiser:
         items = self.forwarded(found, live_end, inside)
         written = {name for item in items for name in buffers_written(item.node)}
         items = without_wraparound(items, written, lambda item: self.simplified(item, inside))
+        items = self.with_tests_of_inputs(items, inside)
         work = [item for item in items if not isinstance(item.node, Check)]
         tests = [item.node for item in items if isinstance(item.node, Check)]
         if any(buffers_read(test) & written for test in tests):
@@ -232,6 +237,35 @@ class _Raiser:
             simple = self.simplified(Item(node, within), facts)
             if simple is not None:
                 out.append(simple)
+        return out
+
+    def with_tests_of_inputs(self, items: list[Item], facts: Facts) -> list[Item]:
+        """s = f(a[i]); check s > 0; ... s ...  -->  s = f(a[i]); check f(a[i]) > 0; ... s ...
+
+        What a test repeats is computed twice, but then the test can be made before the loop.  Sums are not repeated,
+        nor is what could come out differently a second time, such as a sine in a vector and in a scalar register.
+        """
+        writers = [name for item in items for name in buffers_written(item.node)]
+        known: dict[str, Expr] = {}
+
+        def visit(expr: Expr) -> Expr:
+            return known.get(expr.buffer, expr) if isinstance(expr, Read) else expr
+
+        out: list[Item] = []
+        for item in items:
+            node = item.node
+            if isinstance(node, Check) and known:
+                resolved = Item(map_node_exprs(node, lambda e: rewrite(e, visit)), item.within)
+                simple = resolved if resolved.node is node else self.simplified(resolved, facts)
+                out += () if simple is None else (simple,)
+                continue
+            out.append(item)
+            if isinstance(node, Stmt) and not (node.index or node.domain or item.within or node.reduce):
+                value = rewrite(node.value, visit)
+                parts = list(islice(subexpressions(value), _MOST_REPEATED + 1))
+                cheap = len(parts) <= _MOST_REPEATED and not any(isinstance(part, Reduce) for part in parts)
+                if cheap and is_exact(value) and writers.count(node.buffer) == 1:
+                    known[node.buffer] = value
         return out
 
     def simplified(self, item: Item, facts: Facts) -> Item | None:
