@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -25,6 +26,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         return  # a worker of pytest-xdist inherits the environment prepared here
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell starts background jobs so, children inherit it, and the tests of Ctrl-C would wait for ever.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in [name for name in os.environ if name.startswith("WEFT_")]:
         if name not in ("WEFT_TEST_CACHE_DIR", "WEFT_FUZZ"):
             del os.environ[name]

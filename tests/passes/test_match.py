@@ -61,9 +61,30 @@ def test_products(routine: str, operands: str, body: str, monkeypatch: pytest.Mo
     assert_same(before, arguments(), lowered(after))
 
 
+PREPARED = [
+    ("operand b", f"c[i, j] = sum[k: 0 <= k < 5] alpha * a[i, k] * b[k, j]{IJ}"),
+    ("a operand", f"c[i, j] = alpha * c[i, j] + (sum[k: 0 <= k < 5] a[i, k] * (b[k, j] - x[k])){IJ}"),
+    ("operand operand_2", f"c[i, j] = c[i, j] - (sum[k: 0 <= k < 5] exp(a[k, i]) * (b[k, j] + y[j])){IJ}"),
+    ("operand b", f"c[i, j] = sum[k: 0 <= k < 5] alpha * c[k, i] * b[k, j]{IJ}"),
+    ("operand b", "c[i, j] = sum[k: 1 <= k < 4] (alpha * a[i, k - 1]) * b[k, j]   for i: 2 <= i < 5, j: 0 <= j < 5"),
+]
+
+
+@pytest.mark.parametrize(("operands", "body"), PREPARED)
+def test_an_operand_is_computed_before_a_matrix_product(
+    operands: str, body: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = program(ARRAYS, body)
+    after, calls = matched(before, monkeypatch)
+    assert [call.routine for call in calls] == ["gemm"]
+    assert " ".join(read.buffer for read in calls[0].operands) == operands
+    assert_same(before, arguments(), lowered(after))
+
+
 NO_PRODUCTS = [
     f"c[i, j] = sum[k: 0 <= k < i] a[i, k] * b[k, j]{IJ}",  # a triangle
-    f"c[i, j] = sum[k: 0 <= k < 5] alpha * a[i, k] * b[k, j]{IJ}",  # alpha * a may overflow, the sum may not
+    f"c[i, j] = sum[k: 0 <= k < 5] a[i, k] * b[k, j] * alpha{IJ}",  # alpha * a may overflow, a * b may not
+    f"y[i] = sum[k: 0 <= k < 5] alpha * a[i, k] * x[k]{I}",  # an operand would cost as much as the product
     f"c[i, j] = max[k: 0 <= k < 5] a[i, k] * b[k, j]{IJ}",
     f"c[i, j] = sum[k: 0 <= k < 5] a[i, k] + b[k, j]{IJ}",
     f"c[i, j] = sum[k: 0 <= k < 5] a[i, k] * b[k, j] * x[k]{IJ}",

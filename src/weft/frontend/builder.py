@@ -25,7 +25,7 @@ from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ConstSpec, ListSpec, ObjectSpec, SameSpec, ScalarSpec, Spec, spec_of
 from weft.frontend.values import Instance, Object, Scalar, Value
 from weft.ir.expr import ONE, Expr, Op, Read, Var
-from weft.ir.program import Check, Layout, Program, Role, SizeOf, Symbol
+from weft.ir.program import Check, Layout, NoneOut, Program, Role, SizeOf, Symbol
 from weft.ir.types import BOOL, INT, ScalarType
 
 _ATTEMPTS = 40
@@ -211,6 +211,8 @@ class Builder(Calls):
         if self.execute_all(source.tree.body):
             self.at(source.tree)
             self.finish(Object(None), source.tree)
+        if not self.emitter.results:
+            self.emitter.results.append(NoneOut())  # the function always raises
         program = self.emitter.program(source.span(source.tree))
         hidden = [entry for entry, _ in self.hidden.values()]
         return Built(program, self.specs, tuple(self.names), hidden, self.inlined_functions)

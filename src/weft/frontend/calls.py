@@ -97,6 +97,13 @@ class Calls(Loops):
             return linear.outer(UFUNCS[ufunc], left, right, self.emitter)
         raise self.unsupported(node, f"np.{ufunc.__name__}.{name}")
 
+    def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
+        if isinstance(base, Object) and not store:
+            entry = knowledge.lookup(base.value)
+            if entry is not None and not callable(base.value):
+                return entry.call(self, [key], {})  # type: ignore[arg-type]
+        return super().subscript(base, key, node, store)
+
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
         if (
             isinstance(base, Object)

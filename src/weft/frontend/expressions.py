@@ -54,6 +54,8 @@ _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: 
 #: Modules whose contents do not change while a program runs.
 _FIXED = frozenset({"numpy", "scipy", "math", "cmath", "builtins"})
 _ARRAY_ATTRIBUTES = frozenset({"shape", "T", "ndim", "size", "dtype", "itemsize", "nbytes", "real", "imag"})
+#: Objects of NumPy that are used by their subscripts: np.mgrid[0:n, 0:m].
+_GRIDS = (type(np.mgrid), type(np.ogrid))
 _UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
 
 
@@ -71,7 +73,7 @@ def constant_value(value: Any) -> Value | None:
     if (
         value is None
         or value is Ellipsis
-        or isinstance(value, (str, bytes, type, types.ModuleType, np.dtype, np.ufunc))
+        or isinstance(value, (str, bytes, type, types.ModuleType, np.dtype, np.ufunc, *_GRIDS))
     ):
         return Object(value)
     if isinstance(value, types.FunctionType):

@@ -124,9 +124,9 @@ def _array_spec(array: np.ndarray[Any, Any]) -> ArraySpec | None:
 
 def _list_spec(value: list[Any]) -> ListSpec | None:
     """The spec of a list by its first element; the guard checks the rest."""
-    rank, item = 1, value[0] if value else None
+    rank, item = 1, value[0] if value else 0.0  # an empty list is a list of anything
     while isinstance(item, list):
-        rank, item = rank + 1, item[0] if item else None
+        rank, item = rank + 1, item[0] if item else 0.0
     found = type_of_value(item)
     if found is None or not found.weak or found.dtype is DType.C128:
         return None

@@ -1,11 +1,11 @@
-"""Blocks for transposed accesses.  In: a lowered program; out: nests that read along one loop and write along the other, cut
-into square blocks that fit the first cache.
+"""Blocks for transposed accesses.  In: a lowered program; out: nests that read along one loop and write along the
+other, cut into square blocks that fit the first cache.
 
     parallel i: vector j: b[i, j] = a[j, i]
       -->  parallel ib: for jb: for i in block ib: vector j in block jb: b[i, j] = a[j, i]
 
-A column of `a` is then used for all the rows that share its cache lines before it is gone.  All iterations of a PARALLEL
-loop around a VECTOR loop without accumulators are independent, so any order gives the same bits.
+A column of `a` is then used for all the rows that share its cache lines before it is gone.  All iterations of a
+PARALLEL loop around a VECTOR loop without accumulators are independent, so any order gives the same bits.
 """
 
 from __future__ import annotations

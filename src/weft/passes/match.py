@@ -277,7 +277,7 @@ class _Matcher:
         return self.prepared(stmt) or self.extracted(stmt)
 
     def prepared(self, stmt: Stmt) -> Block | None:
-        """c[i, j] = sum[k] f(a[i, k]) * b[k, j]  -->  t[i, k] = f(a[i, k]);  c[i, j] = sum[k] t[i, k] * b[k, j] as a call.
+        """c[i, j] = sum[k] f(a[i, k]) * b[k, j]  -->  t[i, k] = f(a[i, k]);  c[i, j] = sum[k] t[i, k] * b[k, j].
 
         For matrix products alone: they do more work than computing an operand.  Every term keeps its bits.
         """

@@ -109,7 +109,20 @@ def native(
 def _load() -> None:
     global _loaded
     if not _loaded:
-        from weft.frontend.knowledge import counting, creation, linear, python, reductions, scans, selecting, shaping, sorting, ufuncs  # noqa: F401
+        from weft.frontend.knowledge import (  # noqa: F401
+            assembling,
+            counting,
+            creation,
+            grids,
+            linear,
+            python,
+            reductions,
+            scans,
+            selecting,
+            shaping,
+            sorting,
+            ufuncs,
+        )
 
         _loaded = True
 

@@ -38,7 +38,7 @@ from weft.frontend.writing import (
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Read, Reduce, integer
 from weft.ir.program import Stmt
-from weft.ir.types import BOOL, F64, I64, INT, DType, ScalarType, promote
+from weft.ir.types import BOOL, I64, INT, ScalarType, promote
 
 _RUN = 16  # shorter lines are sorted by insertion
 
