@@ -3,6 +3,7 @@
 import numpy as np
 
 SIZES = {"tiny": (6, 7, 9), "S": (160, 160, 50), "M": (500, 500, 80), "L": (1200, 1200, 150)}
+TOLERANCE = 1e-5  # points near the edge of the set multiply rounding errors many times
 
 
 def initialise(size):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from weft.errors import CompileError, FallbackWarning, Unsupported, WeftError, render
+from weft.errors import CompileError, FallbackWarning, Span, Unsupported, WeftError, render
 from weft.options import Options
 from weft.runtime import dispatch
 from weft.runtime.descriptor import Signature, Version
@@ -100,6 +100,7 @@ class Jitted(_Base):
         self._keys: dict[Any, int] = {}
         self._refused: dict[Any, Unsupported] = {}
         self._source: Source | None = None
+        self._file = _file_stamp(function)
         self._lock = threading.RLock()
         self._warned: set[tuple[str, int]] = set()
         self._plain_calls = 0
@@ -149,10 +150,11 @@ class Jitted(_Base):
             if tried >= _MAX_FOR_KEY or len(self._compiled) >= _MAX_VERSIONS:
                 return False
             self._keys[key] = tried + 1
-            stored = self._stored_key(key, tried)
-            if stored is not None and self._restore(stored, key, values):
-                return True
             try:
+                self._same_file()
+                stored = self._stored_key(key, tried)
+                if stored is not None and self._restore(stored, key, values):
+                    return True
                 return self._compile(values, stored, specialise=tried == 0)
             except Unsupported as problem:
                 self._refused[key] = problem
@@ -165,9 +167,8 @@ class Jitted(_Base):
                 return self._refuse(mistake)
 
     def _own_mistake(self, trouble: Exception) -> Unsupported:
-        place = self._load()
         reason = f"an error inside weft: {type(trouble).__name__}: {trouble}"
-        return Unsupported(place.span(place.tree), reason, "please report it; WEFT_VERIFY=1 shows where it comes from")
+        return Unsupported(self._place(), reason, "please report it; WEFT_VERIFY=1 shows where it comes from")
 
     def _stored_key(self, kinds: tuple[Any, ...], attempt: int) -> str | None:
         """The place of a version in the disk cache; None if it has none."""
@@ -243,8 +244,19 @@ class Jitted(_Base):
         from weft.frontend.source import load
 
         if self._source is None:
+            self._same_file()
             self._source = load(self.py_func)
         return self._source
+
+    def _place(self) -> Span:
+        code = self.py_func.__code__
+        return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
+
+    def _same_file(self) -> None:
+        """The source on disk must still be that of the function in memory."""
+        if self._source is None and _file_stamp(self.py_func) != self._file:
+            reason = "the file has changed since the function was defined"
+            raise Unsupported(self._place(), reason, "import the module again")
 
     def _refuse(self, problem: Unsupported) -> bool:
         if self.options.fallback == "error":
@@ -411,6 +423,15 @@ class Jitted(_Base):
 
 
 _state = threading.local()
+
+
+def _file_stamp(function: Callable[..., Any]) -> tuple[int, int] | None:
+    """Size and time of the file a function comes from: its source must be the one that was loaded."""
+    try:
+        status = os.stat(function.__code__.co_filename)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns
 
 
 def _function_from(tree: ast.FunctionDef, source: Source, like: Any, extra: dict[str, Any]) -> Callable[..., Any]:

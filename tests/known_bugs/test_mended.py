@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -49,3 +52,47 @@ def test_slice_bound_that_changes_sign_between_calls() -> None:
 def test_float_type_depends_on_a_branch() -> None:
     source = lines("a, p", "s = 0.0", "if p[0] == p[1]:", "    s = s + np.sum(a)", "return s")
     differential_source(source, made(np.ones(3), np.array([1, 2])), native=False)
+
+
+def test_a_file_changed_after_import_is_not_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The source on disk was read at the first call, whatever had become of it since the import."""
+    file = tmp_path / "changing_module.py"
+    file.write_text("import weft\n\n@weft.jit(fallback='silent')\ndef f(x):\n    return x + 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module = importlib.import_module("changing_module")
+    file.write_text("import weft\n\n@weft.jit(fallback='silent')\ndef f(x):\n    return x + 1000\n")
+    assert module.f(1) == 2 and module.f.signatures == []
+
+
+def test_early_return_of_an_inlined_function() -> None:
+    """A value set only on the way out of a loop was read from memory that nobody had written."""
+    source = lines(
+        "a, v",
+        "def place(k):",
+        "    for i in range(len(a)):",
+        "        if a[i] == k:",
+        "            return i",
+        "    return -1",
+        "return place(v), place(v + 100)",
+    )
+    differential_source(source, made(np.arange(5), 3))
+
+
+def test_name_set_only_before_a_break_may_be_unset() -> None:
+    source = lines("a, x", "for i in range(len(a)):", "    if a[i] == x:", "        k = i", "        break", "return k")
+    differential_source(source, made(np.arange(3), 1), native=False)
+    differential_source(source, made(np.arange(3), 7), native=False)
+
+
+def test_unpacking_counts() -> None:
+    differential_source(lines("", "a = np.zeros(3)", "x, y = a", "return x"), made(), native=False)
+
+
+def test_chained_comparison_is_lazy() -> None:
+    source = lines("a, i, n", "return 0 <= i < n and 0.0 < a[i] < 0.5")
+    for i in (-1, 1, 9):
+        differential_source(source, made(np.full(4, 0.25), i, 4))
+
+
+def test_a_function_that_always_raises() -> None:
+    differential_source(lines("n", "raise ValueError('never')"), made(1))

@@ -1,9 +1,10 @@
 """Idioms that kernels share: arrays updated in place under one name inside loops and branches, slices that have a name,
-covariances.
+periodic indices, roots of computed numbers, zeros overwritten at once, covariances.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import weft
-from tests.support import differential
+from tests.support import differential, same_as_plain
 from weft.errors import Unsupported
 
 
@@ -86,6 +87,79 @@ def neighbours(grid):
 def power_of_a_parameter(a, out, dx):
     for j in range(1, len(a)):
         out[j] = a[j] * dx**2
+
+
+def root_of_a_computed_number(x, y):
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        t = x[i] / 3.0 - y[i]
+        s = t * t - 1.0
+        out[i] = math.sqrt(s) + t
+    return out
+
+
+def root_in_place(x, y):
+    for i in range(len(x)):
+        t = x[i] + y[i]
+        x[i] = math.sqrt(t)
+
+
+def root_of_what_was_stored(x, y):
+    last = 0.0
+    for i in range(len(x)):
+        r = last - x[i]
+        y[i] = math.sqrt(-r)
+        last = y[i] * 0.0
+    return last
+
+
+def overwritten(x, y):
+    whole = np.zeros(len(x))
+    part = np.zeros(len(x))
+    for i in range(len(x)):
+        whole[i] = x[i] + y[i]
+    for i in range(1, len(x)):
+        part[i] = whole[i] - whole[i - 1]
+    return whole, part
+
+
+def overwritten_on_one_path(x, y):
+    out = np.zeros(len(x))
+    if x.sum() > y.sum():
+        return out
+    for i in range(len(x)):
+        out[i] = x[i] - y[i]
+    return out
+
+
+NUMBERS = (
+    (np.linspace(9.0, 20.0, 7), np.linspace(0.0, 1.0, 7)),
+    (np.linspace(0.0, 1.0, 7), np.linspace(0.5, 2.0, 7)),
+    (np.linspace(-1.0, 0.0, 7), np.linspace(0.0, 1.0, 7)),
+    (np.array([9.0, 9.0, -9.0, 9.0]), np.zeros(4)),
+    (np.array([9.0, np.nan, np.inf, 9.0]), np.zeros(4)),
+    (np.zeros(0), np.zeros(0)),
+)
+OF_NUMBERS = (
+    root_of_a_computed_number,
+    root_in_place,
+    root_of_what_was_stored,
+    overwritten,
+    overwritten_on_one_path,
+)
+
+
+@pytest.mark.parametrize("function", OF_NUMBERS)
+def test_numbers_good_and_bad(function: Callable[..., Any]) -> None:
+    compiled = weft.jit(fallback="error")(function)
+    for x, y in NUMBERS:
+        same_as_plain(compiled, function, lambda x=x, y=y: (x.copy(), y.copy()), 1e-15, zero_signs=False)
+
+
+def test_zeros_that_are_wholly_overwritten_are_not_written() -> None:
+    compiled = weft.jit(fallback="error")(overwritten)
+    compiled(*(array.copy() for array in NUMBERS[0]))
+    assert compiled.inspect("ir").count(" = 0.0") == 1  # those of `part`, whose first element keeps its zero
 
 
 CASES: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [

@@ -212,13 +212,13 @@ def _functions() -> dict[str, set[str]]:
         family = entry.build.__module__.rpartition(".")[2]
         title = "NumPy, " + FAMILIES.get(family, family)
         name = entry.name.removeprefix("np.")
-        homes: dict[str, Any] = {title: np, "Python": builtins}
-        for heading, home in homes.items():
+        homes = ((title, "", np), (title, "linalg.", np.linalg), (title, "fft.", np.fft), ("Python", "", builtins))
+        for heading, prefix, home in homes:
             thing: Any = home
             for part in name.split("."):
                 thing = getattr(thing, part, None)
             if thing is not None and knowledge.lookup(thing) == entry:
-                found.setdefault(heading, set()).add(name)
+                found.setdefault(heading, set()).add(prefix + name)
         if knowledge.method(name) == entry:
             found.setdefault("methods of arrays", set()).add(name)
         module, _, inner = name.rpartition(".")
@@ -249,7 +249,10 @@ def test_functions_with_a_native_form_are_listed(update_golden: bool) -> None:
     if update_golden:
         page.write_text(before + BEGIN + _table() + END + after, encoding="utf-8")
         return
-    assert listed == _table(), "new or lost functions: pytest tests/unit/test_docs.py --update-golden"
+    if sys.version_info < (3, 11):  # math has fewer functions there
+        assert {f"`{name}`" for names in _functions().values() for name in names} <= set(re.findall(r"`[^`]+`", listed))
+    else:
+        assert listed == _table(), "new or lost functions: pytest tests/unit/test_docs.py --update-golden"
 
 
 # --- the promises that a page makes of results ----------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from weft.ir.expr import ONE, AnyDim, CompressedDim, Dim, Domain, Expr, Op, Read, Reduce, Var
+from weft.ir.expr import ONE, ZERO, AnyDim, CompressedDim, Dim, Domain, Expr, Op, Read, Reduce, Var
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import (
     Alloc,
@@ -167,7 +167,8 @@ def dim_depends_on(dim: Dim | CompressedDim, names: frozenset[str] | set[str]) -
 class Liveness:
     """For every node of a program: the buffers that may be read after it before they are wholly written again.
 
-    Only a scalar's assignment and an Alloc count as writing a whole buffer.  Parameters are always live.
+    An Alloc, a scalar's assignment and a statement over the whole shape of a local array write a whole buffer.
+    Parameters are always live.
     """
 
     program: Program
@@ -175,6 +176,7 @@ class Liveness:
 
     def __post_init__(self) -> None:
         self._params = frozenset(b.name for b in self.program.buffers if b.role is Role.PARAM)
+        self._shapes = {b.name: b.shape for b in self.program.buffers if b.role is not Role.PARAM}
         self._block(self.program.body, self._params, self._params, self._params)
 
     def live_after(self, node: Node) -> frozenset[str]:
@@ -206,9 +208,15 @@ class Liveness:
         killed: set[str] = set()
         if isinstance(node, Alloc):
             killed = {node.buffer}
-        elif isinstance(node, Stmt) and not node.index and not node.domain and node.reduce is None:
+        elif isinstance(node, Stmt) and node.reduce is None and self._writes_all(node):
             killed = {node.buffer}
         return (after - killed) | buffers_read(node)
+
+    def _writes_all(self, stmt: Stmt) -> bool:
+        if not stmt.index and not stmt.domain:
+            return True
+        whole = tuple(Dim(dim.var, ZERO, extent) for dim, extent in zip(stmt.domain, self._shapes.get(stmt.buffer, ())))
+        return bool(whole) and stmt.domain == whole and stmt.index == tuple(Var(dim.var) for dim in whole)
 
     def _loop(self, node: Loop | While, after: frozenset[str]) -> frozenset[str]:
         if isinstance(node, Loop):

@@ -550,7 +550,7 @@ class Expressions(Core):
         self.at(node)
         return self.subscript(base, key, node)
 
-    def subscript(self, base: Value, key: Value, node: ast.AST, store: bool = False) -> Value:
+    def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
         base, key = masks.settled(base, self.emitter), masks.settled(key, self.emitter)
         if isinstance(base, Array):
             key = self._with_arrays(key, node)
@@ -578,7 +578,7 @@ class Expressions(Core):
     def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
         raise NotImplementedError
 
-    def _tuple_item(self, base: Tuple, key: Value, node: ast.AST) -> Value:
+    def _tuple_item(self, base: Tuple, key: Value, node: ast.AST | None) -> Value:
         if isinstance(key, Slice):
             parts = [None if p is None else constant_int(p, self.emitter) for p in (key.lo, key.hi, key.step)]
             return Tuple(base.items[slice(*parts)], base.is_list)

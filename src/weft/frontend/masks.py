@@ -13,7 +13,7 @@ from weft.errors import Unsupported
 from weft.frontend import arith, arrays
 from weft.frontend.emit import Emitter
 from weft.frontend.values import Array, Index, Mask, Scalar, Value
-from weft.frontend.writing import Variable, axis_index, counter, may_share, nest, others, when
+from weft.frontend.writing import Variable, axis_index, counter, less, may_share, nest, others, repeat, when
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, Var, integer
 from weft.ir.ops import REDUCTIONS
@@ -84,6 +84,24 @@ def each(condition: Array, emitter: Emitter, visit: Callable[[Index, Variable], 
         rank.advance()
 
 
+def gathered(condition: Array, emitter: Emitter, visit: Callable[[Index, Variable], None]) -> None:
+    """As `each`, for a visit that only writes to the place of its rank: along a vector without a branch.
+
+    Every position writes, and the next one writes over it unless it was chosen.
+    """
+    if condition.rank != 1:
+        each(condition, emitter, visit)
+        return
+    count = arith.cast(counted(condition, emitter), I64)
+    rank, position = counter(emitter, "rank"), counter(emitter, "place")
+    with repeat(emitter, less(rank.value, count)):
+        at = (position.index,)
+        visit(at, rank)
+        chosen = arith.cast(arith.condition(condition.element(at)), I64)
+        rank.set(Op("add", (rank.value, chosen), I64))
+        position.advance()
+
+
 def compacted(mask: Mask, emitter: Emitter, name: str = "chosen") -> Array:
     """The chosen elements (or rows) as a new array."""
     condition = arrays.evaluated(mask.condition, emitter, "mask")
@@ -96,7 +114,7 @@ def compacted(mask: Mask, emitter: Emitter, name: str = "chosen") -> Array:
         value = arith.cast(array.element((*at, *inner)), buffer.type)
         emitter.assign(dims, buffer.name, (rank.index, *inner), value)
 
-    each(condition, emitter, copy)
+    (each if rest else gathered)(condition, emitter, copy)
     return arrays.of_buffer(buffer)
 
 
@@ -112,7 +130,7 @@ def compressed(array: Array, condition: Array, axis: int, emitter: Emitter) -> A
         value = arith.cast(array.element(axis_index(inner, axis, at[0])), buffer.type)
         emitter.assign(dims, buffer.name, axis_index(inner, axis, rank.index), value)
 
-    each(condition, emitter, copy)
+    (each if rest else gathered)(condition, emitter, copy)
     return arrays.of_buffer(buffer)
 
 
@@ -133,7 +151,7 @@ def positions(array: Array, emitter: Emitter) -> tuple[Array, ...]:
         for buffer, variable in zip(buffers, at):
             emitter.assign((), buffer.name, (rank.index,), arith.cast(variable, I64))
 
-    each(condition, emitter, note)
+    gathered(condition, emitter, note)
     return tuple(arrays.of_buffer(buffer) for buffer in buffers)
 
 

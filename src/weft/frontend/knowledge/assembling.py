@@ -88,14 +88,12 @@ def _tile(call: Bound) -> Value:
     lifted = arrays.remap(array, (ONE,) * lead + array.shape, lambda at: at[lead:])
     shape = tuple(ix.mul(extent, n) for extent, n in zip(lifted.shape, times))
 
-    def element(at: Index) -> Expr:
-        inner = tuple(
-            ZERO if arrays.is_one(own) else variable if arrays.is_one(n) else Op("mod", (variable, own), INT)
-            for variable, own, n in zip(at, lifted.shape, times)
-        )
-        return lifted.element(inner)
-
-    return arrays.materialise(Array(shape, array.type.strong, element, cost=1), emitter, "tiled")
+    buffer = emitter.allocate("tiled", array.type.strong, shape)
+    dims, at = emitter.domain((*times, *lifted.shape))
+    copy, inner = at[:rank], at[rank:]
+    place = tuple(ix.add(ix.mul(k, n), i) for k, n, i in zip(copy, lifted.shape, inner))
+    emitter.assign(dims, buffer.name, place, arith.cast(lifted.element(inner), buffer.type))
+    return arrays.of_buffer(buffer)
 
 
 # --- padding --------------------------------------------------------------------------------------------------------
@@ -200,7 +198,9 @@ def _append(call: Bound) -> Value:
 def _sequence(call: Bound, name: str) -> list[Array]:
     value = call.need(name)
     if not isinstance(value, Tuple):
-        raise Unsupported(call.builder.emitter.span, f"{call.name}() of something that is not a tuple or list of arrays")
+        raise Unsupported(
+            call.builder.emitter.span, f"{call.name}() of something that is not a tuple or list of arrays"
+        )
     return [operand(Bound(call.builder, call.name, {"item": item}), "item") for item in value.items]
 
 
@@ -300,7 +300,12 @@ def _diagonal(call: Bound) -> Value:
 def _fill_diagonal(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = call.need("a")
-    if not isinstance(array, Array) or array.view is None or array.rank != 2 or constant_bool(call.get("wrap"), emitter):
+    if (
+        not isinstance(array, Array)
+        or array.view is None
+        or array.rank != 2
+        or constant_bool(call.get("wrap"), emitter)
+    ):
         raise Unsupported(emitter.span, "np.fill_diagonal of something that is not a matrix, or with wrap")
     extent = array.shape[0]
     if ix.difference(array.shape[0], array.shape[1]) != 0:
@@ -357,9 +362,7 @@ def _kron(call: Bound) -> Value:
     if not left.rank or not right.rank:
         return elements(call, [call.need("a"), call.need("b")], "mul")
     first, second = (_lifted(array, rank) for array in (left, right))
-    probe = arith.function(
-        "mul", (first.element((ZERO,) * rank), second.element((ZERO,) * rank)), emitter.span
-    )
+    probe = arith.function("mul", (first.element((ZERO,) * rank), second.element((ZERO,) * rank)), emitter.span)
     shape = tuple(ix.mul(a, b) for a, b in zip(first.shape, second.shape))
     buffer = emitter.allocate("kron", probe.type.strong, shape)
     dims, at = emitter.domain((*first.shape, *second.shape))
@@ -490,6 +493,3 @@ def _matrix_norm(call: Bound, array: Array, axes: tuple[int, ...], order: object
     assert isinstance(totals, Array)
     axis = kept - 1 if kept > summed else kept
     return _extreme(call, totals, "maximum" if order in (1, math.inf) else "minimum", axis, False)
-
-
-__all__ = ["at_least"]

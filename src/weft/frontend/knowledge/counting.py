@@ -123,7 +123,7 @@ def _tally(counts: Array, place: Expr, weights: Array | None, k: Expr, emitter: 
 def _given_bins(call: Bound, array: Array, weights: Array | None) -> tuple[Array, Array]:
     emitter = call.builder.emitter
     edges = _real_numbers(call, "bins")
-    if edges.rank != 1 or call.get("range") is not None and edges.rank != 1:
+    if edges.rank != 1 or (call.get("range") is not None and edges.rank != 1):
         raise Unsupported(emitter.span, "ValueError: `bins` must be 1d, when an array")
     edges = arrays.evaluated(edges, emitter)
     n = last(edges.shape[0])
@@ -162,7 +162,9 @@ def _equal_bins(call: Bound, array: Array, weights: Array | None) -> tuple[Array
     width = emitter.snapshot(Op("sub", (arith.cast(final, F64), arith.cast(first, F64)), F64), "width")
     with loop(emitter, ZERO, array.shape[0], "k") as k:
         raw = array.element((k,))
-        inside = both(*(arith.condition(arith.compare(op, raw, end, emitter.span)) for op, end in (("ge", first), ("le", final))))
+        inside = both(
+            *(arith.condition(arith.compare(op, raw, end, emitter.span)) for op, end in (("ge", first), ("le", final)))
+        )
         with when(emitter, inside):
             value = emitter.snapshot(arith.cast(raw, of), "value")
             distance = Op("sub", (arith.cast(value, F64), arith.cast(first, F64)), F64)
@@ -284,9 +286,7 @@ def _median(call: Bound) -> Value:
     ordered, axis, wanted, keepdims = _ordered(call)
     of = ordered.type.strong if ordered.type.dtype.is_float else F64
     n = ordered.shape[axis]
-    low, high = (
-        emitter.snapshot(Op("floordiv", (part, integer(2)), INT), "middle") for part in (last(n), n)
-    )
+    low, high = (emitter.snapshot(Op("floordiv", (part, integer(2)), INT), "middle") for part in (last(n), n))
 
     def middle(at: object) -> Expr:
         assert callable(at)
@@ -380,4 +380,3 @@ def _several(
 
 _quantiles(np.percentile, 100.0, "percentile", "Percentiles must be in the range [0, 100]")
 _quantiles(np.quantile, 1.0, "quantile", "Quantiles must be in the range [0, 1]")
-

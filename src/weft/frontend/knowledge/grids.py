@@ -37,7 +37,7 @@ def _meshgrid(call: Bound) -> Value:
     axes = list(range(len(vectors)))
     if indexing == "xy" and len(axes) > 1:
         axes[0], axes[1] = 1, 0
-    extents = [ZERO] * len(vectors)
+    extents: list[Expr] = [ZERO] * len(vectors)
     for vector, axis in zip(vectors, axes):
         extents[axis] = vector.shape[0]
     results = []

@@ -16,11 +16,10 @@ from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.reductions import sum_type, wanted_type
 from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.shaping import flattened, joined
-from weft.frontend.knowledge.ufuncs import UFUNCS, as_plain, deliver, elements
+from weft.frontend.knowledge.ufuncs import UFUNCS, as_plain, deliver
 from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
 from weft.frontend.writing import (
     at_least_one,
-    axis_index,
     bisect,
     both,
     last,
@@ -32,7 +31,7 @@ from weft.frontend.writing import (
     variable,
 )
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Reduce, integer
+from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.types import BOOL, F64, FLOAT, INT, DType, ScalarType, promote
 
 
@@ -72,7 +71,7 @@ _running("mul", np.cumprod, "cumprod")
 # --- methods of ufuncs ----------------------------------------------------------------------------------------------
 
 _WIDENING = ("add", "mul")
-_TRUTHS = {np.logical_and: "and", np.logical_or: "or"}
+_TRUTHS: dict[np.ufunc, str] = {np.logical_and: "and", np.logical_or: "or"}
 _FOLDS = (np.add, np.multiply, np.minimum, np.maximum, np.bitwise_and, np.bitwise_or, np.bitwise_xor, *_TRUTHS)
 
 
@@ -281,7 +280,9 @@ def _slope(call: Bound, array: Array, axis: int, step: Scalar, order: int) -> Ar
             value = _combined(emitter, "truediv", _combined(emitter, "sub", at(pair[0]), at(pair[1])), step)
         else:
             terms = [
-                _combined(emitter, "mul", call.builder.scalar_binary("truediv", Scalar(Const(w, FLOAT)), step), at(spot))
+                _combined(
+                    emitter, "mul", call.builder.scalar_binary("truediv", Scalar(Const(w, FLOAT)), step), at(spot)
+                )
                 for w, spot in zip(weights, spots)
             ]
             value = _combined(emitter, "add", _combined(emitter, "add", terms[0], terms[1]), terms[2])
@@ -325,7 +326,7 @@ for _name in ("trapezoid", "trapz"):
 
 
 def _sliding(call: Bound, left: Array, right: Array, mode: str, reverse: bool) -> Value:
-    """out[n] = sum over k of long[n - k] * short[k], for the positions n of the mode; three pieces with linear bounds."""
+    """out[n] = sum over k of long[n - k] * short[k], for the positions n of the mode: three pieces with linear bounds."""
     emitter = call.builder.emitter
     of = promote(left.type.strong, right.type.strong)
     left, right = (arrays.evaluated(array, emitter) for array in (left, right))
@@ -352,8 +353,6 @@ def _sliding(call: Bound, left: Array, right: Array, mode: str, reverse: bool) -
         p = emitter.fresh("p")
         q = emitter.fresh("q")
         dims = (Dim(p, lo, hi),)
-        from weft.ir.expr import Var
-
         start, stop = (ix.add(ix.mul(integer(c), Var(p)), extra) for c, extra in (first, limit))
         index = ix.sub(Var(p), Var(q))
         factors = arith.cast(long.element((index,)), of), arith.cast(short.element((Var(q),)), of)
@@ -435,7 +434,9 @@ def _between(
     """The value at x, which lies between points j and j + 1."""
 
     def line(slope: Expr, k: Expr) -> Expr:
-        return Op("add", (Op("mul", (slope, Op("sub", (x, points.element((k,))), F64)), F64), values.element((k,))), F64)
+        return Op(
+            "add", (Op("mul", (slope, Op("sub", (x, points.element((k,))), F64)), F64), values.element((k,))), F64
+        )
 
     following = ix.add(j, ONE)
     rise = Op("sub", (values.element((following,)), values.element((j,))), F64)
@@ -466,6 +467,3 @@ def _number(call: Bound, name: str) -> Expr:
     if not isinstance(value, Scalar):
         raise Unsupported(call.builder.emitter.span, f"{name}= of {call.name}() that is not a number")
     return value.expr
-
-
-__all__ = ["axis_index", "difference", "elements", "part", "scan"]

@@ -191,9 +191,7 @@ def _choose(call: Bound) -> Value:
         raise Unsupported(emitter.span, "np.choose from Python numbers alone", "make one of them an array")
     dims, at = emitter.domain(index.shape)
     number = arith.cast(index.element(at), INT)
-    inside = arith.conjunction(
-        Op("ge", (number, ZERO), BOOL), Op("lt", (number, integer(len(choices))), BOOL)
-    )
+    inside = arith.conjunction(Op("ge", (number, ZERO), BOOL), Op("lt", (number, integer(len(choices))), BOOL))
     emitter.check(inside, "ValueError", "invalid entry in choice array", (), dims)
 
     def combine(parts: tuple[Expr, ...]) -> Expr:
@@ -289,9 +287,7 @@ def close(call: Bound) -> Value:
         # The absolute value of the least integer is not an integer of its type.
         of = FLOAT if y.type.weak else promote(y.type, FLOAT)
         y = arrays.elementwise([y], lambda parts: arith.cast(parts[0], of), emitter)
-    tolerances = [
-        call.get(name) or Scalar(Const(default, FLOAT)) for name, default in (("atol", 1e-8), ("rtol", 1e-5))
-    ]
+    tolerances = [call.get(name) or Scalar(Const(default, FLOAT)) for name, default in (("atol", 1e-8), ("rtol", 1e-5))]
     for value in tolerances:
         if not isinstance(value, Scalar):
             raise Unsupported(emitter.span, f"a tolerance of {call.name}() that is not a number")

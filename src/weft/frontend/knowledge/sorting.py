@@ -1,7 +1,7 @@
 """Order and counts: sort, argsort, searchsorted, unique, median, quantiles, bincount, histogram, digitize, isin.
 
-Sorting is a stable merge sort written as loops: runs of a few elements by insertion, then merges of doubling width between
-the result and one temporary line.  A NaN is larger than every number, as in NumPy.
+Sorting is a stable merge sort written as loops: runs of a few elements by insertion, then merges of doubling width
+between the result and one temporary line.  A NaN is larger than every number, as in NumPy.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from weft.frontend.writing import (
     axis_index,
     bisect,
     both,
-    choose,
     counter,
     either,
     last,
@@ -34,6 +33,7 @@ from weft.frontend.writing import (
     others,
     pick,
     repeat,
+    when,
 )
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Read, Reduce, integer
@@ -45,11 +45,10 @@ _RUN = 16  # shorter lines are sorted by insertion
 
 def precedes(left: Expr, right: Expr) -> Expr:
     """left < right in NumPy's order: NaN comes last."""
-    smaller = Op("lt", (left, right), BOOL)
     if not left.type.dtype.is_float:
-        return smaller
-    number, missing = Op("not", (Op("isnan", (left,), BOOL),), BOOL), Op("isnan", (right,), BOOL)
-    return Op("or", (smaller, Op("and", (number, missing), BOOL)), BOOL)
+        return Op("lt", (left, right), BOOL)
+    not_after = Op("not", (Op("ge", (left, right), BOOL),), BOOL)
+    return Op("and", (not_after, Op("eq", (left, left), BOOL)), BOOL)
 
 
 def _refuse_complex(array: Array, call: Bound) -> Array:
@@ -98,37 +97,81 @@ def _insertion(line: _Line, extent: Expr, key: Key, emitter: Emitter) -> None:
             emitter.emit(line.write(hole.index, held))
 
 
+def _step(source: _Line, left: Variable, right: Variable, key: Key, emitter: Emitter) -> Expr:
+    """Whether the item at the right goes before the one at the left, as 0 or 1."""
+    ahead = precedes(key(source.read(right.index)), key(source.read(left.index)))
+    return arith.cast(emitter.snapshot(ahead, "ahead"), I64)
+
+
+def _moved(variable: Variable, by: Expr, op: str = "add") -> None:
+    variable.set(Op(op, (variable.value, by), I64))
+
+
+def _pick(ahead: Expr, first: Variable, second: Variable) -> Expr:
+    """The first position if `ahead` is 1, else the second: by arithmetic, since a branch would be guessed wrong."""
+    gap = Op("sub", (first.value, second.value), I64)
+    return Cast(Op("add", (second.value, Op("mul", (ahead, gap), I64)), I64), INT)
+
+
+def _merge_from_both_ends(
+    source: _Line, target: _Line, start: Expr, middle: Expr, stop: Expr, key: Key, emitter: Emitter
+) -> None:
+    """Two runs of equal length: half of the result from the front, half from the back.
+
+    Neither run can end before the loop does, so there is no test and no branch, and the two halves do not wait for
+    each other.
+    """
+    one = Const(1, I64)
+    left, right = counter(emitter, "left", start), counter(emitter, "right", middle)
+    final_left, final_right = (counter(emitter, "final", Op("sub", (end, one), I64)) for end in (middle, stop))
+    front, back = counter(emitter, "front", start), counter(emitter, "back", Op("sub", (stop, one), I64))
+    with loop(emitter, Cast(start, INT), Cast(middle, INT), "k"):
+        ahead = _step(source, left, right, key, emitter)
+        emitter.emit(target.write(front.index, source.read(_pick(ahead, right, left))))
+        _moved(right, ahead)
+        _moved(left, Op("sub", (one, ahead), I64))
+        front.advance()
+        behind = _step(source, final_left, final_right, key, emitter)
+        emitter.emit(target.write(back.index, source.read(_pick(behind, final_left, final_right))))
+        _moved(final_left, behind, "sub")
+        _moved(final_right, Op("sub", (one, behind), I64), "sub")
+        back.advance(-1)
+
+
+def _merge_to_the_end(
+    source: _Line, target: _Line, start: Expr, middle: Expr, stop: Expr, key: Key, emitter: Emitter
+) -> None:
+    """Two runs of any length."""
+    left, right = counter(emitter, "left", start), counter(emitter, "right", middle)
+    place = counter(emitter, "place", start)
+    with repeat(emitter, both(less(left.value, middle), less(right.value, stop))):
+        ahead = _step(source, left, right, key, emitter)
+        emitter.emit(target.write(place.index, source.read(_pick(ahead, right, left))))
+        _moved(right, ahead)
+        _moved(left, Op("sub", (Const(1, I64), ahead), I64))
+        place.advance()
+    for rest, end in ((left, middle), (right, stop)):
+        with repeat(emitter, less(rest.value, end)):
+            emitter.emit(target.write(place.index, source.read(rest.index)))
+            rest.advance()
+            place.advance()
+
+
 def _merge(source: _Line, target: _Line, extent: Expr, width: Expr, key: Key, emitter: Emitter) -> None:
     """Neighbouring runs of `width` items of the source, merged into the target."""
     n = arith.cast(extent, I64)
     start = counter(emitter, "start")
-
-    def up_to(distance: Expr) -> Variable:
-        made = counter(emitter, "bound")
-        made.set(Op("minimum", (Op("add", (start.value, distance), I64), n), I64))
-        return made
-
+    double = Op("add", (width, width), I64)
     with repeat(emitter, less(start.value, n)):
-        middle, stop = up_to(width), up_to(Op("add", (width, width), I64))
-        left, right = counter(emitter, "left", start.value), counter(emitter, "right", middle.value)
-        with loop(emitter, start.index, stop.index, "k") as k:
-            ahead = precedes(key(source.read(right.index)), key(source.read(left.index)))
-            there = less(left.value, middle.value)
-            none_right = Op("ge", (right.value, stop.value), BOOL)
-            take = pick(there, pick(none_right, Const(True, BOOL), Op("not", (ahead,), BOOL)), Const(False, BOOL))
-            one = Const(1, I64)
-            choose(
-                emitter,
-                take,
-                [
-                    target.write(k, source.read(left.index)),
-                    Stmt((), left.name, (), Op("add", (left.value, one), I64), None, emitter.span),
-                ],
-                [
-                    target.write(k, source.read(right.index)),
-                    Stmt((), right.name, (), Op("add", (right.value, one), I64), None, emitter.span),
-                ],
-            )
+        middle, stop = (counter(emitter, "bound") for _ in range(2))
+        middle.set(Op("minimum", (Op("add", (start.value, width), I64), n), I64))
+        stop.set(Op("minimum", (Op("add", (start.value, double), I64), n), I64))
+        even = Op("eq", (Op("sub", (stop.value, start.value), I64), double), BOOL)
+        runs = (start.value, middle.value, stop.value)
+        with when(emitter, even):
+            _merge_from_both_ends(source, target, *runs, key, emitter)
+        with when(emitter, Op("not", (even,), BOOL)):
+            _merge_to_the_end(source, target, *runs, key, emitter)
         start.set(stop.value)
 
 
@@ -274,9 +317,7 @@ def _digitize(call: Bound) -> Value:
 
     def find(value: Expr) -> Expr:
         held = emitter.snapshot(arith.cast(value, common), "value")
-        found = _search(
-            lambda k: bins.element((pick(rising, k, ix.sub(last(n), k)),)), n, held, after, emitter
-        )
+        found = _search(lambda k: bins.element((pick(rising, k, ix.sub(last(n), k)),)), n, held, after, emitter)
         return pick(rising, found, ix.sub(n, found))
 
     return each_element(values, I64, emitter, find)
@@ -320,9 +361,7 @@ def _isin(call: Bound) -> Value:
 def _unique(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = _refuse_complex(operand(call, "ar"), call)
-    wanted = {
-        name: constant_bool(call.get(f"return_{name}"), emitter) for name in ("index", "inverse", "counts")
-    }
+    wanted = {name: constant_bool(call.get(f"return_{name}"), emitter) for name in ("index", "inverse", "counts")}
     flat = arrays.evaluated(flattened(array, emitter), emitter)
     order: Array | None = None
     if wanted["index"] or wanted["inverse"]:
