@@ -52,11 +52,11 @@ def why_not(loop: Loop, table: dict[str, Buffer]) -> str | None:
         return "the inner loop is not vectorised, or it accumulates"
     if not all(isinstance(node, Stmt) for node in inner.body):
         return "more than plain statements inside"
-    for dim in (loop.dim, inner.dim):
-        if not isinstance(dim, Dim) or dim.step != 1 or affine(dim.lo) is None or affine(dim.hi) is None:
-            return "bounds that are not simple"
-    outer_var, inner_var = loop.dim.var, inner.dim.var
-    if any(outer_var in form.names for form in (affine(inner.dim.lo), affine(inner.dim.hi)) if form is not None):
+    dims = [dim for dim in (loop.dim, inner.dim) if isinstance(dim, Dim) and dim.step == 1]
+    if len(dims) != 2 or any(affine(bound) is None for dim in dims for bound in (dim.lo, dim.hi)):
+        return "bounds that are not simple"
+    outer_var, inner_var = dims[0].var, dims[1].var
+    if outer_var in free_vars(dims[1].lo) | free_vars(dims[1].hi):
         return "the inner bounds depend on the outer loop"
     places = [place for node in inner.body if isinstance(node, Stmt) for place in _accesses(node)]
     along = {_unit(place, table) for place in places}

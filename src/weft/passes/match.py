@@ -277,6 +277,17 @@ class _Matcher:
         return self.prepared(stmt) or self.extracted(stmt)
 
     def prepared(self, stmt: Stmt) -> Block | None:
+        """The statement as a matrix product of operands that are computed before; None if it is none."""
+        found = self._prepare(stmt, self.workspace.table)
+        if found is None:
+            return None
+        before, whole = found
+        product = product_of(whole, self.workspace.table)
+        assert isinstance(product, Product)
+        then = (*before, *self.call(whole, product))
+        return (If(self.worthwhile(product), then, (stmt,), span=stmt.span),)
+
+    def _prepare(self, stmt: Stmt, table: dict[str, Buffer]) -> tuple[list[Node], Stmt] | None:
         """c[i, j] = sum[k] f(a[i, k]) * b[k, j]  -->  t[i, k] = f(a[i, k]);  c[i, j] = sum[k] t[i, k] * b[k, j].
 
         For matrix products alone: they do more work than computing an operand.  Every term keeps its bits.
@@ -284,14 +295,14 @@ class _Matcher:
         sums = None if stmt.reduce is not None else _with_kept(stmt, {dim.var for dim in stmt.domain})
         if sums is None or not isinstance(sums[0].value, Op) or sums[0].value.op != "mul":
             return None
-        reduce = sums[0]
-        operands = [self._operand(side, (*stmt.domain, *reduce.dims)) for side in sums[0].value.args]
+        reduce, terms = sums[0], sums[0].value.args
+        operands = [self._operand(side, (*stmt.domain, *reduce.dims)) for side in terms]
         trial = {f"{position}": made[1] for position, made in enumerate(operands) if made is not None}
         sides = [
             side if made is None else Read(f"{position}", made[0].index, side.type)
-            for position, (side, made) in enumerate(zip(sums[0].value.args, operands))
+            for position, (side, made) in enumerate(zip(terms, operands))
         ]
-        found = product_of(_with_operands(stmt, reduce, sides), {**self.workspace.table, **trial})
+        found = product_of(_with_operands(stmt, reduce, sides), {**table, **trial})
         if not trial or not isinstance(found, Product) or found.routine != "gemm":
             return None
         before: list[Node] = []
@@ -301,18 +312,15 @@ class _Matcher:
                 name = self.workspace.new_buffer("operand", made[1].type, shape).name
                 before += [Alloc(name, span=stmt.span), self._renamed(replace(computed, buffer=name, span=stmt.span))]
                 sides[position] = Read(name, computed.index, sides[position].type)
-        whole = _with_operands(stmt, reduce, sides)
-        product = product_of(whole, self.workspace.table)
-        assert isinstance(product, Product)
-        then = (*before, *self.call(whole, product))
-        return (If(self.worthwhile(product), then, (stmt,), span=stmt.span),)
+        return before, _with_operands(stmt, reduce, sides)
 
     def _operand(self, side: Expr, domain: Domain) -> tuple[Stmt, Buffer] | None:
-        """A factor as a statement that computes it where it varies, and its memory; None for one that is in memory."""
+        """A factor as a statement that computes it where it varies, and its memory; None for a matrix in memory."""
         used = free_vars(side)
         dims = tuple(dim for dim in domain if dim.var in used)
         boxes = box(dims)
-        if isinstance(side, Read) or boxes is None or not dims:
+        in_place = isinstance(side, Read) and _axes(side.index, {dim.var for dim in domain}) is not None
+        if in_place or boxes is None or not dims:
             return None
         index = tuple(affine_index.sub(Var(name), b.lo) for name, b in boxes.items())
         buffer = Buffer("", side.type.strong, tuple(b.size for b in boxes.values()))
@@ -353,7 +361,13 @@ class _Matcher:
         inner = Stmt(dims, "", index, reduce, None, stmt.span)
         product = product_of(inner, {**self.workspace.table, "": trial})
         if not isinstance(product, Product):
-            return None
+            found = self._prepare(inner, {**self.workspace.table, "": trial})
+            if found is None:
+                return None
+            before += found[0]
+            inner = found[1]
+            product = product_of(inner, {**self.workspace.table, "": trial})
+            assert isinstance(product, Product)
         temporary = self.workspace.new_buffer(f"{product.routine}_of", reduce.type.strong, shape).name
         tests.append(self.worthwhile(product))
         before += [Alloc(temporary, span=stmt.span), *self.call(replace(inner, buffer=temporary), product)]
