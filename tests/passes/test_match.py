@@ -66,6 +66,8 @@ PREPARED = [
     ("a operand", f"c[i, j] = alpha * c[i, j] + (sum[k: 0 <= k < 5] a[i, k] * (b[k, j] - x[k])){IJ}"),
     ("operand operand_2", f"c[i, j] = c[i, j] - (sum[k: 0 <= k < 5] exp(a[k, i]) * (b[k, j] + y[j])){IJ}"),
     ("operand b", f"c[i, j] = sum[k: 0 <= k < 5] alpha * c[k, i] * b[k, j]{IJ}"),
+    ("operand b", f"c[i, j] = sum[k: 0 <= k < 3] a[i, 2 * k] * b[k, j]{IJ}"),
+    ("operand b", f"c[i, j] = maximum((sum[k: 0 <= k < 5] alpha * a[i, k] * b[k, j]) + x[j], 0.0_f64){IJ}"),
     ("operand b", "c[i, j] = sum[k: 1 <= k < 4] (alpha * a[i, k - 1]) * b[k, j]   for i: 2 <= i < 5, j: 0 <= j < 5"),
 ]
 

@@ -519,7 +519,8 @@ class Expressions(Core):
         """`a if test else b` of arrays of one type and shape: the chosen one's elements in memory of their own."""
         first, second = then[0], orelse[0]
         if first.type.dtype is not second.type.dtype or first.rank != second.rank or first.is_list or second.is_list:
-            raise self.unsupported(node, "a choice between different arrays", "use an if statement", then=first, orelse=second)
+            reason = "a choice between different arrays"
+            raise self.unsupported(node, reason, "use an if statement", then=first, orelse=second)
         shape = tuple(self.emitter.same_size(a, b, "RuntimeError", "") for a, b in zip(first.shape, second.shape))
         buffer = self.emitter.allocate("choice", first.type.strong, shape)
         blocks = []
@@ -567,7 +568,7 @@ class Expressions(Core):
             raise self.unsupported(node, "an index into a range")
         raise self.unsupported(node, "an index into this", base=base)
 
-    def _with_arrays(self, key: Value, node: ast.AST) -> Value:
+    def _with_arrays(self, key: Value, node: ast.AST | None) -> Value:
         """An index with literal lists in it, such as a[[1, 0]], as arrays."""
         if isinstance(key, Tuple) and key.is_list:
             return self.array_of(key, node)

@@ -1,4 +1,4 @@
-"""Grids of indices and coordinates: meshgrid, mgrid, ogrid, indices, fromfunction, ix_, triangles and diagonals as indices."""
+"""Grids of indices and coordinates: meshgrid, mgrid, ogrid, indices, fromfunction, ix_, triangles as indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running totals, differences, sliding products and interpolation: what each element makes of those before or beside it.
+"""Running totals, differences, sliding products, interpolation: what each element makes of those before or beside it.
 Also the methods of ufuncs: reduce, accumulate, at.
 """
 
@@ -86,8 +86,8 @@ def _elements_for(ufunc: np.ufunc, array: Array, of: ScalarType) -> Array:
     """The elements as the ufunc reduces them: their truth for a logical one."""
     if ufunc in _TRUTHS:
         return masks.truths(array)
-    return Array(array.shape, of, lambda at: arith.cast(array.element(at), of), array.view if of == array.type else None,
-                 cost=array.cost)  # fmt: skip
+    view = array.view if of == array.type else None
+    return Array(array.shape, of, lambda at: arith.cast(array.element(at), of), view, cost=array.cost)
 
 
 def _register_reduce(ufunc: np.ufunc) -> None:
@@ -326,7 +326,7 @@ for _name in ("trapezoid", "trapz"):
 
 
 def _sliding(call: Bound, left: Array, right: Array, mode: str, reverse: bool) -> Value:
-    """out[n] = sum over k of long[n - k] * short[k], for the positions n of the mode: three pieces with linear bounds."""
+    """out[n] = sum over k of long[n - k] * short[k], for the positions n of the mode: three pieces, linear bounds."""
     emitter = call.builder.emitter
     of = promote(left.type.strong, right.type.strong)
     left, right = (arrays.evaluated(array, emitter) for array in (left, right))
