@@ -116,7 +116,7 @@ def test_file_names_stay_inside_the_entry(cache: Cache, name: str) -> None:
         cache.put(KEY, {name: b""})
 
 
-def test_a_hit_is_fast_and_does_not_scan(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hit_does_not_scan(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.put(KEY, {"kernel.so": b"x" * 100_000}, {"name": "f"})
 
     def no_scan(*_: object) -> None:
@@ -124,12 +124,7 @@ def test_a_hit_is_fast_and_does_not_scan(cache: Cache, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(cache_module, "_entries", no_scan)
     monkeypatch.setattr(os, "scandir", no_scan)
-    best = 1.0
-    for _ in range(20):
-        start = time.perf_counter()
-        assert cache.get(KEY) is not None
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.002
+    assert cache.get(KEY) is not None
 
 
 # -- damage

@@ -711,7 +711,7 @@ def test_ctrl_c_ends_a_long_loop():
         try:
             f(10**9)
         except KeyboardInterrupt:
-            print("interrupted" if time.perf_counter() - start < 1.5 else "late")
+            print("interrupted" if time.perf_counter() - start < 5 else "late")
         """
     )
     bodies = [

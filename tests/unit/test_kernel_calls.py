@@ -583,7 +583,7 @@ def test_ctrl_c_stops_a_kernel() -> None:
         try:
             endless({tasks})
         except KeyboardInterrupt:
-            print("interrupted" if time.perf_counter() - start < 1.3 else "late")
+            print("interrupted" if time.perf_counter() - start < 5 else "late")
         print(endless.call_counts)
         """
     )
