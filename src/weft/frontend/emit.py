@@ -91,6 +91,7 @@ class Emitter:
         self.params: list[str] = []
         self.remainders: dict[str, Expr] = {}  # scalars that hold a remainder, and its modulus
         self.counts: dict[tuple[Expr, tuple[Expr, ...]], Counted] = {}
+        self.disjoint: set[tuple[str, str]] = set()  # pairs of arguments that must not share memory: else Python runs
         self.mutations = 0  # counts writes to memory that an earlier, still lazy value may read
         self.span = Span("<unknown>", 0, 0, 0, 0)
 
@@ -404,7 +405,7 @@ class Emitter:
             tuple(self.guards),
             body,
             results,
-            (),
+            tuple(sorted(self.disjoint)),
             span,
         )
 

@@ -210,7 +210,9 @@ def _scatter(place: Mask, source: Array, emitter: Emitter) -> None:
     assert view is not None
     if condition.cost or may_share(condition, view.buffer, emitter):
         condition = arrays.materialise(condition, emitter, "mask")
-    if source.cost or may_share(source, view.buffer, emitter):
+    if may_share(source, view.buffer, emitter) and source.view is not None:
+        raise Unsupported(emitter.span, "a part of an array assigned to elements of the same array chosen by a mask")
+    if source.cost:
         source = arrays.materialise(source, emitter)
     rest = array.shape[condition.rank :]
     leading = source.shape[0] if source.rank == 1 + len(rest) else ONE

@@ -120,12 +120,16 @@ def pick(test: Expr, then: Expr, orelse: Expr) -> Expr:
 
 
 def may_share(array: Array, buffer: str, emitter: Emitter) -> bool:
-    """Whether reading `array` may read the memory of `buffer`: the same buffer, or two arguments of the caller's."""
+    """Whether reading `array` reads the memory of `buffer`, which is about to change element by element.
+
+    Two arguments of the caller's are taken to be apart: a guard, and Python runs if they are not.
+    """
     read = walk.expr_buffers(array.element(tuple(Var(f"?{axis}") for axis in range(array.rank))))
-    if buffer in read:
-        return True
-    foreign = emitter.buffers[buffer].role is Role.PARAM
-    return foreign and any(name in emitter.buffers and _argument(name, emitter) for name in read)
+    if _argument(buffer, emitter):
+        for name in read:
+            if name != buffer and name in emitter.buffers and _argument(name, emitter):
+                emitter.disjoint.add((min(name, buffer), max(name, buffer)))
+    return buffer in read
 
 
 def _argument(name: str, emitter: Emitter) -> bool:

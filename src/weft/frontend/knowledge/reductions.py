@@ -203,7 +203,8 @@ def _count_nonzero(call: Bound) -> Value:
     array = Array(source.shape, I64, lambda at: arith.cast(arith.condition(source.element(at)), I64), cost=source.cost)
     result = total(call, array, "add", I64)
     if isinstance(result, Scalar):
-        return Scalar(arith.cast(result.expr, INT))  # NumPy gives a Python int here
+        # Older versions of NumPy give a Python int here.
+        return Scalar(arith.cast(result.expr, INT)) if type(np.count_nonzero(np.ones(1))) is int else result
     return result
 
 

@@ -15,7 +15,8 @@ from weft.frontend.knowledge.creation import dtype_named, shape_of
 from weft.frontend.knowledge.ufuncs import as_plain
 from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Const, Expr, Op
+from weft.ir import walk
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Var
 from weft.ir.program import Layout
 from weft.ir.types import BOOL, INT, DType, ScalarType, promote
 
@@ -156,8 +157,24 @@ def _fill(call: Bound) -> Value:
 
 
 def _is_contiguous(array: Array, emitter: Emitter) -> bool:
-    """Whether the array is a whole buffer in C order, so that a reshape of it is a view."""
-    return array.view is not None and array.view.whole and emitter.buffers[array.view.buffer].layout is Layout.C
+    """Whether the array is a run of elements of a buffer in C order, so that a reshape of it is a view: the buffer itself,
+    or a part such as a[i] or a[2:5], whose last axes are those of the buffer.
+    """
+    view = array.view
+    if view is None or emitter.buffers[view.buffer].layout is not Layout.C:
+        return False
+    if view.whole:
+        return True
+    probes = tuple(Var(f"@{axis}") for axis in range(array.rank))
+    index = view.index(probes)
+    lead = len(index) - array.rank
+    if lead < 0 or not probes or index[lead + 1 :] != probes[1:]:
+        return False
+    names = {probe.name for probe in probes}
+    offset = ix.sub(index[lead], probes[0])
+    fixed = all(not walk.free_vars(part) & names for part in (*index[:lead], offset))
+    extents = emitter.buffers[view.buffer].shape[lead + 1 :]
+    return fixed and all(emitter.resolve(a) == emitter.resolve(b) for a, b in zip(array.shape[1:], extents))
 
 
 def reshaped(array: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
