@@ -231,14 +231,21 @@ class Jitted(_Base):
             )
             return False
         compiled.seconds["total"] = perf_counter() - start
-        if any(other.c_source == compiled.c_source and other.c_source is not None for other in self._compiled):
-            return False  # the same code again would refuse these arguments again
         assert compiled.version is not None
+        if any(_same_version(compiled.version, other) for other in self.versions) and self._has_code(compiled):
+            return False  # the same code for the same arguments would refuse them again
         self._compiled.append(compiled)
         self.add_version(compiled.version)
         if stored is not None:
             self._keep(stored, compiled)
         return True
+
+    def _has_code(self, compiled: pipeline.Compiled) -> bool:
+        """Whether some version was made from the same program."""
+        if compiled.c_source is not None:
+            return any(other.c_source == compiled.c_source for other in self._compiled)
+        programs = [v.program_optimised for v in self._compiled if not isinstance(v, _Restored)]
+        return compiled.program_optimised in programs
 
     def _load(self) -> Source:
         from weft.frontend.source import load
@@ -420,6 +427,11 @@ class Jitted(_Base):
 
     def __repr__(self) -> str:
         return f"<weft.jit {self.py_func.__qualname__}, {len(self._compiled)} versions>"
+
+
+def _same_version(one: Version, other: Version) -> bool:
+    """Whether two versions ask the same of their arguments."""
+    return one.params == other.params and len(one.hidden) == len(other.hidden)
 
 
 _state = threading.local()

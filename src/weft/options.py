@@ -22,7 +22,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "fallback": ("warn", "silent", "error"),
     "backend": ("auto", "c", "python"),
 }
-_SWITCHES = ("parallel", "cache", "boundscheck", "debug")
+_SWITCHES = ("parallel", "cache")
 _SWITCH_WORDS = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
@@ -38,9 +38,7 @@ class Options:
     fallback: Fallback = "warn"
     parallel: bool = True
     cache: bool = True
-    boundscheck: bool = True
     backend: Backend = "auto"
-    debug: bool = False
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():

@@ -17,7 +17,7 @@ from typing import Any
 
 from weft.codegen import binding, c
 from weft.codegen.c_ops import CFeatures
-from weft.errors import Span
+from weft.errors import CompileError, Span
 from weft.frontend import builder, specs
 from weft.frontend.source import Source, load
 from weft.frontend.values import Object
@@ -180,6 +180,8 @@ def compile_for(
     """A version for arguments of these specs; `specialise`: for equal sizes where these arguments have them."""
     compiled = front(source, kinds, arguments, options, specialise)
     chain = None if options.backend == "python" or dispatch.load_core() is None else toolchain.find()
+    if chain is None and options.backend == "c":
+        raise CompileError("no C compiler works here, and the options ask for C", "pip install 'weft[zig]'")
     if chain is None:
         _python_version(compiled)
     else:

@@ -13,13 +13,13 @@ from weft.runtime.cache import digest
 
 def test_defaults() -> None:
     assert make_options(environment={}) == Options()
-    assert Options().fp == "numpy" and Options().fallback == "warn" and Options().boundscheck
+    assert Options().fp == "numpy" and Options().fallback == "warn" and Options().parallel
 
 
 def test_the_environment_gives_defaults_and_arguments_win() -> None:
-    environment = {"WEFT_FP": "strict", "WEFT_FALLBACK": "error", "WEFT_PARALLEL": "0", "WEFT_DEBUG": "yes"}
+    environment = {"WEFT_FP": "strict", "WEFT_FALLBACK": "error", "WEFT_PARALLEL": "0", "WEFT_CACHE": "no"}
     options = make_options({"fallback": "silent"}, environment)
-    assert options == Options(fp="strict", fallback="silent", parallel=False, debug=True)
+    assert options == Options(fp="strict", fallback="silent", parallel=False, cache=False)
 
 
 @pytest.mark.parametrize(
@@ -52,5 +52,5 @@ def test_a_wrong_variable_is_named(variable: str, value: str, allowed: str) -> N
 def test_only_what_changes_the_code_is_in_the_key_of_the_code() -> None:
     base = digest(Options().for_code())
     assert digest(Options(fallback="error", cache=False).for_code()) == base
-    different = [Options(fp="fast"), Options(parallel=False), Options(boundscheck=False), Options(backend="python")]
-    assert len({base, *(digest(options.for_code()) for options in different)}) == 5
+    different = [Options(fp="fast"), Options(parallel=False), Options(backend="python")]
+    assert len({base, *(digest(options.for_code()) for options in different)}) == 4

@@ -96,16 +96,16 @@ class Dispatcher:
                     continue
                 self._order.remove(index)
                 self._order.insert(0, index)
+                declined = False
                 try:
-                    answer = version.function(*values)  # type: ignore[operator]
+                    return version.function(*values)  # type: ignore[operator]
                 except GuardFailed:
-                    self.guard_failures += 1
-                    return self._miss(args, kwargs, STATUS_GUARD)
-                except BaseException:
-                    self._counts[index] += 1
-                    raise
-                self._counts[index] += 1
-                return answer
+                    declined = True
+                finally:
+                    self._counts[index] += not declined
+                # Outside the handler: what Python raises then is no consequence of the guard.
+                self.guard_failures += 1
+                return self._miss(args, kwargs, STATUS_GUARD)
         self.misses += 1
         return self._miss(args, kwargs, None)
 

@@ -85,7 +85,7 @@ _loaded = False
 
 
 def _key(thing: Any) -> object:
-    """What identifies a function.  Each look at a method of a ufunc (np.add.at) makes a new object: those go by name."""
+    """What identifies a function.  Each look at a method of a ufunc (np.add.at) makes a new object: it goes by name."""
     owner = getattr(thing, "__self__", None)
     return (id(owner), thing.__name__) if isinstance(owner, np.ufunc) else id(thing)
 
