@@ -162,6 +162,26 @@ def test_zeros_that_are_wholly_overwritten_are_not_written() -> None:
     assert compiled.inspect("ir").count(" = 0.0") == 1  # those of `part`, whose first element keeps its zero
 
 
+def reshaped_row(x, i):
+    flat = x[i].reshape(-1)
+    flat[0] = 100.0
+    return flat
+
+
+def reshaped_run(x, i):
+    rows = x[1:3].reshape((-1, x.shape[2]))
+    rows[1] += 5.0
+    return rows.sum() + i
+
+
+def masked_places(x, i):
+    row, column = np.mgrid[0:4, 0:5]
+    row = row.reshape(20)
+    column = column.reshape(-1)
+    chosen = (row + column) % 3 == i
+    x[row[chosen], column[chosen]] = -1.0
+
+
 CASES: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
     (update_argument, lambda: (np.arange(5.0), 3)),
     (update_argument, lambda: (np.arange(5), 0)),
@@ -175,6 +195,9 @@ CASES: list[tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = [
     *((wrapped, lambda n=n, m=m: (np.arange(float(n)), np.zeros(9), m)) for n, m in ((9, 9), (9, 7), (5, 7))),
     *((wrapped, lambda m=m: (np.arange(5.0), np.zeros(9), m)) for m in (-4, 0)),
     *((neighbours, lambda n=n: (np.arange(5 * n).reshape(n, 5) % 3,)) for n in (1, 2, 4)),
+    *((reshaped_row, lambda i=i: (np.arange(60.0).reshape(4, 5, 3), i)) for i in (0, 2, -1)),
+    (reshaped_run, lambda: (np.arange(60.0).reshape(4, 5, 3), 1)),
+    (masked_places, lambda: (np.arange(60.0).reshape(4, 5, 3), 1)),
     *((power_of_a_parameter, lambda x=x: (np.arange(4.0), np.zeros(4), x)) for x in (0.1, 1e200, float("inf"))),
 ]
 

@@ -553,6 +553,8 @@ class Expressions(Core):
 
     def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
         base, key = masks.settled(base, self.emitter), masks.settled(key, self.emitter)
+        if isinstance(key, Tuple):
+            key = replace(key, items=tuple(masks.settled(item, self.emitter) for item in key.items))
         if isinstance(base, Array):
             key = self._with_arrays(key, node)
             if base.is_list and not isinstance(key, (Scalar, Slice)):

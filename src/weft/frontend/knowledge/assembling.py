@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -360,7 +361,9 @@ def _kron(call: Bound) -> Value:
     left, right = (arrays.evaluated(operand(call, name), emitter) for name in ("a", "b"))
     rank = max(left.rank, right.rank)
     if not left.rank or not right.rank:
-        return elements(call, [call.need("a"), call.need("b")], "mul")
+        # NumPy makes arrays of both: a Python number does not give way.
+        pair = [replace(array, type=array.type.strong, element=_strong_element(array)) for array in (left, right)]
+        return elements(call, [Scalar(array.element(())) if not array.rank else array for array in pair], "mul")
     first, second = (_lifted(array, rank) for array in (left, right))
     probe = arith.function("mul", (first.element((ZERO,) * rank), second.element((ZERO,) * rank)), emitter.span)
     shape = tuple(ix.mul(a, b) for a, b in zip(first.shape, second.shape))
@@ -371,6 +374,10 @@ def _kron(call: Bound) -> Value:
     value = arith.function("mul", (first.element(outer), second.element(inner)), emitter.span)
     emitter.assign(dims, buffer.name, place, arith.cast(value, buffer.type))
     return arrays.of_buffer(buffer)
+
+
+def _strong_element(array: Array) -> Callable[[Index], Expr]:
+    return lambda at: arith.cast(array.element(at), array.type.strong)
 
 
 def _lifted(array: Array, rank: int) -> Array:

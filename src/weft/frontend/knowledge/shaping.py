@@ -157,8 +157,8 @@ def _fill(call: Bound) -> Value:
 
 
 def _is_contiguous(array: Array, emitter: Emitter) -> bool:
-    """Whether the array is a run of elements of a buffer in C order, so that a reshape of it is a view: the buffer itself,
-    or a part such as a[i] or a[2:5], whose last axes are those of the buffer.
+    """Whether the array is a run of elements of a buffer in C order, so that a reshape of it is a view: the buffer
+    itself, or a part such as a[i] or a[2:5], whose last axes are those of the buffer.
     """
     view = array.view
     if view is None or emitter.buffers[view.buffer].layout is not Layout.C:
