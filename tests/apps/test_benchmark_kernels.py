@@ -1,4 +1,4 @@
-"""Every kernel of the benchmarks, in every form, gives under `fallback="error"` what plain Python gives, at a tiny size;
+"""Every kernel of the benchmarks, in every form, gives under `fallback="error"` what Python gives, at a tiny size;
 and the forms of a kernel are the same mathematics.
 """
 

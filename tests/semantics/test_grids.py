@@ -80,7 +80,8 @@ def test_pad_of_nothing() -> None:
 def test_joins(dtype: str) -> None:
     expressions = [
         "np.append(a, 5)", "np.append(a, a, axis=0)", "np.append(a[0], a[1])", "np.append(a, [1.5, 2])",
-        "np.column_stack((a[:, 0], a))", "np.column_stack([a[0], a[1]])", "np.dstack((a, a))", "np.dstack([a[0], a[1]])",
+        "np.column_stack((a[:, 0], a))", "np.column_stack([a[0], a[1]])", "np.dstack((a, a))",
+        "np.dstack([a[0], a[1]])",
         "np.atleast_1d(a[0, 0])", "np.atleast_1d(3.0)", "np.atleast_2d(a[0])", "np.atleast_3d(a)", "np.atleast_2d(a)",
         "np.diagonal(a) + 0", "np.diagonal(a, 1) | True" if dtype == "bool" else "np.diagonal(a, 1) + 1",
         "a.diagonal(-1).sum()", "np.diagonal(np.dstack((a, a)), 0, 1, 2) * 1",

@@ -103,7 +103,8 @@ def test_bincount_refuses(text: str) -> None:
 @pytest.mark.parametrize("dtype", REAL)
 def test_histogram(dtype: str) -> None:
     expressions = [
-        "np.histogram(a)", "np.histogram(a, 5)", "np.histogram(a, bins=7, range=(0, 5))", "np.histogram(a, [0, 1, 2.5])",
+        "np.histogram(a)", "np.histogram(a, 5)", "np.histogram(a, bins=7, range=(0, 5))",
+        "np.histogram(a, [0, 1, 2.5])",
         "np.histogram(a, 6, (-2.0, 3.0))", "np.histogram(a, 4, density=True)", "np.histogram(a, e)",
         "np.histogram(a[0, :1])", "np.histogram(a[:0])", "np.histogram(a, n)",
     ]  # fmt: skip

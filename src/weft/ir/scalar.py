@@ -100,7 +100,8 @@ _STRONG: dict[type, Callable[[Any], np.generic]] = {
 def strong(value: Any) -> np.generic:
     """A Python scalar as the NumPy scalar of its dtype; a NumPy scalar unchanged."""
     if type(value) is int and value > INT_MAX:
-        return np.uint64(value)  # the identity of the least of unsigned numbers
+        largest: np.generic = np.uint64(value)  # the identity of the least of unsigned numbers
+        return largest
     return value if isinstance(value, np.generic) else _STRONG[type(value)](value)
 
 

@@ -197,6 +197,9 @@ _tests("and", np.all, method="all")
 _tests("or", np.any, method="any")
 
 
+_COUNTS_AS_INT = not isinstance(np.count_nonzero(np.ones(1)), np.generic)
+
+
 @native(np.count_nonzero, parameters="a axis keepdims")
 def _count_nonzero(call: Bound) -> Value:
     source = operand(call)
@@ -204,7 +207,7 @@ def _count_nonzero(call: Bound) -> Value:
     result = total(call, array, "add", I64)
     if isinstance(result, Scalar):
         # Older versions of NumPy give a Python int here.
-        return Scalar(arith.cast(result.expr, INT)) if type(np.count_nonzero(np.ones(1))) is int else result
+        return Scalar(arith.cast(result.expr, INT)) if _COUNTS_AS_INT else result
     return result
 
 
