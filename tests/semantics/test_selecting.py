@@ -58,6 +58,20 @@ def test_masks_that_choose_nothing(shape: tuple[int, ...]) -> None:
     check_statements("a, m", "return a[m].max()", make=make)
 
 
+def test_masks_of_changing_scalars_are_counted_anew() -> None:
+    body = (
+        "total = 0.0", "t = 0.0", "k = 0",
+        "for step in range(3):",
+        "    total += a[a > t].mean() + len(a[m[k]])",
+        "    t = t + 0.3",
+        "    k = k + 1",
+        "    total += a[a > t].mean() + a[m[k]].sum()",
+        "return total",
+    )  # fmt: skip
+    values = np.linspace(-1.0, 2.0, 12)
+    check_statements("a, m", *body, make=made(values, _mask((4, 12))), tolerance=1e-12)
+
+
 def test_masked_expressions_stay_masked() -> None:
     source = lines("z, c, m", "z[m] = z[m] ** 2 + c[m]", "return np.abs(z[m]) < 2.0")
     values = ordinary("complex128", (6, 5))

@@ -137,7 +137,11 @@ class Emitter:
         return expr if not any(True for _ in walk.reads(expr)) or self._single(expr) else self.snapshot(expr, "n")
 
     def _single(self, expr: Expr) -> bool:
-        return isinstance(expr, Read) and expr.buffer in self._written_once
+        return isinstance(expr, Read) and self.is_written_once(expr.buffer)
+
+    def is_written_once(self, buffer: str) -> bool:
+        """Whether a scalar keeps the value it has."""
+        return buffer in self._written_once
 
     @property
     def _written_once(self) -> set[str]:

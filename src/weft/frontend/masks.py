@@ -15,6 +15,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.values import Array, Index, Mask, Scalar, Value
 from weft.frontend.writing import Variable, axis_index, counter, less, may_share, nest, others, repeat, when
 from weft.ir import index as ix
+from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, Var, integer
 from weft.ir.ops import REDUCTIONS
 from weft.ir.types import BOOL, I64, INT, ScalarType
@@ -67,7 +68,11 @@ def counted(condition: Array, emitter: Emitter) -> Expr:
     at = tuple(Var(f"?{axis}") for axis in range(condition.rank))
     key = (condition.element(at), condition.shape)
     known = emitter.counts.get(key)
-    if known is not None and known.block is emitter.blocks[-1] and known.mutations == emitter.mutations:
+    # A scalar that the condition reads may have changed since; a change of an array is counted.
+    lasting = condition.view is not None and all(
+        read.index or emitter.is_written_once(read.buffer) for read in walk.reads(key[0])
+    )
+    if known is not None and lasting and known.block is emitter.blocks[-1] and known.mutations == emitter.mutations:
         return known.count
     dims, place = emitter.domain(condition.shape)
     value = Reduce("add", dims, arith.cast(arith.condition(condition.element(place)), I64), emitter.span)
