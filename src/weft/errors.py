@@ -125,6 +125,10 @@ class Unsupported(WeftError):
         return render(self.span, self.reason, remedy=self.remedy, types=self.types)
 
 
+class LeftToLibrary(Unsupported):
+    """Not a gap but a choice: a library does this faster than compiled code would, so it stays a call from Python."""
+
+
 class CompileError(WeftError):
     """The C compiler failed, hung or was killed. Short in `str()`; everything the compiler said is in `log`."""
 

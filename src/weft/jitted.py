@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from weft.errors import CompileError, FallbackWarning, Span, Unsupported, WeftError, render
+from weft.errors import CompileError, FallbackWarning, LeftToLibrary, Span, Unsupported, WeftError, render
 from weft.options import Options
 from weft.runtime import dispatch
 from weft.runtime.descriptor import Signature, Version
@@ -297,7 +297,7 @@ class Jitted(_Base):
     def _warn(self, problem: Unsupported) -> None:
         """One warning for each source line that stays Python."""
         place = (problem.span.file, problem.span.line)
-        if self.options.fallback != "warn" or place in self._warned:
+        if self.options.fallback != "warn" or place in self._warned or isinstance(problem, LeftToLibrary):
             return
         self._warned.add(place)
         text = render(

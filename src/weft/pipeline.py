@@ -149,7 +149,8 @@ def front(
     """Everything up to the lowered program: no compiler is needed."""
     clock = _Clock()
     log: list[Remark] = []
-    built = clock.step("build", lambda: builder.build(source, kinds, arguments, specialise))
+    libraries = options.fallback != "error"
+    built = clock.step("build", lambda: builder.build(source, kinds, arguments, specialise, libraries))
     found = _optimise(built, options, clock, log)
     optimised = dict(found)[PASSES[-1][0]]
     return Compiled(

@@ -1,4 +1,4 @@
-"""Every kernel of the benchmarks, in every form, gives under `fallback="error"` what Python gives, at a tiny size;
+"""Every kernel of the benchmarks, in every form, gives what Python gives at a tiny size, natively but for a few;
 and the forms of a kernel are the same mathematics.
 """
 
@@ -22,6 +22,14 @@ CASES = [
 ]
 
 
+#: Forms that are not native as a whole, and why; the rest of each still is.
+PARTLY = {
+    ("cholesky2", "numpy"): "np.linalg.cholesky",
+    ("contour_integral", "numpy"): "np.linalg.solve",
+    ("mandelbrot2", "numpy"): "arrays that shrink in a loop",
+}
+
+
 def _nested(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
@@ -35,9 +43,10 @@ def test_benchmark_equals_plain_python(benchmark: Benchmark, form: str) -> None:
         arguments = benchmark.arguments("tiny")
         return tuple(_nested(value) for value in arguments) if form == "lists" else arguments
 
-    compiled = weft.jit(fallback="error")(function)
+    native = (benchmark.name, form) not in PARTLY
+    compiled = weft.jit(fallback="error" if native else "silent")(function)
     same_as_plain(compiled, function, make, benchmark.tolerance)
-    assert compiled.stats["python_calls"] == 0
+    assert (compiled.stats["python_calls"] == 0) == native
 
 
 @pytest.mark.parametrize("name", BY_NAME)

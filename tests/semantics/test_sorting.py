@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
+import weft
 from tests.semantics.batches import check_batch, check_statements
 from tests.semantics.samples import BOOLEAN, FLOATS, INTEGERS, LAYOUTS, REAL, awkward, ordinary
-from tests.support import made
+from tests.support import function_from_source, lines, made
 
 
 @pytest.mark.parametrize("dtype", BOOLEAN + REAL)
@@ -123,3 +126,24 @@ def test_histogram_with_weights_and_edges_on_values() -> None:
 def test_histogram_refuses(text: str) -> None:
     differs = text.endswith("0)")
     check_statements("a", f"return {text}", make=made(np.arange(4.0)), native=not differs)
+
+
+def test_a_large_sort_is_left_to_numpy_without_a_warning() -> None:
+    source = lines(
+        "a",
+        "s = 0.0",
+        "for i in range(len(a)):",
+        "    s += a[i]",
+        "b = np.sort(a)",
+        "for i in range(len(b)):",
+        "    s += i * b[i]",
+        "return s",
+    )
+    function = function_from_source(source)
+    values = np.random.default_rng(0).random(5000)
+    compiled = weft.jit(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", weft.FallbackWarning)
+        assert np.isclose(compiled(values), function(values))
+    assert "left to NumPy" in str(compiled.explain())
+    assert np.isclose(weft.jit(fallback="error")(function)(values), function(values))

@@ -229,15 +229,20 @@ def _list_shape(value: Any, rank: int) -> tuple[int, ...] | None:
 
 
 def build(
-    source: Source, specs: Sequence[Spec], arguments: Sequence[Any] | None = None, specialise: bool = True
+    source: Source,
+    specs: Sequence[Spec],
+    arguments: Sequence[Any] | None = None,
+    specialise: bool = True,
+    libraries: bool = False,
 ) -> Built:
     """The Program of a function for arguments of these specs; `arguments` are samples that help to choose guards.
 
-    `specialise`: sizes that are equal in the sample are taken to be equal, behind a guard.
+    `specialise`: sizes that are equal in the sample are taken to be equal, behind a guard.  `libraries`: what a library
+    does better is refused (LeftToLibrary), so that it stays a call from Python between native regions.
 
     Raises Unsupported, with the place, for what has no native form.
     """
-    decisions = Decisions(specialise=specialise)
+    decisions = Decisions(specialise=specialise, libraries=libraries)
     sources: dict[Any, Source] = {}
     bodies: dict[int, list[ast.stmt]] = {}
     current = list(specs)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from weft.errors import Span, Unsupported
+from weft.errors import LeftToLibrary, Span, Unsupported
 from weft.frontend import arith
 from weft.ir import index as ix
 from weft.ir import walk
@@ -61,6 +61,7 @@ class Decisions:
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
     specialise: bool = True
+    libraries: bool = True  # large work that a library does better is left to it
 
 
 @dataclass(frozen=True)
@@ -330,6 +331,12 @@ class Emitter:
         if not all(name in self.sample for name in form.names):
             return True
         return form.constant + sum(c * self.sample[name] for name, c in form.terms) >= 0
+
+    def better_in_library(self, extent: Expr, size: int, what: str) -> None:
+        """Leave one large call to the library, unless it is in a loop (or may not be): raises LeftToLibrary."""
+        value = self.sample_value(self.resolve(extent))
+        if self.decisions.libraries and not self.dims and value is not None and value >= size:
+            raise LeftToLibrary(self.span, f"{what} of {value} elements is left to NumPy, which is faster at it")
 
     def sample_value(self, expr: Expr) -> int | None:
         """The value of a size for the arguments at hand, if it is known."""

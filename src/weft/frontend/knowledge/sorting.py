@@ -40,6 +40,7 @@ from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Read, Reduce, integer
 from weft.ir.program import Stmt
 from weft.ir.types import BOOL, I64, INT, ScalarType, promote
 
+LARGE = 2048  # from here on NumPy's vectorised sorts win by more than a call costs
 _RUN = 16  # shorter lines are sorted by insertion
 
 
@@ -190,6 +191,7 @@ def _sort_line(line: _Line, extent: Expr, key: Key, emitter: Emitter) -> None:
 
 def sorted_copy(array: Array, axis: int, emitter: Emitter) -> Array:
     """The elements in ascending order along an axis, in memory of their own."""
+    emitter.better_in_library(array.shape[axis], LARGE, "a sort")
     result = arrays.materialise(replace(array, is_list=False), emitter, "sorted")
     assert result.view is not None
     buffer = result.view.buffer
@@ -201,6 +203,7 @@ def sorted_copy(array: Array, axis: int, emitter: Emitter) -> Array:
 
 def sorting_order(array: Array, axis: int, emitter: Emitter) -> Array:
     """The indices that put the elements in ascending order along an axis, equal ones as they are."""
+    emitter.better_in_library(array.shape[axis], LARGE, "a sort")
     array = arrays.evaluated(array, emitter)
     count = Array(array.shape, I64, lambda at: arith.cast(at[axis], I64), cost=1)
     result = arrays.materialise(count, emitter, "order")
