@@ -54,6 +54,7 @@ def test_compiler_that_is_killed(tmp_path: Path, subprocess_environment: dict[st
     assert done.stdout.strip() == "right"
 
 
+@pytest.mark.native
 def test_corrupted_cache(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:
     cache = tmp_path / "cache"
     environment = {**subprocess_environment, "WEFT_CACHE_DIR": str(cache)}
