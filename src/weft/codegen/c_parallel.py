@@ -20,7 +20,7 @@ from weft.ir.program import Loop
 #: Cycles below which a parallel loop is not worth waking threads for.
 PARALLEL_CYCLES = 60_000
 #: Pieces handed out for each thread, so that uneven iterations even out.
-TASKS_PER_THREAD = 4
+TASKS_PER_THREAD = 2
 REGION_TICKS = 1 << 16
 
 
