@@ -24,6 +24,7 @@ import numpy as np
 from weft.analysis.facts import entry_facts
 from weft.codegen import python_support
 from weft.codegen import python_syntax as py
+from weft.codegen.binding import written_params
 from weft.codegen.python_expr import Expressions, Frame, plus, split, times, upward, vars_of
 from weft.codegen.python_ops import NotVector, Piece, stored
 from weft.errors import Span, attach_source
@@ -219,6 +220,10 @@ class _Writer:
         for first, second in self.program.disjoint:
             one, other = self.names.of(first), self.names.of(second)
             self.refuse(f"np.may_share_memory({one}, {other})", f"{one} and {other} share memory")
+        for buffer in self.program.buffers:
+            # The result of an inlined function is copied before it is known to be set; the copy is then not used.
+            if not buffer.rank and buffer.role is Role.LOCAL and buffer.name.startswith("__weft"):
+                self.line(f"{self.names.of(buffer.name)} = 0")
         for guard in self.program.guards:
             unmet = py.text(self.condition(guard.condition)) if not guard.domain else guard.message
             self.check(replace(guard, exception="GuardFailed", values=(), message=unmet))
@@ -420,6 +425,9 @@ class _Writer:
         return node if form is not None and self.to.facts.prove(form) else py.call("max", node, py.number(0))
 
     def check(self, check: Check) -> None:
+        if check.exception == "RuntimeError" and not written_params(self.program):
+            # Nothing has happened yet: Python can repeat the call.
+            check = replace(check, exception="GuardFailed", values=())
         condition: Piece | None = None
         if check.domain:
             try:
