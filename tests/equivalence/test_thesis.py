@@ -204,6 +204,37 @@ def row_sums_in_place(a, out):
 
 A, B, X = np.ones((6, 7)), np.ones((7, 8)), np.ones(7)
 GRID = np.ones((9, 10))
+def matvec_in_place(a, x, y):
+    y[:] = a @ x
+
+
+def matvec_lists(a, x, y):
+    for i in range(len(a)):
+        y[i] = 0.0
+        for j in range(len(x)):
+            y[i] += a[i][j] * x[j]
+
+
+def outer_in_place(u, v, out):
+    out[:] = np.outer(u, v)
+
+
+def outer_lists(u, v, out):
+    for i in range(len(u)):
+        for j in range(len(v)):
+            out[i][j] = u[i] * v[j]
+
+
+def transpose_in_place(a, out):
+    out[:] = a.T
+
+
+def transpose_lists(a, out):
+    for i in range(len(a[0])):
+        for j in range(len(a)):
+            out[i][j] = a[j][i]
+
+
 CASES: dict[str, tuple[tuple[Callable[..., Any], ...], tuple[Any, ...]]] = {
     "matmul": ((matmul_operator, matmul_dot, matmul_loops, matmul_scalar, matmul_broadcast, matmul_rows), (A, B)),
     "matvec": ((matvec_operator, matvec_loops, matvec_sum), (A, X)),
@@ -218,6 +249,9 @@ LISTS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...]]]
     "axpy": (axpy_operator, axpy_lists, (2.0, X, X.copy())),
     "stencil": (stencil_operator, stencil_lists, (GRID, GRID.copy())),
     "row_sums": (row_sums_in_place, row_sums_lists, (A, np.ones(6))),
+    "matvec": (matvec_in_place, matvec_lists, (A, X, np.ones(A.shape[0]))),
+    "outer": (outer_in_place, outer_lists, (np.ones(5), np.ones(6), np.ones((5, 6)))),
+    "transpose": (transpose_in_place, transpose_lists, (A, np.ones(A.shape[::-1]))),
 }
 
 
