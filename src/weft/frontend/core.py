@@ -69,6 +69,8 @@ class Core:
         """name = value"""
         value = masks.settled(value, self.emitter)
         self.scope.unbound.discard(name)
+        self.scope.stale.discard(name)
+        self.scope.bound_in[name] = self.emitter.blocks[-1]
         slot = self.scope.slots.get(name)
         if slot is not None:
             self._assign_slot(name, slot, value)
@@ -175,10 +177,33 @@ class Core:
                 f"{name} changes from {first} to {describe(value)} in a loop or branch",
                 "convert it before, or use another name",
             )
+        self._part_from(name, slot.buffer)
         target = arrays.of_buffer(slot.buffer, value.is_list)
         shape = tuple(self.emitter.same_size(a, b, "RuntimeError", "") for a, b in zip(slot.buffer.shape, value.shape))
         arrays.store(target, arrays.broadcast_to(value, shape) if shape != value.shape else value, self.emitter)
         self.scope.values[name] = target
+
+    def _part_from(self, name: str, buffer: Buffer) -> None:
+        """Other names of a slot's memory keep its contents, in memory of their own, when `name` gets a new array."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            for other, value in list(scope.values.items()):
+                if other == name and scope is self.scope:
+                    continue
+                if not any(_shows(array, buffer) for array in arrays_in(value)):
+                    continue
+                if scope.bound_in.get(other) is self.emitter.blocks[-1]:
+                    scope.values[other] = self._parted(value, buffer, other)
+                else:
+                    scope.stale.add(other)  # a copy made here would exist on one path only
+            scope = scope.parent
+
+    def _parted(self, value: Value, buffer: Buffer, name: str) -> Value:
+        if isinstance(value, Tuple):
+            return replace(value, items=tuple(self._parted(item, buffer, name) for item in value.items))
+        if isinstance(value, Array) and _shows(value, buffer):
+            return arrays.materialise(value, self.emitter, name)
+        return value
 
     def _changes_kind(self, name: str, old: Value, new: Value) -> Unsupported:
         return Unsupported(
@@ -270,6 +295,10 @@ class Core:
         for node in nodes:
             found |= walk.buffers_written(node)
         return found
+
+
+def _shows(array: Array, buffer: Buffer) -> bool:
+    return array.view is not None and array.view.buffer == buffer.name
 
 
 def arrays_in(value: Value) -> Iterable[Array]:

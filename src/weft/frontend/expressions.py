@@ -135,6 +135,10 @@ class Expressions(Core):
         if name in scope.unbound:
             raise self.unsupported(node, f"{name} may be unset here", f"give {name} a value on every path")
         while True:
+            if name in scope.stale:
+                raise self.unsupported(
+                    node, f"{name} shares its memory with a variable that is rebound in a branch or loop", "add .copy()"
+                )
             if name in scope.values:
                 return scope.values[name]
             if scope.parent is None:

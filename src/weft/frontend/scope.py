@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from weft.frontend.liveness import Liveness
 from weft.frontend.source import Source
 from weft.frontend.values import Value
-from weft.ir.program import Buffer
+from weft.ir.program import Buffer, Node
 from weft.ir.types import ScalarType
 
 
@@ -44,5 +44,7 @@ class Scope:
     parent: Scope | None = None  # the scope a nested function was defined in
     loops: list[LoopFrame] = field(default_factory=list)
     unbound: set[str] = field(default_factory=set)  # names that may be unbound here
+    bound_in: dict[str, list[Node]] = field(default_factory=dict)  # the block of each name's last binding
+    stale: set[str] = field(default_factory=set)  # names of memory that on some path holds a newer array of another name
     path: int = 0  # tells inlined copies of one function apart
     inlined: bool = False
