@@ -114,6 +114,13 @@ def difference(
     return None if actual == expected else f"{where}: {actual!r}, expected {expected!r}"
 
 
+def arrays_in(value: Any) -> list[Any]:
+    """The arrays and NumPy scalars of a nested value."""
+    if isinstance(value, list | tuple):
+        return [array for item in value for array in arrays_in(item)]
+    return [value] if isinstance(value, np.ndarray | np.generic) else []
+
+
 def _arrays(value: Any) -> list[np.ndarray]:
     if isinstance(value, np.ndarray):
         return [value]

@@ -1,12 +1,14 @@
 """What is measured: one file a kernel, written from the published mathematics, with `numpy_form`, often `loop_form`
-(over arrays or nested lists), `initialise(size)` and `SIZES`. `BY_NAME` lists them all.
+(over arrays or nested lists), `initialise(size)` and `SIZES`. `load` gives one of them; `BENCHMARKS` and `BY_NAME` are
+all, the extra ones of `corpus` included.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
+from typing import Any
 
-from benchmarks.kernels import corpus, numba_loops
 from benchmarks.kernels.registry import Benchmark, from_module
 
 NAMES = (
@@ -65,8 +67,29 @@ NAMES = (
     "trmm",
     "vadv",
 )
-SUITE: tuple[Benchmark, ...] = tuple(
-    from_module(import_module(f"{__name__}.{name}"), getattr(numba_loops, name, None)) for name in NAMES
-)
-BENCHMARKS: tuple[Benchmark, ...] = (*SUITE, *corpus.BENCHMARKS)
-BY_NAME = {benchmark.name: benchmark for benchmark in BENCHMARKS}
+
+
+def load(name: str, hand: bool = True) -> Benchmark:
+    """One benchmark; without `hand`, without its loops for Numba, which would load Numba."""
+    if name not in NAMES:
+        return {benchmark.name: benchmark for benchmark in _extras()}[name]
+    parallel = getattr(import_module(f"{__name__}.numba_loops"), name, None) if hand else None
+    return from_module(import_module(f"{__name__}.{name}"), parallel)
+
+
+def _extras() -> tuple[Benchmark, ...]:
+    found: tuple[Benchmark, ...] = import_module(f"{__name__}.corpus").BENCHMARKS
+    return found
+
+
+@cache
+def _all() -> dict[str, Any]:
+    benchmarks = (*(load(name) for name in NAMES), *_extras())
+    return {"BENCHMARKS": benchmarks, "BY_NAME": {benchmark.name: benchmark for benchmark in benchmarks}}
+
+
+def __getattr__(name: str) -> Any:
+    # A worker that measures one kernel in one framework loads no other.
+    if name in ("BENCHMARKS", "BY_NAME"):
+        return _all()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

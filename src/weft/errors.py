@@ -5,10 +5,13 @@ do; out come exceptions, warnings and the one text rendering (`render`) shared b
 
 from __future__ import annotations
 
+import builtins
+import importlib
 import linecache
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 MAX_LINES = 15
 _MAX_WIDTH = 110
@@ -104,6 +107,26 @@ def render(
     if remedy.strip():
         out.append("  " + _clip("try:   " + " ".join(remedy.split()), 2 * _MAX_WIDTH))
     return "\n".join(out)
+
+
+#: Exceptions of libraries that compiled code can raise besides the built-in ones, and the modules that define them.
+LIBRARY_EXCEPTIONS = {"LinAlgError": "numpy.linalg"}
+
+
+def exception_type(name: str) -> type[BaseException] | None:
+    """The exception of a name: a built-in one, or one of LIBRARY_EXCEPTIONS; None if there is no such."""
+    home = LIBRARY_EXCEPTIONS.get(name)
+    found = getattr(builtins if home is None else importlib.import_module(home), name, None)
+    return found if isinstance(found, type) and issubclass(found, BaseException) else None
+
+
+def located(place: str) -> Any:
+    """What stands at "module:name"; LookupError if nothing does."""
+    module, _, name = place.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as problem:
+        raise LookupError(place) from problem
 
 
 class WeftError(Exception):

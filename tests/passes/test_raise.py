@@ -225,7 +225,7 @@ STAYS = {
         "out of bounds when the branch is not taken",
     ),
     "a test of what the loop computes": (
-        "  for i in 0 .. n:\n    x[i] = y[i] * 2.0_f64\n    check x[i] < 100.0_f64 else ValueError\n",
+        "  for i in 0 .. n:\n    x[i] = y[i] * 2.0_f64\n    check x[i] < 100.0_f64 else IndexError\n",
         "depends on what the loop computes",
     ),
 }

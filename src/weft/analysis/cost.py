@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from weft.ir import index as affine_index
 from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Expr, Op, Read, Reduce, integer, real
 from weft.ir.ops import OPERATIONS
-from weft.ir.program import Block, Call, If, Loop, Node, Stmt, While
+from weft.ir.program import Block, Call, If, Library, Loop, Node, Stmt, While
 from weft.ir.types import FLOAT, INT
 from weft.ir.walk import children, free_vars, reads, substitute
 
@@ -113,7 +113,7 @@ def node_work(node: Node, middles: Mapping[str, Expr]) -> Expr:
     if isinstance(node, While):
         once = plus(block_work(node.prelude, middles), block_work(node.body, middles))
         return times(real(float(GUESSED_EXTENT)), once)
-    return real(CALL_CYCLES) if isinstance(node, Call) else real(1.0)
+    return real(CALL_CYCLES) if isinstance(node, (Call, Library)) else real(1.0)
 
 
 def block_work(block: Block, middles: Mapping[str, Expr] | None = None) -> Expr:

@@ -20,6 +20,7 @@ from weft.ir.program import (
     Check,
     Continue,
     If,
+    Library,
     Loop,
     Node,
     Out,
@@ -33,7 +34,16 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.types import INT
-from weft.ir.walk import buffers_read, children, dim_children, domain_buffers, expr_buffers, subexpressions
+from weft.ir.walk import (
+    buffers_read,
+    children,
+    dim_children,
+    domain_buffers,
+    expr_buffers,
+    operands_of,
+    overwritten,
+    subexpressions,
+)
 
 
 @dataclass(frozen=True)
@@ -108,6 +118,14 @@ def accesses(node: Node, around: tuple[AnyDim, ...] = ()) -> Accesses:
                 reads.append(writes[-1])
     elif isinstance(node, Alloc):
         writes.append(Access(node.buffer, (), around))
+    elif isinstance(node, Library):
+        reads += domain_reads(node.domain, around)
+        reads += [Access(o.buffer, o.index, around + node.domain + o.dims) for o in node.inputs]
+        changed = overwritten(node)
+        places = [o for o in operands_of(node) if o.buffer in changed]
+        writes += [Access(o.buffer, o.index, around + node.domain + o.dims) for o in places]
+        if node.status is not None:
+            writes.append(Access(node.status, (), around))
     elif isinstance(node, Loop):
         reads += domain_reads((node.dim,), around)
         _extend(reads, writes, node.body, around + (node.dim,))

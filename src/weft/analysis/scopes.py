@@ -12,6 +12,7 @@ from weft.ir.program import (
     Break,
     Continue,
     If,
+    Library,
     Loop,
     LoopKind,
     Node,
@@ -23,7 +24,17 @@ from weft.ir.program import (
     Stmt,
     While,
 )
-from weft.ir.walk import domain_buffers, expr_buffers, leaves, node_domain, node_exprs, sub_blocks, walk
+from weft.ir.walk import (
+    buffers_read,
+    buffers_written,
+    domain_buffers,
+    expr_buffers,
+    leaves,
+    node_domain,
+    node_exprs,
+    sub_blocks,
+    walk,
+)
 
 #: A block: from the body, alternately the position of a node and which of its blocks.
 Path = tuple[int, ...]
@@ -44,6 +55,8 @@ def _touched(program: Program, node: Node) -> set[str]:
     elif isinstance(node, Alloc):
         for extent in program.buffer(node.buffer).shape:
             found |= expr_buffers(extent)
+    elif isinstance(node, Library):
+        found |= buffers_read(node) | buffers_written(node)
     elif isinstance(node, Return):
         found |= returned_scalars(program, node.result)
     elif isinstance(node, Loop) and node.work is not None:
@@ -144,3 +157,12 @@ def exchanged(program: Program) -> dict[str, frozenset[str]]:
             for name in merged:
                 groups[name] = merged
     return {name: frozenset(group) for name, group in groups.items()}
+
+
+def written_params(program: Program) -> frozenset[str]:
+    """Array parameters whose memory the program may change; without any, plain Python may repeat the call."""
+    written = {name for node in program.body for name in buffers_written(node)}
+    groups = exchanged(program)
+    for name in tuple(written):
+        written |= groups.get(name, frozenset())
+    return frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank and b.name in written)

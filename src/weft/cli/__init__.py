@@ -74,6 +74,12 @@ def _parser() -> argparse.ArgumentParser:
     cache.add_argument("action", choices=("info", "clear"))
     cache.set_defaults(command=_cache)
 
+    support = commands.add_parser("support", help="say which functions are native, and with which arguments")
+    support.add_argument("name", nargs="?", help="one function, such as np.add, ndarray.sum or math.exp")
+    support.add_argument("--json", action="store_true", help="as JSON on stdout")
+    support.add_argument("--markdown", action="store_true", help="the whole table as the page docs/support.md")
+    support.set_defaults(command=_support)
+
     bench = commands.add_parser("bench", help="run the benchmarks of a source tree")
     bench.add_argument("arguments", nargs=argparse.REMAINDER)
     bench.set_defaults(command=_bench)
@@ -140,6 +146,12 @@ def _cache(parsed: argparse.Namespace) -> int:
     print(f"entries    {info.entries}")
     print(f"size       {info.bytes / 1e6:.1f} MB of {info.limit / 1e6:.0f} MB")
     return DONE
+
+
+def _support(parsed: argparse.Namespace) -> int:
+    from weft.cli.support import show_support
+
+    return show_support(parsed.name, as_json=parsed.json, as_markdown=parsed.markdown)
 
 
 def _bench(parsed: argparse.Namespace) -> int:

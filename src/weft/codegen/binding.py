@@ -5,13 +5,12 @@ the word block (`layout`, which the generated C reads) and the run time's descri
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
 
-from weft.analysis.scopes import exchanged
-from weft.errors import Unsupported
+from weft.analysis.scopes import exchanged, written_params
+from weft.errors import Unsupported, exception_type, located
 from weft.ir.program import (
     ArrayOut,
     Buffer,
@@ -25,7 +24,7 @@ from weft.ir.program import (
     ViewOut,
 )
 from weft.ir.types import INT, DType, ScalarType
-from weft.ir.walk import buffers_written, leaves
+from weft.ir.walk import leaves
 from weft.runtime import descriptor as D
 
 _LIST_KINDS: dict[DType, D.ListKind] = {
@@ -122,15 +121,6 @@ def scalar_kind(of: ScalarType) -> str:
     return str(of).replace("pybool", "bool") if of.weak else f"np.{of.dtype.numpy.name}"
 
 
-def written_params(program: Program) -> frozenset[str]:
-    """Array parameters whose memory the program may change."""
-    written = {name for node in program.body for name in buffers_written(node)}
-    groups = exchanged(program)
-    for name in tuple(written):
-        written |= groups.get(name, frozenset())
-    return frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank and b.name in written)
-
-
 def _array_param(buffer: Buffer, written: bool, as_list: bool) -> D.DirectParam:
     if as_list:
         return D.ListParam(_LIST_KINDS[buffer.type.dtype], buffer.rank, written)
@@ -160,6 +150,8 @@ def _result(
 ) -> D.Result:
     if isinstance(out, TupleOut):
         items = tuple(_result(program, places, position, item, words) for item in out.items)
+        if out.named:
+            return D.TupleResult(items, located(out.named))
         return D.ListOfResult(items) if out.as_list else D.TupleResult(items)
     offset = next(words)
     if isinstance(out, NoneOut):
@@ -174,7 +166,7 @@ def _result(
         if buffer.role is Role.PARAM:
             return D.ArgResult(position[out.buffer])
         array = D.ArrayResult(places.slots[out.buffer])
-        return D.ListResult(array) if out.as_list else array
+        return D.ListResult(array, not buffer.type.weak) if out.as_list else array
     assert offset is not None
     base = position[out.buffer] if buffer.role is Role.PARAM else -1 - places.slots[out.buffer]
     return D.ViewResult(base, offset, len(out.dims))
@@ -197,11 +189,11 @@ def returns(program: Program, places: WordLayout, bindings: Sequence[Binding]) -
 
 
 def exception_specs(table: Sequence[tuple[str, str]]) -> tuple[D.ExceptionSpec, ...]:
-    """The kernel's exception table with the built-in exceptions themselves."""
+    """The kernel's exception table with the exceptions themselves."""
     specs = []
     for name, message in table:
-        kind = getattr(builtins, name)
-        assert isinstance(kind, type) and issubclass(kind, BaseException)
+        kind = exception_type(name)
+        assert kind is not None, name
         specs.append(D.ExceptionSpec(kind, message or None))
     return tuple(specs)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weft.analysis import ranges
-from weft.analysis.scopes import declarations, exchanged
-from weft.codegen import c_support
+from weft.analysis.scopes import declarations, exchanged, written_params
+from weft.codegen import c_library, c_support
 from weft.codegen import syntax as C
-from weft.codegen.binding import WordLayout, layout, written_params
+from weft.codegen.binding import WordLayout, layout
 from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage
 from weft.codegen.c_frame import DONE, FAILED, GUARD, RAISE, STATUS, TICKS, WORDS, Frame, Unit
 from weft.codegen.c_helpers import PRELUDE
@@ -82,6 +82,7 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
     parts += [C.Text(prototype(function, vector)) for function in used.library]
     parts += [C.Text(text) for text in used.helpers.values()]
     parts += [C.Text(text) for text in used.texts]
+    parts += c_library.declaration(program)
     parts += [part for part in unit.functions if part != C.Text("")]
     parts.append(kernel)
     return CSource(C.print_unit(parts), places, tuple(unit.exceptions))

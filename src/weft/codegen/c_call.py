@@ -72,7 +72,8 @@ def _dimensions(node: Call) -> dict[str, Dim] | None:
     return found
 
 
-def _operand(read: Read, dims: dict[str, Dim], statements: Loops) -> Operand:
+def operand(read: Read, dims: dict[str, Dim], statements: Loops) -> Operand:
+    """Where an operand begins and its stride, in elements, along each dimension its index follows."""
     storage = statements.expressions.storages[read.buffer]
     start: dict[str, Expr] = {name: dim.lo for name, dim in dims.items()}
 
@@ -119,8 +120,8 @@ def _shared(one: Operand, other: Operand) -> str | None:
 
 
 def _gemm(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, ...] | None:
-    a, b = (_operand(read, dims, statements) for read in node.operands)
-    c = _operand(_target(node), dims, statements)
+    a, b = (operand(read, dims, statements) for read in node.operands)
+    c = operand(_target(node), dims, statements)
     i, j, k = _shared(a, c), _shared(b, c), _shared(a, b)
     if i is None or j is None or k is None or len(dims) != 3:
         return None
@@ -132,8 +133,8 @@ def _gemm(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr,
 
 
 def _gemv(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, ...] | None:
-    a, x = (_operand(read, dims, statements) for read in node.operands)
-    y = _operand(_target(node), dims, statements)
+    a, x = (operand(read, dims, statements) for read in node.operands)
+    y = operand(_target(node), dims, statements)
     i, k = _shared(a, y), _shared(a, x)
     if i is None or k is None or len(dims) != 2:
         return None
@@ -144,8 +145,8 @@ def _gemv(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr,
 
 
 def _dot(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, ...] | None:
-    x, y = (_operand(read, dims, statements) for read in node.operands)
-    target = _operand(_target(node), dims, statements)
+    x, y = (operand(read, dims, statements) for read in node.operands)
+    target = operand(_target(node), dims, statements)
     k = _shared(x, y)
     if k is None or len(dims) != 1:
         return None
@@ -155,8 +156,8 @@ def _dot(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, 
 
 
 def _ger(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, ...] | None:
-    x, y = (_operand(read, dims, statements) for read in node.operands)
-    a = _operand(_target(node), dims, statements)
+    x, y = (operand(read, dims, statements) for read in node.operands)
+    a = operand(_target(node), dims, statements)
     i, j = _shared(x, a), _shared(y, a)
     # BLAS only ever adds to the old contents, unscaled.
     adds = node.keep is not None and isinstance(node.keep, Const) and node.keep.value == 1

@@ -28,6 +28,7 @@ typedef struct weft_rt {
   i64 blas_ilp64;
   void *sgemm, *dgemm, *cgemm, *zgemm, *sgemv, *dgemv, *cgemv, *zgemv, *sdot, *ddot, *sger, *dger;
   void *ssyrk, *dsyrk, *strsm, *dtrsm;
+  i64 (*routine)(void *const *routine, char **arguments, const i64 *sizes, const i64 *steps);
 } weft_rt;
 """
 
@@ -98,6 +99,9 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
   while (y) { $u z = x % y; x = y; y = z; }
   return x;
 }""",
+    ),
+    "bitcount": Helper(
+        "iu", "static inline $t bitcount_$t($t a) { return ($t)__builtin_popcountll(a < 0 ? 0 - ($u)a : ($u)a); }"
     ),
     "gcd": Helper("iu", "static inline $t gcd_$t($t a, $t b) { return ($t)ugcd_$t(a, b); }", needs=("ugcd",)),
     "lcm": Helper(
@@ -235,6 +239,19 @@ _FLOAT: dict[str, Helper | tuple[Helper, ...]] = {
     "square": Helper("f", "static inline $t square_$t($t a) { return a * a; }"),
     "cube": Helper("f", "static inline $t cube_$t($t a) { return a * a * a; }"),
     "fourth": Helper("f", "static inline $t fourth_$t($t a) { $t s = a * a; return s * s; }"),
+    # Beyond a few thousand every result is 0 or infinite: the exponent need not fit an int.
+    "ldexp": Helper(
+        "f",
+        """static inline $t ldexp_$t($t a, $t b) {
+  return __builtin_ldexp$f(a, (i32)(b > 5000 ? 5000 : b < -5000 ? -5000 : b));
+}""",
+    ),
+    "mantissa": Helper("f", "static inline $t mantissa_$t($t a) { i32 e; return __builtin_frexp$f(a, &e); }"),
+    "exponent": Helper(
+        "f",
+        "static inline $t exponent_$t($t a) { i32 e = 0; __builtin_frexp$f(a, &e); return isfinite_$t(a) ? e : 0; }",
+        ("isfinite",),
+    ),
     # At a pole Python raises: the value is then NaN, where C has an infinity.
     "gamma": Helper(
         "f",

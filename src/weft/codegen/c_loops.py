@@ -16,7 +16,20 @@ from weft.codegen.c_helpers import C_TYPE
 from weft.codegen.c_memory import Memory
 from weft.ir.expr import CompressedDim, Const, Dim, Domain, Expr, Op, Read, Var
 from weft.ir.index import affine
-from weft.ir.program import Accumulator, Alloc, Block, Break, Call, Check, Loop, LoopKind, Return, Stmt, While
+from weft.ir.program import (
+    Accumulator,
+    Alloc,
+    Block,
+    Break,
+    Call,
+    Check,
+    Library,
+    Loop,
+    LoopKind,
+    Return,
+    Stmt,
+    While,
+)
 from weft.ir.types import INT
 from weft.ir.walk import node_exprs, reads, walk
 
@@ -46,7 +59,7 @@ def _exits(block: Block) -> bool:
 
 
 def has_loop(block: Block) -> bool:
-    return any(isinstance(node, (Loop, While, Call)) for node in walk(block))
+    return any(isinstance(node, (Loop, While, Call, Library)) for node in walk(block))
 
 
 def _term(stmt: Stmt, op: str) -> Expr | None:

@@ -149,6 +149,11 @@ _TABLE: dict[str, dict[str, Meaning]] = {
     "complex": {"f": Builtin("complex")},
     "gcd": {"iu": Helper()},
     "lcm": {"iu": Helper()},
+    "ldexp": {"f": Helper()},
+    "mantissa": {"f": Helper()},
+    "exponent": {"f": Helper()},
+    "remainder": {"f": Library("remainder")},
+    "bitcount": {"iu": Helper()},
 }
 
 #: Operation and kind to meaning, the table spelt out.
@@ -180,7 +185,7 @@ _LIBMVEC_OLD = _words("sin cos exp log pow")
 _LIBMVEC_NEW = _words(
     "acos acosh asin asinh atan atanh cbrt cosh erf erfc exp2 expm1 log10 log1p log2 sinh tan tanh atan2 hypot"
 )
-_TWO_ARGUMENTS = frozenset({"pow", "fmod", "atan2", "hypot", "nextafter"})
+_TWO_ARGUMENTS = frozenset({"pow", "fmod", "atan2", "hypot", "nextafter", "remainder"})
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from weft.analysis.scopes import Path
-from weft.codegen import c_call
+from weft.codegen import c_call, c_library
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import Storage
 from weft.codegen.c_frame import DONE, GUARD, RAISE, STATUS, WORDS
 from weft.codegen.c_parallel import Parallel
-from weft.errors import Span, Unsupported
+from weft.errors import Span
 from weft.ir.expr import Const, Dim, Expr, Op, Read
 from weft.ir.program import (
     Alloc,
@@ -22,6 +22,7 @@ from weft.ir.program import (
     Check,
     Continue,
     If,
+    Library,
     Loop,
     LoopKind,
     Node,
@@ -86,7 +87,8 @@ class Statements(Parallel):
             return self._rebind(node)
         if isinstance(node, Call):
             return c_call.call(node, self)
-        raise Unsupported(node.span, "a Python statement inside native code", "")
+        assert isinstance(node, Library)
+        return c_library.library(node, self)
 
     def _kept(self, stmt: Stmt) -> tuple[Expr, Expr] | None:
         """a[i] = value if test else a[i]: the test and the value; memory that stays as it is need not be written."""

@@ -100,7 +100,7 @@ _GEMM = """static i64 gemm_$t(const weft_rt *rt, i64 m, i64 n, i64 k, $t alpha, 
   ta = k_matrix(m, k, ai, ak, &la);
   tb = k_matrix(k, n, bk, bj, &lb);
   if (!ta || !tb || (la | lb | lc) >> 31) return 0;
-  if (rt->blas_ilp64)
+$syrk  if (rt->blas_ilp64)
     ((void (*)(i32, i32, i32, i64, i64, i64, $s, const void *, i64, const void *, i64, $s, void *, i64))rt->${p}gemm)(
         101, (i32)ta, (i32)tb, m, n, k, ${r}alpha, a, la, b, lb, ${r}beta, c, lc);
   else
@@ -108,6 +108,25 @@ _GEMM = """static i64 gemm_$t(const weft_rt *rt, i64 m, i64 n, i64 k, $t alpha, 
         101, (i32)ta, (i32)tb, (i32)m, (i32)n, (i32)k, ${r}alpha, a, (i32)la, b, (i32)lb, ${r}beta, c, (i32)lc);
   return 1;
 }"""
+
+# The product of a matrix with its own transpose is symmetric: half of it is computed, the other half copied, in blocks
+# that fit the first cache.
+_SYRK = """static i64 syrk_$t(const weft_rt *rt, i64 n, i64 k, $t alpha, const $t *a, i64 ta, i64 la, $t *c, i64 lc) {
+  if (!rt->${p}syrk) return 0;
+  if (rt->blas_ilp64)
+    ((void (*)(i32, i32, i32, i64, i64, $t, const $t *, i64, $t, $t *, i64))rt->${p}syrk)(
+        101, 121, (i32)ta, n, k, alpha, a, la, 0, c, lc);
+  else
+    ((void (*)(i32, i32, i32, i32, i32, $t, const $t *, i32, $t, $t *, i32))rt->${p}syrk)(
+        101, 121, (i32)ta, (i32)n, (i32)k, alpha, a, (i32)la, 0, c, (i32)lc);
+  for (i64 ib = 0; ib < n; ib += 32)
+    for (i64 jb = 0; jb <= ib; jb += 32)
+      for (i64 i = ib; i < ib + 32 && i < n; i++)
+        for (i64 j = jb; j < jb + 32 && j < i; j++) c[i * lc + j] = c[j * lc + i];
+  return 1;
+}"""
+_SYRK_CALL = """  if (a == b && m == n && ai == bj && ak == bk && !keep && syrk_$t(rt, n, k, alpha, a, ta, la, c, lc)) return 1;
+"""
 
 _GEMV = """static i64 gemv_$t(const weft_rt *rt, i64 m, i64 k, $t alpha, const $t *a, i64 ai, i64 ak,
     const $t *x, i64 xk, $t beta, i64 keep, $t *y, i64 yi) {
@@ -166,7 +185,10 @@ BLAS_TYPES: dict[str, tuple[str, ...]] = {
 def blas(routine: str, element: str) -> tuple[str, ...]:
     """The C text of a BLAS routine's wrapper, after what it needs."""
     composite = element.startswith("c")
-    text = Template(_ROUTINES[routine]).substitute(
-        t=element, p=_LETTER[element], s="const void *" if composite else element, r="&" if composite else ""
-    )
-    return (text,) if routine == "dot" else (_MATRIX, text)
+    names = {"t": element, "p": _LETTER[element]}
+    names |= {"s": "const void *" if composite else element, "r": "&" if composite else ""}
+    names["syrk"] = "" if composite else Template(_SYRK_CALL).substitute(names)
+    needed = () if routine == "dot" else (_MATRIX,)
+    if routine == "gemm" and not composite:
+        needed += (Template(_SYRK).substitute(names),)
+    return (*needed, Template(_ROUTINES[routine]).substitute(names))

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from weft.analysis.facts import entry_facts
+from weft.analysis.scopes import written_params
 from weft.codegen import python_support
 from weft.codegen import python_syntax as py
-from weft.codegen.binding import written_params
 from weft.codegen.python_expr import Expressions, Frame, plus, split, times, upward, vars_of
 from weft.codegen.python_ops import NotVector, Piece, stored
 from weft.errors import Span, attach_source
@@ -44,10 +44,10 @@ from weft.ir.program import (
     Continue,
     Derived,
     If,
+    Library,
     Loop,
     Node,
     NoneOut,
-    Opaque,
     Out,
     Program,
     Rebind,
@@ -60,6 +60,7 @@ from weft.ir.program import (
     ViewOut,
     While,
 )
+from weft.ir.routines import types_of
 from weft.ir.types import DType
 from weft.ir.walk import (
     buffers_written,
@@ -155,7 +156,8 @@ def _originals(result: object, copies: Sequence[tuple[object, object]]) -> objec
         if result is copy:
             return original
     if copies and isinstance(result, (tuple, list)):
-        return type(result)(_originals(item, copies) for item in result)
+        items = [_originals(item, copies) for item in result]
+        return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
     return result
 
 
@@ -310,8 +312,8 @@ class _Writer:
         elif isinstance(node, Rebind):
             targets, sources = (", ".join(self.names.of(n) for n in names) for names in (node.targets, node.sources))
             self.line(f"{targets} = {sources}", node.span)
-        elif isinstance(node, Opaque):
-            self.line(textwrap.dedent(node.source).rstrip("\n"), node.span)
+        elif isinstance(node, Library):
+            self.library(node)
         elif isinstance(node, Return):
             self.line(f"return {py.text(self.result(self.program.results[node.result]))}", node.span)
         else:
@@ -339,6 +341,34 @@ class _Writer:
             self.to.facts = self.to.facts.with_dim(domain[0])
             with self.loops(domain[1:], span):
                 yield
+
+    def library(self, node: Library) -> None:
+        """A call of NumPy's routine on views of its operands; scalars it fills are put into their variables after."""
+        table = self.program.table
+        types = types_of(*([table[o.buffer].type.dtype for o in side] for side in (node.inputs, node.outputs)))
+        after: list[tuple[str, str]] = []
+        views: list[list[str]] = []
+        for side in (node.inputs, node.outputs):
+            texts: list[str] = []
+            for operand in side:
+                name = self.names.of(operand.buffer)
+                if operand.index:
+                    view = ViewOut(operand.buffer, node.domain + operand.dims, operand.index)
+                    texts.append(py.text(self.view(py.name(name), view)))
+                elif side is node.inputs:
+                    texts.append(name)
+                else:
+                    holder = self.names.fresh(f"{name}_out")
+                    dtype = py.dtype_name(table[operand.buffer].type.dtype)
+                    self.line(f"{holder} = np.empty((), dtype={dtype})", node.span)
+                    after.append((name, holder))
+                    texts.append(holder)
+            views.append(texts)
+        status = "" if node.status is None else f"{self.names.of(node.status)} = "
+        inputs, outputs = (f"[{', '.join(texts)}]" for texts in views)
+        self.line(f"{status}run_routine({node.routine!r}, {types!r}, {inputs}, {outputs})", node.span)
+        for name, holder in after:
+            self.line(f"{name} = {holder}[()]", node.span)
 
     def while_loop(self, node: While) -> None:
         condition = self.condition(node.condition)
@@ -447,7 +477,8 @@ class _Writer:
     def check_here(self, check: Check) -> None:
         self.line(f"if {py.text(py.negated(self.condition(check.condition)))}:", check.span)
         with self.indented():
-            self.line(f"raise {check.exception}({self.message(check)})")
+            home = "np.linalg." if check.exception == "LinAlgError" else ""
+            self.line(f"raise {home}{check.exception}({self.message(check)})")
 
     def message(self, check: Check) -> str:
         """The text of an exception: a literal, or an f-string with the values at their places."""
@@ -629,6 +660,8 @@ class _Writer:
             return ast.parse(out.text, mode="eval").body
         if isinstance(out, TupleOut):
             items = [self.result(item) for item in out.items]
+            if out.named:
+                return ast.Call(py.call("located", ast.Constant(out.named)), items, [])
             return ast.List(items, ast.Load()) if out.as_list else ast.Tuple(items, ast.Load())
         node = py.name(self.names.of(out.buffer))
         buffer = self.program.buffer(out.buffer)
@@ -638,7 +671,9 @@ class _Writer:
         if isinstance(out, ArrayOut):
             if not buffer.rank:
                 node = py.call("np.array", node, dtype=py.name(py.dtype_name(buffer.type.dtype)))
-            return py.method(node, "tolist") if out.as_list and buffer.role is not Role.PARAM else node
+            if not out.as_list or buffer.role is Role.PARAM:
+                return node
+            return py.method(node, "tolist") if buffer.type.weak else py.call("list", node)
         return self.view(node, out)
 
     def view(self, node: ast.expr, out: ViewOut) -> ast.expr:

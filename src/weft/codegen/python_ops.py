@@ -49,7 +49,9 @@ def combined(node: ast.expr, pieces: Iterable[Piece], kind: Kind = "numpy") -> P
 _DEFAULT = frozenset({DType.BOOL, DType.I64, DType.F64, DType.C128})
 _OPERATORS = frozenset(py.BINARY)
 _RAISING = {"truediv": "np.divide", "floordiv": "np.floor_divide", "mod": "np.remainder", "pow": "np.power"}
-_SUPPORT = frozenset({"erf", "erfc", "gamma", "lgamma"})
+_SUPPORT = frozenset(
+    {"erf", "erfc", "gamma", "lgamma", "ldexp", "mantissa", "exponent", "remainder", "bitcount"}
+)
 _FUNCTIONS = {"complex": "make_complex", "abs": "np.abs", "conj": "np.conj"} | {name: name for name in _SUPPORT}
 # What changes no integer.
 _WHOLE = frozenset({"floor", "ceil", "trunc", "rint", "conj", "real"})
@@ -145,6 +147,7 @@ _INTEGER_CALLS = {
     "lcm": "math.lcm",
     "fmod": "truncated_mod",
     "sign": "sign",
+    "bitcount": "bitcount",
 }
 
 

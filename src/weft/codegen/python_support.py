@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from weft.errors import located as located
 from weft.ir.ops import OPERATIONS
+from weft.ir.routines import run_routine as run_routine
 
 
 def _elementwise(operation: str) -> Any:
@@ -27,6 +29,37 @@ erf = _elementwise("erf")
 erfc = _elementwise("erfc")
 gamma = _elementwise("gamma")
 lgamma = _elementwise("lgamma")
+
+
+def ldexp(value: Any, exponent: Any) -> Any:
+    """value * 2**exponent, the exponent a whole number kept as a float."""
+    return OPERATIONS["ldexp"].evaluate(*_floating(value, exponent))
+
+
+def mantissa(value: Any) -> Any:
+    return OPERATIONS["mantissa"].evaluate(*_floating(value))
+
+
+def exponent(value: Any) -> Any:
+    return OPERATIONS["exponent"].evaluate(*_floating(value))
+
+
+def remainder(left: Any, right: Any) -> Any:
+    """The remainder to the nearest multiple."""
+    evaluate = OPERATIONS["remainder"].evaluate
+    x, y = np.broadcast_arrays(*_floating(left, right))
+    found = [evaluate(*pair) for pair in zip(x.ravel(), y.ravel())]
+    return np.array(found, dtype=x.dtype).reshape(x.shape)[()]
+
+
+def _floating(*values: Any) -> list[Any]:
+    of = np.result_type(*(value for value in values))
+    return [np.asarray(value, dtype=of)[()] for value in values]
+
+
+def bitcount(value: Any) -> Any:
+    """The ones in the binary form of |value|."""
+    return abs(value).bit_count() if type(value) is int else OPERATIONS["bitcount"].evaluate(value)
 
 
 def make_complex(real: Any, imag: Any) -> Any:

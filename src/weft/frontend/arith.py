@@ -5,12 +5,15 @@ two Python scalars, Python's.  Nothing here emits statements: the checks that Py
 
 from __future__ import annotations
 
+import numpy as np
+
 from weft.errors import Span, Unsupported
 from weft.ir import index as affine_index
 from weft.ir.expr import Cast, Const, Expr, Op
 from weft.ir.ops import COMPARISONS, OPERATIONS
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, promote
 
+_COMPLEX_SIGN = bool(np.sign(2j) == 1j)  # z / |z| since NumPy 2, before that the sign of the real part
 _INT_OF_BOOL = ScalarType(DType.I8)  # NumPy computes //, %, ** and shifts of bools in int8
 _BIT_OPS = frozenset({"bitand", "bitor", "bitxor"})
 _SHIFTS = frozenset({"shl", "shr"})
@@ -51,7 +54,6 @@ _NO_COMPLEX = frozenset(
         "floor",
         "ceil",
         "trunc",
-        "rint",
         "arctan2",
         "hypot",
         "copysign",
@@ -117,6 +119,14 @@ def floating(of: ScalarType) -> ScalarType:
     if of.dtype in (DType.BOOL, DType.I8, DType.U8):
         raise ValueError("float16")
     return ScalarType(DType.F32 if of.dtype in (DType.I16, DType.U16) else DType.F64)
+
+
+def computed_in(of: ScalarType, span: Span) -> ScalarType:
+    """As `floating`; Unsupported where NumPy would compute in float16."""
+    try:
+        return floating(of)
+    except ValueError:
+        raise _half("a function", of, span) from None
 
 
 def truth(expr: Expr) -> Expr:
@@ -277,6 +287,13 @@ def _binary_bool(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     raise Unsupported(span, f"NumPy has no {op} for booleans", "use ^ or np.logical_xor")
 
 
+def never_negative(exponent: Expr) -> bool:
+    """Whether an exponent is known not to be negative: a literal, unsigned, or an absolute value."""
+    if isinstance(exponent, Const):
+        return exponent.value.real >= 0
+    return exponent.type.dtype.kind in "bu" or (isinstance(exponent, Op) and exponent.op == "abs")
+
+
 def _power(base: Expr, exponent: Expr, of: ScalarType, span: Span) -> Expr:
     if base.type == BOOL and exponent == Const(2, INT):
         return Op("mul", (cast(base, _INT_OF_BOOL), cast(base, _INT_OF_BOOL)), _INT_OF_BOOL, span)  # np.square
@@ -284,7 +301,7 @@ def _power(base: Expr, exponent: Expr, of: ScalarType, span: Span) -> Expr:
         if isinstance(exponent, Const) and int(exponent.value.real) < 0:
             return Op("pow", (cast(base, FLOAT), cast(exponent, FLOAT)), FLOAT, span)
         return Op("pow", (cast(base, INT), cast(exponent, INT)), INT, span)
-    if of.dtype.kind == "i" and not (isinstance(exponent, Const) and int(exponent.value.real) >= 0):
+    if of.dtype.kind == "i" and not never_negative(exponent):
         raise Unsupported(
             span, "an integer power whose exponent may be negative", "make the base or the exponent a float"
         )
@@ -308,7 +325,7 @@ def function(op: str, operands: tuple[Expr, ...], span: Span) -> Expr:
         return cast(Const(0, INT), of)
     if of.dtype.is_complex and op in _NO_COMPLEX:
         raise Unsupported(span, f"{op} of complex numbers")
-    if op == "sign" and of.dtype.is_complex:
+    if op == "sign" and of.dtype.is_complex and not _COMPLEX_SIGN:
         raise Unsupported(span, "np.sign of complex numbers")
     if op in _FLOATING or (op == "signbit" and not of.dtype.is_inexact):
         try:

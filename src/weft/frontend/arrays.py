@@ -7,14 +7,15 @@ and anything costly that would be evaluated more than once go into a temporary a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith
 from weft.frontend.emit import Emitter
-from weft.frontend.values import Array, Index, Mask, Scalar, Value, View, describe
+from weft.frontend.values import Array, Index, Mask, Part, Scalar, Value, View, describe
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Reduce, integer
+from weft.ir.expr import ONE, ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
 from weft.ir.index import affine
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer
@@ -43,14 +44,65 @@ def view(
 
 def remap(array: Array, shape: tuple[Expr, ...], index: Callable[[Index], Index]) -> Array:
     """The array whose element `at` is element `index(at)` of `array`: a slice, a transpose, a broadcast."""
-    inner = array.view
+    inner, part = array.view, array.part
     new_view = None
     if inner is not None:
         base = inner
         new_view = View(base.buffer, lambda at: base.index(index(at)))
+    if part is not None:
+        whole = part.view
+        part = replace(part, view=View(whole.buffer, lambda at: whole.index(index(at))))
     return Array(
-        shape, array.type, lambda at: array.element(index(at)), new_view, array.is_list, array.cost, array.borrowed
+        shape,
+        array.type,
+        lambda at: array.element(index(at)),
+        new_view,
+        array.is_list,
+        array.cost,
+        array.borrowed,
+        origin=array.origin,
+        part=part,
     )
+
+
+def read_only(array: Array) -> Array:
+    """What NumPy gives as a view that must not be written: it reads the memory of the array anew each time."""
+    origin = array.view.buffer if array.view is not None else array.origin
+    return replace(array, view=None, part=None, borrowed=origin is not None, origin=origin)
+
+
+def copied(array: Array) -> Array:
+    """The same elements as a new array, not as a view."""
+    return replace(array, view=None, part=None, borrowed=False, origin=None, cost=array.cost + 1)
+
+
+def part_of(array: Array, name: str, emitter: Emitter) -> Array:
+    """The real or imaginary parts of a complex array, a view of it."""
+    part = apply(name, [replace(array, view=None, part=None, origin=None)], emitter)
+    assert isinstance(part, Array)
+    view = array.view
+    if view is None:
+        return replace(part, borrowed=array.borrowed, origin=array.origin)
+    return replace(part, borrowed=True, origin=view.buffer, part=Part(view, array.type, name))
+
+
+def write(target: Array, dims: Domain, at: Index, value: Expr, emitter: Emitter) -> None:
+    """One element of the target at every point of a domain; a part of a complex number leaves the other as it is."""
+    view, value = placed(target, at, value, emitter)
+    emitter.assign(dims, view.buffer, view.index(at), value)
+
+
+def placed(target: Array, at: Index, value: Expr, emitter: Emitter) -> tuple[View, Expr]:
+    """Where an element of the target lies, and what is stored there."""
+    if target.view is not None:
+        return target.view, value
+    part = target.part
+    if part is None:
+        raise Unsupported(emitter.span, "an assignment to the elements of a value that is not an array in memory")
+    old = Read(part.view.buffer, part.view.index(at), part.type)
+    other = arith.function("imag" if part.name == "real" else "real", (old,), emitter.span)
+    pair = (value, other) if part.name == "real" else (other, value)
+    return part.view, Op("complex", pair, part.type)
 
 
 def as_array(value: Value, emitter: Emitter) -> Array:
@@ -143,18 +195,38 @@ def _strong(expr: Expr) -> Expr:
     return arith.cast(expr, expr.type.strong)
 
 
+def powers(operands: Sequence[Value], emitter: Emitter) -> list[Value]:
+    """The operands of a power, the exponents checked where NumPy refuses integers to negative powers."""
+    base, exponent = operands
+    if not all(isinstance(value, (Array, Scalar)) and value.type.dtype.kind in "biu" for value in operands):
+        return list(operands)
+    assert isinstance(base, (Array, Scalar)) and isinstance(exponent, (Array, Scalar))
+    if (base.type.weak and exponent.type.weak) or exponent.type.dtype.kind != "i":
+        return list(operands)
+    if isinstance(exponent, Scalar) and arith.never_negative(exponent.expr):
+        return list(operands)
+    raised = evaluated(as_array(exponent, emitter), emitter)
+    dims, at = emitter.domain(raised.shape)
+    value = raised.element(at)
+    fine = Op("ge", (value, arith.cast(ZERO, value.type)), BOOL)
+    emitter.check(fine, "ValueError", "Integers to negative integer powers are not allowed.", (), dims)
+    return [base, elementwise([exponent], lambda parts: Op("abs", parts, parts[0].type), emitter)]
+
+
 def apply(op: str, operands: Sequence[Value], emitter: Emitter) -> Value:
     """An operation of the table, element by element."""
     span = emitter.span
+    if op == "pow":
+        operands = powers(operands, emitter)
     return elementwise(operands, lambda parts: arith.function(op, parts, span), emitter, OPERATIONS[op].cost)
 
 
 def keepable(array: Array, emitter: Emitter) -> None:
     """Refuse to keep a copy of what NumPy would give as a view."""
-    if array.borrowed:
+    if array.borrowed and array.origin is None:
         raise Unsupported(
             emitter.span,
-            "a view that has no native form (.real or .imag of an array, a reshape of a part)",
+            "a view that has no native form (a reshape of a part, a choice between arrays)",
             "add .copy()",
         )
 
@@ -173,7 +245,7 @@ def evaluated(array: Array, emitter: Emitter, name: str = "t") -> Array:
 
 def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) -> None:
     """target[...] = value, broadcast and cast as NumPy's assignment does."""
-    if target.view is None:
+    if target.view is None and target.part is None:
         raise Unsupported(emitter.span, "an assignment to the elements of a value that is not an array in memory")
     source = as_array(value, emitter)
     while source.rank > target.rank and is_one(source.shape[0]):
@@ -186,8 +258,7 @@ def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) ->
     )
     source = broadcast_to(source, shape)
     dims, at = emitter.domain(shape)
-    element = storable(source.element(at), target.type, emitter, target.is_list)
-    emitter.assign(dims, target.view.buffer, target.view.index(at), element)
+    write(target, dims, at, storable(source.element(at), target.type, emitter, target.is_list), emitter)
     if not fresh:
         emitter.mutations += 1
 
@@ -228,7 +299,7 @@ def weak_int(expr: Expr, of: ScalarType, emitter: Emitter) -> None:
 
 def update(target: Array, op: str, value: Value, emitter: Emitter) -> None:
     """target OP= value, in place, with NumPy's casting rule for in-place operators."""
-    result = elementwise([target, value], lambda parts: arith.function(op, parts, emitter.span), emitter)
+    result = apply(op, [target, value], emitter)
     assert isinstance(result, Array)
     if not target.is_list:
         check_in_place(result.type, target.type, emitter)

@@ -213,6 +213,7 @@ class Builder(Calls):
             self.finish(Object(None), source.tree)
         if not self.emitter.results:
             self.emitter.results.append(NoneOut())  # the function always raises
+        self.check_aliases(tuple(self.emitter.blocks[0]))
         program = self.emitter.program(source.span(source.tree))
         hidden = [entry for entry, _ in self.hidden.values()]
         return Built(program, self.specs, tuple(self.names), hidden, self.inlined_functions)

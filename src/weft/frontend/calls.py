@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, knowledge, masks
-from weft.frontend.core import benign
-from weft.frontend.emit import Restart
-from weft.frontend.expressions import constant_value, minus_one
+from weft.frontend import arrays, knowledge, masks
+from weft.frontend.comprehensions import Comprehensions
+from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import linear
 from weft.frontend.knowledge.shaping import joined
-from weft.frontend.knowledge.ufuncs import UFUNCS
 from weft.frontend.liveness import Liveness
-from weft.frontend.loops import Loops
 from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source, load
 from weft.frontend.values import Array, Closure, Method, Object, PythonFunction, Scalar, Tuple, Value
-from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Dim, Expr, Read, Var, integer
-from weft.ir.program import Alloc, Loop, Stmt
-from weft.ir.types import ScalarType, join, promote
+from weft.ir.expr import ONE, integer
+from weft.ir.types import ScalarType, promote
 
 _MAX_DEPTH = 12
 #: Functions of these packages are known or unknown; their Python source is never inlined.
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath"})
 
 
-class Calls(Loops):
+class Calls(Comprehensions):
     """`_eval_call` and what it needs."""
 
     depth: int
@@ -44,8 +41,12 @@ class Calls(Loops):
             raise self.unsupported(node, "a call with * or ** arguments")
         generator = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
         if generator and isinstance(function, Object) and function.value in (sum, min, max, any, all):
-            return self._fold_generator(function.value, node)
-        values = self.evaluate_all([*node.args, *(k.value for k in node.keywords)])
+            return self.fold_generator(function.value, node)
+        arguments = [*node.args, *(k.value for k in node.keywords)]
+        if _takes_arrays(function) and arguments and isinstance(arguments[0], ast.ListComp):
+            values = [self.comprehension(arguments[0], lists=False), *self.evaluate_all(arguments[1:])]
+        else:
+            values = self.evaluate_all(arguments)
         args = values[: len(node.args)]
         kwargs = {k.arg: v for k, v in zip(node.keywords, values[len(node.args) :]) if k.arg is not None}
         self.at(node)
@@ -69,6 +70,7 @@ class Calls(Loops):
     def _call_object(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         entry = knowledge.lookup(thing)
         if entry is not None:
+            self.calling = node
             return entry.call(self, args, kwargs)  # type: ignore[arg-type]
         plain = getattr(thing, "py_func", None)
         if plain is not None and inspect.isfunction(plain):
@@ -82,20 +84,15 @@ class Calls(Loops):
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         receiver = function.receiver
-        if isinstance(receiver, Object) and isinstance(receiver.value, np.ufunc):
-            return self._ufunc_method(receiver.value, function.name, args, kwargs, node)
+        if not kwargs:
+            changed = self.list_method(receiver, function.name, args, node)
+            if changed is not None:
+                return changed
         entry = knowledge.method(function.name)
         if entry is None or (isinstance(receiver, Array) and receiver.is_list) or isinstance(receiver, Tuple):
             raise self.unsupported(node, f"the method {function.name}", receiver=receiver)
+        self.calling = node
         return entry.call(self, [receiver, *args], kwargs)  # type: ignore[arg-type]
-
-    def _ufunc_method(
-        self, ufunc: np.ufunc, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
-    ) -> Value:
-        if name == "outer" and len(args) == 2 and not kwargs and ufunc in UFUNCS:
-            left, right = (arrays.as_array(value, self.emitter) for value in args)
-            return linear.outer(UFUNCS[ufunc], left, right, self.emitter)
-        raise self.unsupported(node, f"np.{ufunc.__name__}.{name}")
 
     def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
         if isinstance(base, Object) and not store:
@@ -108,7 +105,7 @@ class Calls(Loops):
         if (
             isinstance(base, Object)
             and isinstance(base.value, np.ufunc)
-            and name in ("outer", "reduce", "accumulate", "at")
+            and name in ("outer", "reduce", "accumulate", "reduceat", "at")
         ):
             bound = getattr(base.value, name)
             return Object(bound) if knowledge.lookup(bound) is not None else Method(base, name)
@@ -133,6 +130,26 @@ class Calls(Loops):
         return self._inline(source.tree, args, kwargs, node, source, None, defaults)
 
     inlined_functions: list[Any]
+    calling: ast.AST  # the call whose entry of the knowledge base is being built
+
+    def expand(self, function: Callable[..., Any], given: dict[str, Value]) -> Value:
+        """A library function by its definition over others; what that emits stands where the user's call stands."""
+        source = self.sources.get(function)
+        if source is None:
+            source = self.sources[function] = load(function)
+        defaults = {
+            p.name: p.default
+            for p in inspect.signature(function).parameters.values()
+            if p.default is not inspect.Parameter.empty
+        }
+        # The body only reads its arguments: what NumPy would give as a view may be a copy.
+        values = {n: replace(v, borrowed=False) if isinstance(v, Array) else v for n, v in given.items()}
+        placed = replace(source, place=self.emitter.span)
+        return self._inline(source.tree, [], values, self.calling, placed, None, defaults)
+
+    def closure_call(self, tree: ast.FunctionDef, args: list[Value], node: ast.AST) -> Value:
+        """A call of a function made here, as if it were defined where it is called."""
+        return self._inline(tree, args, {}, node, self.scope.source, parent=self.scope)
 
     def _inline(
         self,
@@ -232,127 +249,7 @@ class Calls(Loops):
             raise self.unsupported(node, f"TypeError: missing argument {missing[0]}")
         return bound
 
-    # --- comprehensions and sequences -------------------------------------------------------------------------------
-
-    def _eval_listcomp(self, node: ast.ListComp) -> Value:
-        """[e for x in it]: a list of one type, kept as a buffer (or a compile-time list over a tuple)."""
-        generator = self._single_generator(node)
-        iterable = self.evaluate(generator.iter)
-        saved = dict(self.scope.values)
-        try:
-            if isinstance(iterable, Tuple):
-                items = []
-                for item in iterable.items:
-                    self.assign_target(generator.target, item, node)
-                    items.append(self.evaluate(node.elt))
-                return Tuple(tuple(items), is_list=True)
-            return self._list_buffer(node, generator, iterable)
-        finally:
-            self.scope.values = saved
-
-    def _single_generator(self, node: ast.ListComp | ast.GeneratorExp) -> ast.comprehension:
-        generator = node.generators[0]
-        if len(node.generators) != 1 or generator.ifs or generator.is_async:
-            raise self.unsupported(node, "a comprehension with several loops or a condition", "write it as a loop")
-        return generator
-
-    def _list_buffer(self, node: ast.ListComp, generator: ast.comprehension, iterable: Value) -> Value:
-        emitter = self.emitter
-        items = self.iteration(iterable, node)
-        trips = emitter.stable(items.trips)
-        dim = Dim(emitter.fresh("q"), ZERO, trips)
-        with emitter.capture() as block, emitter.inside(dim):
-            self.assign_target(generator.target, items.item(Var(dim.var)), node)
-            value = self.evaluate(node.elt)
-            if isinstance(value, Tuple) and value.is_list:
-                value = self._literal_list(value, node)
-        if isinstance(value, Scalar) and value.type.weak:
-            buffer = emitter.allocate("list", value.type, (trips,))
-            store = Stmt((), buffer.name, (Var(dim.var),), value.expr, None, emitter.span)
-        elif isinstance(value, Array) and value.is_list and not arrays.depends_on(arrays.count(value.shape), {dim.var}):
-            shape = self._outside_shape(value, block, node)
-            buffer = emitter.allocate("list", value.type, (trips, *shape))
-            inner, at = emitter.domain(shape)
-            store = Stmt(inner, buffer.name, (Var(dim.var), *at), value.element(at), None, emitter.span)
-        else:
-            raise self.unsupported(node, "a list of these", "use a NumPy array", item=value)
-        emitter.emit(Loop(dim, (*block, store), span=emitter.span))
-        return arrays.of_buffer(buffer, is_list=True)
-
-    def _literal_list(self, value: Tuple, node: ast.AST) -> Array:
-        """[x, y, z] as a list of one type in a buffer."""
-        types = {item.type for item in value.items if isinstance(item, Scalar)}
-        if len(types) != 1 or len([i for i in value.items if isinstance(i, Scalar)]) != len(value.items):
-            raise self.unsupported(node, "a list of different types", "keep one type in a list", item=value)
-        of = types.pop()
-        if not of.weak:
-            raise self.unsupported(node, "a list of NumPy scalars", "use a NumPy array", item=value)
-        buffer = self.emitter.allocate("list", of, (integer(len(value.items)),))
-        for position, item in enumerate(value.items):
-            assert isinstance(item, Scalar)
-            self.emitter.assign((), buffer.name, (integer(position),), item.expr)
-        return arrays.of_buffer(buffer, is_list=True)
-
-    def _outside_shape(self, value: Array, block: list[Any], node: ast.AST) -> tuple[Expr, ...]:
-        """The shape of an inner list, computed before the loop: its sizes must not come from inside."""
-        inside = {n.buffer for n in block if isinstance(n, (Stmt, Alloc))}
-        for extent in value.shape:
-            if walk.expr_buffers(extent) & inside:
-                raise self.unsupported(node, "a list of lists whose inner length is computed in the comprehension")
-        return value.shape
-
-    def _fold_generator(self, function: Any, node: ast.Call) -> Value:
-        """sum(e for x in it): the loop, without the list."""
-        generator_node = node.args[0]
-        assert isinstance(generator_node, ast.GeneratorExp)
-        if function is not sum or len(node.args) != 1 or node.keywords:
-            raise self.unsupported(node, f"{function.__name__}() of a generator", "write it as a loop")
-        generator = self._single_generator(generator_node)
-        iterable = self.evaluate(generator.iter)
-        saved = dict(self.scope.values)
-
-        def item(value: Value) -> Value:
-            self.assign_target(generator.target, value, node)
-            return self.evaluate(generator_node.elt)
-
-        try:
-            return self._accumulate(iterable, Scalar(ZERO), item, node)
-        finally:
-            self.scope.values = {k: v for k, v in self.scope.values.items() if k in saved} | saved
-
-    def accumulate(self, iterable: Value, start: Value) -> Value:
-        return self._accumulate(iterable, start, lambda value: value, None)
-
-    def _accumulate(self, iterable: Value, start: Value, item: Any, node: ast.AST | None) -> Value:
-        """start + item + item + ..., in order."""
-        emitter = self.emitter
-        items = self.iteration(iterable, node)
-        if not isinstance(start, Scalar):
-            raise Unsupported(emitter.span, "sum() that starts from something that is not a number")
-        key = (hash((self.scope.path, emitter.span.line, emitter.span.column, "sum")), "sum")
-        of = emitter.decisions.slot_types.get(key, start.type)
-        total = emitter.declare("sum", of)
-        trips = emitter.stable(items.trips)
-        emitter.assign((), total.name, (), arith.cast(start.expr, of))
-        dim = Dim(emitter.fresh("q"), ZERO, trips)
-        held = Scalar(Read(total.name, (), of))
-        with emitter.capture() as block, emitter.inside(dim):
-            value = item(items.item(Var(dim.var)))
-            if not isinstance(value, Scalar):
-                raise Unsupported(emitter.span, "sum() of items that are not numbers", "use np.sum")
-            added = self.scalar_binary("add", held, value)
-            self._widen(key, of, added.type)
-            emitter.assign((), total.name, (), added.expr)
-        emitter.emit(Loop(dim, tuple(block), span=emitter.span))
-        if not benign(start.type, of) and not emitter.assure(minus_one(trips), "RuntimeError"):
-            self.widened.add(total.name)
-        return held
-
-    def _widen(self, key: tuple[int, str], of: ScalarType, new: ScalarType) -> None:
-        wider = join(of, new)
-        if wider != of:
-            self.emitter.decisions.slot_types[key] = wider
-            raise Restart
+    # --- sequences --------------------------------------------------------------------------------------------------
 
     def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
         """np.array of a literal (nested) sequence."""
@@ -395,3 +292,9 @@ class Calls(Loops):
         if len(shapes) > 1 or (rows and leaves):
             raise Unsupported(self.emitter.span, "ValueError: an array of rows of different lengths")
         return (len(value.items), *(shapes.pop() if shapes else ()))
+
+
+def _takes_arrays(function: Value) -> bool:
+    """Whether a function makes an array of a list before it looks at it."""
+    module = getattr(function.value, "__module__", None) if isinstance(function, Object) else None
+    return (module or "").partition(".")[0] == "numpy"

@@ -13,11 +13,12 @@ from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.scope import Scope, Slot
+from weft.frontend.slots import ArraySlots, arrays_in
 from weft.frontend.values import Array, Object, Scalar, Slice, Tuple, Value, describe
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Read
 from weft.ir.index import affine
-from weft.ir.program import Buffer, Node, Role
+from weft.ir.program import Buffer, Node
 from weft.ir.types import ScalarType, join
 
 SYNTHETIC = "__weft"
@@ -37,7 +38,7 @@ def benign(of: ScalarType, joined: ScalarType) -> bool:
     return of == joined or (of.weak and of.dtype is joined.dtype and of.dtype.is_inexact)
 
 
-class Core:
+class Core(ArraySlots):
     """State and helpers of a build."""
 
     emitter: Emitter
@@ -76,7 +77,7 @@ class Core:
             self._assign_slot(name, slot, value)
         elif isinstance(value, Scalar):
             self.scope.values[name] = Scalar(self._kept(value.expr, name))
-        elif isinstance(value, Array) and value.view is None:
+        elif isinstance(value, Array) and value.view is None and value.origin is None:
             arrays.keepable(value, self.emitter)
             self.scope.values[name] = arrays.materialise(value, self.emitter, name)
         else:
@@ -125,11 +126,12 @@ class Core:
                 return
             if current != value:
                 first = describe(current) if current else "unset"
-                raise Unsupported(
+                error = Unsupported(
                     self.emitter.span,
                     f"{name} is {first} on one path and {describe(value)} on another",
                     "use a variable of its own for each type",
                 )
+                raise self.apart(slot.branch, error)
 
     def _lasting(self, value: Value) -> bool:
         """Whether a tuple or slice holds only what means the same outside the loop or branch that made it."""
@@ -154,7 +156,7 @@ class Core:
     def _assign_scalar_slot(self, name: str, slot: Slot, value: Scalar) -> None:
         current = self.scope.values.get(name)
         if current is not None and not isinstance(current, Scalar):
-            raise self._changes_kind(name, current, value)
+            raise self.apart(slot.branch, self._changes_kind(name, current, value))
         of = self.slot_type(slot, value.type)
         if slot.buffer is None:
             slot.buffer = self.emitter.declare(name, of)
@@ -166,22 +168,9 @@ class Core:
 
     def _assign_array_slot(self, name: str, slot: Slot, value: Array) -> None:
         current = self.scope.values.get(name)
-        if slot.buffer is None:
-            if current is not None and not isinstance(current, Array):
-                raise self._changes_kind(name, current, value)
-            slot.buffer = self.emitter.allocate(name, value.type, value.shape)
-        if slot.buffer.type.dtype is not value.type.dtype or slot.buffer.rank != value.rank:
-            first = f"{slot.buffer.type.dtype.value} of rank {slot.buffer.rank}"
-            raise Unsupported(
-                self.emitter.span,
-                f"{name} changes from {first} to {describe(value)} in a loop or branch",
-                "convert it before, or use another name",
-            )
-        self._part_from(name, slot.buffer)
-        target = arrays.of_buffer(slot.buffer, value.is_list)
-        shape = tuple(self.emitter.same_size(a, b, "RuntimeError", "") for a, b in zip(slot.buffer.shape, value.shape))
-        arrays.store(target, arrays.broadcast_to(value, shape) if shape != value.shape else value, self.emitter)
-        self.scope.values[name] = target
+        if slot.buffer is None and current is not None and not isinstance(current, Array):
+            raise self.apart(slot.branch, self._changes_kind(name, current, value))
+        self.assign_array(name, slot, value)
 
     def _part_from(self, name: str, buffer: Buffer) -> None:
         """Other names of a slot's memory keep its contents, in memory of their own, when `name` gets a new array."""
@@ -212,16 +201,14 @@ class Core:
             "use two names",
         )
 
-    def open_slots(self, names: Iterable[str], owner: ast.AST, owned: set[str] | None = None) -> list[str]:
-        """Make `names` slots until `close_slots`; values they have now are the slots' first contents.
-
-        `owned` are names of arrays whose elements are also written in the loop: their memory must be their own.
-        """
+    def open_slots(self, names: Iterable[str], owner: ast.AST) -> list[str]:
+        """Make `names` slots until `close_slots`; values they have now are the slots' first contents."""
         opened = []
         for name in sorted(names):
             if name in self.scope.slots:
                 continue
             slot = Slot((hash((self.scope.path, id(owner))), name))
+            slot.branch = (self.scope.path, id(owner)) if id(owner) in self.scope.followed else None
             value = self.scope.values.get(name)
             if isinstance(value, Scalar):
                 of = self.slot_type(slot, value.type)
@@ -232,43 +219,12 @@ class Core:
                 self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
                 self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
             elif isinstance(value, Array):
-                slot.buffer = self._array_slot(name, value, name in (owned or ()))
-                self.scope.values[name] = arrays.of_buffer(slot.buffer, value.is_list)
+                self.open_array(name, slot, value)
+            elif value is None:
+                self.open_late(name, slot)
             self.scope.slots[name] = slot
             opened.append(name)
         return opened
-
-    def _array_slot(self, name: str, value: Array, written: bool) -> Buffer:
-        view = value.view
-        if view is not None and view.whole and self.exclusive(name, view.buffer):
-            return self.emitter.buffers[view.buffer]
-        if written:
-            raise Unsupported(
-                self.emitter.span,
-                f"{name} is both rebound and written in place in a loop, and its memory is shared",
-                f"write {name}[...] = ... instead of {name} = ...",
-            )
-        found = arrays.materialise(value, self.emitter, name).view
-        assert found is not None
-        return self.emitter.buffers[found.buffer]
-
-    def exclusive(self, name: str, buffer: str) -> bool:
-        """Whether `name` alone denotes a local buffer."""
-        if self.emitter.buffers[buffer].role is Role.PARAM:
-            return False
-        scope: Scope | None = self.scope
-        while scope is not None:
-            for other, value in scope.values.items():
-                for array in arrays_in(value):
-                    if (
-                        array.view is not None
-                        and array.view.buffer == buffer
-                        and (other != name or scope is not self.scope)
-                    ):
-                        return False
-            scope = scope.parent
-        # An inlined function's caller may know the buffer under a name that is not in this chain of scopes.
-        return not self.scope.inlined
 
     def close_slots(self, names: Iterable[str]) -> None:
         for name in names:
@@ -298,12 +254,4 @@ class Core:
 
 
 def _shows(array: Array, buffer: Buffer) -> bool:
-    return array.view is not None and array.view.buffer == buffer.name
-
-
-def arrays_in(value: Value) -> Iterable[Array]:
-    if isinstance(value, Array):
-        yield value
-    elif isinstance(value, Tuple):
-        for item in value.items:
-            yield from arrays_in(item)
+    return buffer.name == (array.view.buffer if array.view is not None else array.origin)

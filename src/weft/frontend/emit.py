@@ -8,6 +8,7 @@ arguments at hand; otherwise the caller takes the general form (a wrapped index,
 
 from __future__ import annotations
 
+import ast
 import keyword
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 from weft.errors import LeftToLibrary, Span, Unsupported
 from weft.frontend import arith
+from weft.frontend.aliasing import Given
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import TRUE, ZERO, Const, Dim, Domain, Expr, Op, Read, Var, integer
@@ -53,11 +55,35 @@ class NeedConstant(Exception):
         self.span = span
 
 
+@dataclass(frozen=True)
+class LateArray:
+    """The first array of a variable that has none before the loop or branch; `shape`, if it is known at entry."""
+
+    type: ScalarType
+    rank: int
+    shape: tuple[Expr, ...] | None
+    is_list: bool
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A variable that was an argument when its slot was opened: `flag` tells whether it still is that very object."""
+
+    key: tuple[int, str]
+    param: str
+    flag: str | None
+
+
 @dataclass
 class Decisions:
     """What earlier attempts at the same build have found out; only ever grows, so building ends."""
 
     slot_types: dict[tuple[int, str], ScalarType] = field(default_factory=dict)
+    varying: dict[tuple[int, str], frozenset[int]] = field(default_factory=dict)  # axes of arrays that change size
+    late: dict[tuple[int, str], LateArray] = field(default_factory=dict)
+    flagged: set[tuple[int, str]] = field(default_factory=set)  # variables that may still be the argument they were
+    duplicated: dict[tuple[int, int], ast.If | None] = field(default_factory=dict)  # branches that take the rest along
+    branched: dict[int, ast.If | None] = field(default_factory=dict)  # `x = a if c else b` as a branch, by statement
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
     specialise: bool = True
@@ -93,6 +119,11 @@ class Emitter:
         self.remainders: dict[str, Expr] = {}  # scalars that hold a remainder, and its modulus
         self.counts: dict[tuple[Expr, tuple[Expr, ...]], Counted] = {}
         self.disjoint: set[tuple[str, str]] = set()  # pairs of arguments that must not share memory: else Python runs
+        self.exchanged: list[tuple[str, ...]] = []  # buffers that change places
+        self.given: dict[int, Given] = {}  # statements that give a variable its array, by identity
+        self._given_nodes: list[Node] = []
+        self.branches: dict[str, tuple[int, int]] = {}  # the branch that opened the slot of each buffer
+        self.kept: dict[str, Kept] = {}  # slots that were opened with an argument
         self.mutations = 0  # counts writes to memory that an earlier, still lazy value may read
         self.span = Span("<unknown>", 0, 0, 0, 0)
 
@@ -205,6 +236,11 @@ class Emitter:
         self, domain: Domain, buffer: str, index: tuple[Expr, ...], value: Expr, reduce: str | None = None
     ) -> None:
         self.emit(Stmt(domain, buffer, index, value, reduce, self.span))
+
+    def note_given(self, node: Node, given: Given) -> None:
+        """Remember what a statement gives to a variable; the node is kept, so that its identity stays its own."""
+        self.given[id(node)] = given
+        self._given_nodes.append(node)
 
     def domain(self, shape: tuple[Expr, ...], hint: str = "i") -> tuple[Domain, tuple[Expr, ...]]:
         """Fresh dimensions over a shape and their variables."""
@@ -362,6 +398,19 @@ class Emitter:
         self.check(test, exception, message, (left, right))
         return left
 
+    def likely_equal(self, left: Expr, right: Expr) -> bool:
+        """Whether two extents are equal, or may be made so by a guard that holds for the arguments at hand."""
+        left, right = self.resolve(left), self.resolve(right)
+        delta = ix.difference(left, right)
+        if delta is not None:
+            return delta == 0
+        forms = affine(left), affine(right)
+        known = all(form is not None and all(name in self.symbols for name in form.names) for form in forms)
+        if not known or not self.decisions.specialise:
+            return False
+        values = self.sample_value(left), self.sample_value(right)
+        return None in values or values[0] == values[1]
+
     def _unify(self, left: Expr, right: Expr) -> None:
         """After a guard left == right: write the later size symbol in terms of the earlier ones."""
         order = list(self.symbols)
@@ -397,9 +446,22 @@ class Emitter:
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
+    def _share_roles(self) -> None:
+        """Buffers that change places with one that is returned may be returned as well."""
+        pairs = list(self.exchanged)
+        while pairs:
+            changed = [pair for pair in pairs if any(self.buffers[name].role is Role.RESULT for name in pair)]
+            for name in {name for pair in changed for name in pair}:
+                if self.buffers[name].role is Role.LOCAL:
+                    self.buffers[name] = replace(self.buffers[name], role=Role.RESULT)
+            if not changed:
+                return
+            pairs = [pair for pair in pairs if pair not in changed]
+
     def program(self, span: Span) -> Program:
         """The finished program, with equal sizes written the same way everywhere."""
         body: Block = tuple(self.blocks[0])
+        self._share_roles()
 
         def resolve(expr: Expr) -> Expr:
             return walk.rewrite(walk.substitute(expr, self.equal), _canonical_int)

@@ -13,9 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from weft.errors import Span
 from weft.frontend import arith, arrays, indexing, masks
 from weft.frontend.constants import constant_int
-from weft.frontend.core import Core, Mixed
+from weft.frontend.core import Mixed
+from weft.frontend.emit import Restart
+from weft.frontend.lists import Lists
 from weft.frontend.values import (
     Array,
     Closure,
@@ -32,7 +35,7 @@ from weft.frontend.values import (
     Value,
 )
 from weft.ir import index as ix
-from weft.ir.expr import ZERO, Const, Expr, Op, Read, Var, integer
+from weft.ir.expr import ZERO, Const, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.program import If, Node, Stmt
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, join, type_of_value
 
@@ -83,7 +86,7 @@ def constant_value(value: Any) -> Value | None:
     return None
 
 
-class Expressions(Core):
+class Expressions(Lists):
     """`evaluate` and its cases."""
 
     def evaluate(self, node: ast.expr) -> Value:
@@ -195,7 +198,10 @@ class Expressions(Core):
         span = self.at(node)
         if isinstance(node.op, ast.MatMult):
             return self.matmul(left, right, node)
-        op = BINARY[type(node.op)]
+        return self.binary(BINARY[type(node.op)], left, right, node, span)
+
+    def binary(self, op: str, left: Value, right: Value, node: ast.AST, span: Span) -> Value:
+        """left OP right"""
         if isinstance(left, Tuple) or isinstance(right, Tuple):
             return self._sequence_operator(op, left, right, node)
         if (isinstance(left, Array) and left.is_list) or (isinstance(right, Array) and right.is_list):
@@ -232,6 +238,7 @@ class Expressions(Core):
     def matmul(self, left: Value, right: Value, node: ast.AST) -> Value:
         raise NotImplementedError
 
+
     def _sequence_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
         if op == "add" and isinstance(left, Tuple) and isinstance(right, Tuple):
             return Tuple(left.items + right.items, left.is_list)
@@ -242,6 +249,11 @@ class Expressions(Core):
                 return Tuple(left.items * int(right.expr.value.real), left.is_list)
         if op == "mul" and isinstance(right, Tuple):
             return self._sequence_operator(op, right, left, node)
+        if _is_list(left) and _is_list(right):
+            return self._list_operator(op, left, right, node)
+        if any(isinstance(value, Array) and not value.is_list for value in (left, right)):
+            pair = [self.array_of(value, node) if isinstance(value, Tuple) else value for value in (left, right)]
+            return arrays.apply(op, pair, self.emitter)
         raise self.unsupported(node, "this operator on a tuple or list", left=left, right=right)
 
     def filled_list(self, item: Scalar, length: Expr) -> Array:
@@ -261,6 +273,12 @@ class Expressions(Core):
                 plain = Array(other.shape, other.type.strong, lambda at, o=other: o.element(at), cost=other.cost)  # type: ignore[misc]
                 pair = [plain if v is other else v for v in (left, right)]
                 return arrays.apply(op, pair, self.emitter)
+        if op == "add" and _is_list(left) and _is_list(right):
+            return self.joined_lists(left, right, node)
+        if op == "mul" and isinstance(left, Array) and isinstance(right, Scalar) and right.type.dtype.is_integer:
+            return self.repeated_list(left, right.expr)
+        if op == "mul" and isinstance(right, Array) and isinstance(left, Scalar):
+            return self._list_operator(op, right, left, node)
         raise self.unsupported(node, "an operator on whole lists", "make them NumPy arrays", left=left, right=right)
 
     def scalar_binary(self, op: str, left: Scalar, right: Scalar) -> Scalar:
@@ -389,6 +407,10 @@ class Expressions(Core):
             if not isinstance(value, (Scalar, Array, Mask)) or (isinstance(value, Array) and value.is_list):
                 raise self.unsupported(node, "this comparison", left=left, right=right)
         span = self.emitter.span
+        if isinstance(left, Scalar) and isinstance(right, Scalar):
+            known = _fold_comparison(name, left.expr, right.expr)
+            if known is not None:
+                return Scalar(known)
         return arrays.elementwise(
             [left, right], lambda parts: arith.compare(name, parts[0], parts[1], span), self.emitter
         )
@@ -416,6 +438,11 @@ class Expressions(Core):
         if isinstance(right, Tuple) and isinstance(left, Object):
             found = any(isinstance(item, Object) and item.value == left.value for item in right.items)
             return Scalar(Const(found == positive, PYBOOL))
+        if isinstance(right, Array) and isinstance(left, Scalar) and (right.rank == 1 or not right.is_list):
+            dims, at = self.emitter.domain(right.shape)
+            same = arith.cast(arith.compare("eq", right.element(at), left.expr, self.emitter.span), PYBOOL)
+            found_one = self.emitter.snapshot(Reduce("or", dims, same, self.emitter.span), "found")
+            return Scalar(found_one if positive else arith.negate(found_one))
         raise self.unsupported(node, "`in` for this container", left=left, right=right)
 
     def _tuple_equality(self, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
@@ -425,8 +452,15 @@ class Expressions(Core):
         for a, b in zip(left.items, right.items):
             if not isinstance(a, Scalar) or not isinstance(b, Scalar):
                 raise self.unsupported(node, "a comparison of tuples that are not of numbers")
+            known = _fold_comparison("eq", a.expr, b.expr)
+            if known is not None and not bool(known.value):
+                return Scalar(Const(name == "ne", PYBOOL))
+            if known is not None:
+                continue
             equal = arith.cast(arith.compare("eq", a.expr, b.expr, self.emitter.span), PYBOOL)
             result = equal if isinstance(result, Const) else Op("and", (result, equal), PYBOOL)
+        if isinstance(result, Const):
+            return Scalar(Const(name == "eq", PYBOOL))
         return Scalar(result if name == "eq" else arith.negate(result))
 
     def _eval_boolop(self, node: ast.BoolOp) -> Value:
@@ -489,6 +523,9 @@ class Expressions(Core):
             then = self.evaluate(node.body)
         with self.emitter.capture() as else_block:
             orelse = self.evaluate(node.orelse)
+        if node is self.choice and not (isinstance(then, Scalar) and isinstance(orelse, Scalar)):
+            self.emitter.decisions.branched[id(self.statement)] = None
+            raise Restart
         if isinstance(then, Array) and isinstance(orelse, Array):
             return self._chosen_array(test, (then, then_block), (orelse, else_block), node)
         if not isinstance(then, Scalar) or not isinstance(orelse, Scalar):
@@ -538,6 +575,8 @@ class Expressions(Core):
         return replace(chosen, view=None, cost=1, borrowed=True) if shared else chosen
 
     _as_condition = False
+    choice: ast.IfExp | None = None  # the conditional expression that is the whole value of a statement
+    statement: ast.stmt  # the statement being executed
 
     def condition_value(self, node: ast.expr) -> Value:
         """An expression of which only the truth matters."""
@@ -618,6 +657,8 @@ class Expressions(Core):
             if value is None:
                 raise self.unsupported(node, f"the attribute {name}", base=base)
             return value
+        if isinstance(base, Tuple) and base.named is not None and name in base.named._fields:  # type: ignore[attr-defined]
+            return base.items[base.named._fields.index(name)]  # type: ignore[attr-defined]
         if isinstance(base, (Tuple, Mask, PythonFunction)):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
@@ -658,6 +699,9 @@ class Expressions(Core):
             return Object(value.type.dtype.numpy)
         if name == "shape" and not value.type.weak:
             return Tuple(())
+        if name in ("itemsize", "nbytes", "ndim", "size") and not value.type.weak:
+            sizes = {"ndim": 0, "size": 1}
+            return Scalar(integer(sizes.get(name, value.type.dtype.size)))
         return Method(value, name)
 
     def _eval_namedexpr(self, node: ast.NamedExpr) -> Value:
@@ -693,6 +737,10 @@ class Expressions(Core):
         return self.emitter.derived(Op("floordiv", (ix.add(span, integer(abs(step) - 1)), integer(abs(step))), INT))
 
 
+def _is_list(value: Value) -> bool:
+    return isinstance(value, (Array, Tuple)) and value.is_list
+
+
 def _row(array: Array, q: Expr) -> Value:
     if array.rank == 1:
         return Scalar(array.element((q,)))
@@ -726,6 +774,16 @@ _PYTHON_OPERATORS = {
     "shl": lambda a, b: a << b,
     "shr": lambda a, b: a >> b,
 }
+
+
+def _fold_comparison(name: str, left: Expr, right: Expr) -> Const | None:
+    """A comparison of two Python literals: tests of a rank or an axis are decided now."""
+    if not (isinstance(left, Const) and isinstance(right, Const) and left.type.weak and right.type.weak):
+        return None
+    a, b = left.value, right.value
+    if isinstance(a, complex) or isinstance(b, complex):
+        return None
+    return Const({"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}[name], PYBOOL)
 
 
 def _fold_python(op: str, a: Any, b: Any) -> Const | None:

@@ -5,7 +5,7 @@ the brackets; out: a scalar, a view, or a gathered array.  Bounds become guards 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
@@ -117,7 +117,7 @@ def _basic(array: Array, items: Sequence[Value], emitter: Emitter, store: bool =
                 result.append(ix.add(take.start, ix.mul(take.step, variable)))
         return tuple(result)
 
-    if not shape and array.rank:
+    if not shape and array.rank and not (store and array.part is not None):
         return Scalar(array.element(index(())))
     return arrays.remap(array, shape, index)
 
@@ -292,7 +292,7 @@ def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool)
         return tuple(place[k] for k in range(array.rank))
 
     gathered = arrays.remap(array, shape, index)
-    return gathered if store else replace(gathered, view=None, cost=array.cost + 1)
+    return gathered if store else arrays.copied(gathered)
 
 
 def _extent(take: _Take) -> Expr:

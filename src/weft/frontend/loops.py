@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from weft.frontend import arith, arrays
 from weft.frontend.core import SYNTHETIC, Mixed, benign
 from weft.frontend.emit import NeedConstant
-from weft.frontend.liveness import assigned, bound_anew, element_written, set_at_exit, surely_assigned, target_names
+from weft.frontend.liveness import assigned, bound_anew, set_at_exit, surely_assigned, target_names
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
 from weft.frontend.values import Array, Closure, Iterable, Range, Scalar, Tuple, Value
@@ -47,21 +48,22 @@ class Loops(Statements):
         live = self.scope.liveness.live_after(node)
         names = self._assigned([*node.body, *node.orelse]) & live
         merged = {name for name in names if not isinstance(self.scope.values.get(name), Closure)}
-        opened = self.open_slots(merged, node, element_written([*node.body, *node.orelse]))
+        opened = self.open_slots(merged, node)
         if any(self.changes_type(self.scope.slots[name]) for name in opened):
             condition = self.emitter.snapshot(condition, "test")  # asked again if the value is returned
         unset = {name for name in merged if name not in self.scope.values}
         start = dict(self.scope.values)
         widened = set(self.widened)
-        with self.emitter.capture() as then_block:
+        with self.emitter.capture() as then_block, self._side(node, 1):
             then_ends = not self.execute_all(node.body)
         turns = {name: len(self.scope.slots[name].history) for name in opened}
         then_values, self.scope.values = self.scope.values, dict(start)
-        with self.emitter.capture() as else_block:
+        with self.emitter.capture() as else_block, self._side(node, 2):
             else_ends = not self.execute_all(node.orelse)
         else_values = self.scope.values
         self.emitter.emit(If(condition, tuple(then_block), tuple(else_block), span))
         self._merge(start, then_values, else_values, then_ends, else_ends, merged, node)
+        self.refresh()
         for name in unset:
             missing = (name not in then_values and not then_ends) or (name not in else_values and not else_ends)
             if missing and not name.startswith(SYNTHETIC):
@@ -71,6 +73,15 @@ class Loops(Statements):
                 self._merge_types(name, node, condition, turns[name], widened)
         self.close_slots(opened)
         return not (then_ends and else_ends)
+
+    @contextmanager
+    def _side(self, node: ast.If, side: int) -> Iterator[None]:
+        """Statements that are in both branches are told apart by their path."""
+        path = self.scope.path
+        if node in self.emitter.decisions.duplicated.values():
+            self.scope.path = hash((path, id(node), side))
+        yield
+        self.scope.path = path
 
     def _merge_types(self, name: str, node: ast.If, condition: Expr, turn: int, widened: set[str]) -> None:
         """A scalar of one type after one branch and of another after the other: remember which, for a return."""
@@ -108,13 +119,14 @@ class Loops(Statements):
         if not then_ends and not else_ends:
             for name in merged:
                 if name in then and name in orelse and not _same_place(then[name], orelse[name]):
-                    raise self.unsupported(
+                    error = self.unsupported(
                         node,
                         f"{name} is a different thing after each branch",
                         "give it one type",
                         then=then[name],
                         orelse=orelse[name],
                     )
+                    raise self.apart(self.scope.slots[name].branch, error)
                 if name not in result and name in orelse:
                     result[name] = orelse[name]
             for name in set(result) - merged:
@@ -133,6 +145,7 @@ class Loops(Statements):
         frame = self._frame(node)
         before = dict(self.scope.values)
         with self.emitter.capture() as prelude:
+            self.refresh()
             test = self.truth(self.condition_value(node.test), node)
         condition: Expr = Const(test, BOOL) if isinstance(test, bool) else arith.condition(test.expr)
         forever = isinstance(test, bool) and test
@@ -197,7 +210,7 @@ class Loops(Statements):
                 self._swap_slot(name, value, node)
                 kept.append(name)
         self._flag_pair(kept)
-        return kept + self.open_slots(names - set(kept), node, element_written(body))
+        return kept + self.open_slots(names - set(kept), node)
 
     def _flag_pair(self, names: list[str]) -> None:
         """Two arguments that a loop swaps: a flag tells whether their names have changed places."""
@@ -242,6 +255,7 @@ class Loops(Statements):
     def _loop_body(self, body: list[ast.stmt], frame: LoopFrame) -> None:
         self.scope.loops.append(frame)
         unbound = set(self.scope.unbound)
+        self.refresh()
         self.execute_all(body)
         self.scope.unbound = unbound
         self.scope.loops.pop()
@@ -256,6 +270,7 @@ class Loops(Statements):
                 made = arrays.of_buffer(slot.buffer) if slot.buffer.rank else None
                 values[name] = made or Scalar(Read(slot.buffer.name, (), slot.buffer.type))
         self.scope.values = values
+        self.refresh()
         self.close_slots(opened)
 
     def _exec_break(self, node: ast.Break) -> bool:
@@ -282,6 +297,8 @@ class Loops(Statements):
 
     def _unrolled(self, node: ast.For, value: Tuple) -> bool:
         """A loop over a tuple: its body once for each item."""
+        if not value.items and not node.orelse:
+            return True
         if _has_break(node.body) or _has_continue(node.body) or node.orelse:
             raise self.unsupported(node, "break, continue or else in a loop over a tuple", "loop over a range")
         if len(value.items) > 64:

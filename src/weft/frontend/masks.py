@@ -199,25 +199,22 @@ def assign(place: Mask, value: Value, emitter: Emitter) -> None:
 def select(place: Mask, source: Array, emitter: Emitter) -> None:
     """array[mask] = value --> array[i] = value[i] if mask[i] else array[i]"""
     array, condition = place.array, place.condition
-    assert array.view is not None
     dims, at = emitter.domain(array.shape)
     new = arrays.storable(source.element(at if source.rank else ()), array.type, emitter)
     test = arith.condition(condition.element(at[: condition.rank]))
     chosen = Op("select", (test, new, array.element(at)), array.type)
-    emitter.assign(dims, array.view.buffer, array.view.index(at), chosen)
+    arrays.write(array, dims, at, chosen, emitter)
     emitter.mutations += 1
 
 
 def _scatter(place: Mask, source: Array, emitter: Emitter) -> None:
     """Values one by one to the chosen positions."""
     array, condition = place.array, place.condition
-    view = array.view
+    view = array.view or (array.part.view if array.part is not None else None)
     assert view is not None
     if condition.cost or may_share(condition, view.buffer, emitter):
         condition = arrays.materialise(condition, emitter, "mask")
-    if may_share(source, view.buffer, emitter) and source.view is not None:
-        raise Unsupported(emitter.span, "a part of an array assigned to elements of the same array chosen by a mask")
-    if source.cost:
+    if may_share(source, view.buffer, emitter) or source.cost:
         source = arrays.materialise(source, emitter)
     rest = array.shape[condition.rank :]
     leading = source.shape[0] if source.rank == 1 + len(rest) else ONE
@@ -233,7 +230,7 @@ def _scatter(place: Mask, source: Array, emitter: Emitter) -> None:
         if source.rank == len(full) and stretched is not None:
             index = (Op("select", (stretched, ZERO, index[0]), INT), *index[1:])
         new = arrays.storable(source.element(index), array.type, emitter)
-        emitter.assign(dims, view.buffer, view.index((*at, *inner)), new)
+        arrays.write(array, dims, (*at, *inner), new, emitter)
 
     each(condition, emitter, write)
     emitter.mutations += 1

@@ -9,12 +9,15 @@ import ast
 from dataclasses import replace
 
 from weft.frontend import arrays, masks
-from weft.frontend.core import Mixed, arrays_in
+from weft.frontend.core import Mixed
+from weft.frontend.emit import Restart
 from weft.frontend.expressions import Expressions
+from weft.frontend.slots import arrays_in
 from weft.frontend.values import Array, Instance, Object, Scalar, Tuple, Value
 from weft.ir.expr import Expr, Read
 from weft.ir.program import (
     ArrayOut,
+    Buffer,
     ConstOut,
     If,
     NoneOut,
@@ -33,10 +36,20 @@ class Results(Expressions):
     """`finish` and what it needs."""
 
     def _exec_return(self, node: ast.Return) -> bool:
+        if isinstance(node.value, ast.IfExp):
+            branch = self.branched(node, node.value)
+            if branch is not None:
+                return self._exec_if(branch)
         value: Value = Object(None) if node.value is None else self.evaluate(node.value)
         self.at(node)
         self.finish(value, node)
         return False
+
+    def branched(self, node: ast.Assign | ast.Return, value: ast.IfExp) -> ast.If | None:
+        raise NotImplementedError
+
+    def _exec_if(self, node: ast.If) -> bool:
+        raise NotImplementedError
 
     def finish(self, value: Value, node: ast.AST) -> None:
         """Return `value` to the Python caller."""
@@ -49,6 +62,16 @@ class Results(Expressions):
                 branches.append(tuple(block))
             self.emitter.emit(If(choice.test, branches[0], branches[1], self.emitter.span))
             return
+        kept = self._still_argument(value)
+        if kept is not None:
+            slot, argument, flag = kept
+            with self.emitter.capture() as block:
+                self.finish(_replaced(value, slot, self.emitter.buffers[argument]), node)
+            self.emitter.emit(If(Read(flag, (), BOOL), tuple(block), (), self.emitter.span))
+            known = self.emitter.kept.pop(slot)
+            self.finish(value, node)
+            self.emitter.kept[slot] = known
+            return
         exchange = self._exchanged(value)
         if exchange is None:
             self._return(self.out(value, node))
@@ -60,6 +83,19 @@ class Results(Expressions):
             self._return(_with_buffers(self.out(value, node), {first: second, second: first}))
         self.emitter.emit(If(Read(flag, (), BOOL), tuple(block), (), self.emitter.span))
         self._return(self.out(value, node))
+
+    def _still_argument(self, value: Value) -> tuple[str, str, str] | None:
+        """An array of the result that may be an argument's very object: its buffer, the argument, and the flag."""
+        for array in arrays_in(value):
+            view = array.view
+            kept = self.emitter.kept.get(view.buffer) if view is not None else None
+            if view is None or kept is None:
+                continue
+            if kept.flag is None:
+                self.emitter.decisions.flagged.add(kept.key)
+                raise Restart
+            return view.buffer, kept.param, kept.flag
+        return None
 
     def _first_choice(self, value: Value) -> Mixed | None:
         """The first scalar of a result that is a choice between types."""
@@ -109,7 +145,8 @@ class Results(Expressions):
             self.emitter.assign((), buffer.name, (), value.expr)
             return ScalarOut(buffer.name)
         if isinstance(value, Tuple):
-            return TupleOut(tuple(self.out(item, node) for item in value.items), value.is_list)
+            named = "" if value.named is None else f"{value.named.__module__}:{value.named.__qualname__}"
+            return TupleOut(tuple(self.out(item, node) for item in value.items), value.is_list, named)
         if isinstance(value, Array):
             return self._out_array(value, node)
         if isinstance(value, Instance) and not value.path:
@@ -118,6 +155,8 @@ class Results(Expressions):
 
     def _out_array(self, value: Array, node: ast.AST) -> Out:
         emitter = self.emitter
+        if value.growing is not None:
+            value = arrays.materialise(value, emitter, "result")
         if value.view is None:
             arrays.keepable(value, emitter)
             value = arrays.materialise(value, emitter, "result")
@@ -143,6 +182,16 @@ class Results(Expressions):
 
     def _flagged(self, buffer: str) -> bool:
         return any(buffer in pair for pair in self.swap_flags)
+
+
+def _replaced(value: Value, buffer: str, by: Buffer) -> Value:
+    """The value with another buffer of the same shape in place of one."""
+    if isinstance(value, Tuple):
+        return replace(value, items=tuple(_replaced(item, buffer, by) for item in value.items))
+    view = value.view if isinstance(value, Array) else None
+    if isinstance(value, Array) and view is not None and view.buffer == buffer:
+        return arrays.view(by, value.shape, view.index, value.is_list, view.whole)
+    return value
 
 
 def _with_buffers(out: Out, names: dict[str, str]) -> Out:

@@ -32,6 +32,10 @@ class Slot:
     entry: ScalarType | None = None  # the type of the value it had when it was opened
     history: list[ScalarType] = field(default_factory=list)  # the types of the values assigned so far
     swapped: bool = False  # only ever permuted with other arrays: `a, b = b, a`
+    is_list: bool = False
+    sizes: dict[int, Buffer] | None = None  # an array whose size changes: the extents, by axis, in scalars
+    twin: Buffer | None = None  # where the next array of another size is made
+    branch: tuple[int, int] | None = None  # the branch that opened it, if the statements after it can go into it
 
 
 @dataclass
@@ -45,6 +49,9 @@ class Scope:
     loops: list[LoopFrame] = field(default_factory=list)
     unbound: set[str] = field(default_factory=set)  # names that may be unbound here
     bound_in: dict[str, list[Node]] = field(default_factory=dict)  # the block of each name's last binding
-    stale: set[str] = field(default_factory=set)  # names of memory that on some path holds a newer array of another name
+    stale: set[str] = field(default_factory=set)  # names of memory that may hold a newer array of another name
+    followed: set[int] = field(default_factory=set)  # branches that other statements of their block follow
+    keeping: bool = False  # the value being assigned goes to several names
+    grown: frozenset[str] | None = None  # names of lists that change their length, once they have been looked for
     path: int = 0  # tells inlined copies of one function apart
     inlined: bool = False

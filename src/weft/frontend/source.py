@@ -26,9 +26,10 @@ class Source:
     text: str
     namespace: dict[str, Any]
     cells: dict[str, types.CellType]
+    place: Span | None = None  # where everything stands, of a definition that is not the user's own
 
     def span(self, node: ast.AST) -> Span:
-        return span_of(self.file, node)
+        return span_of(self.file, node) if self.place is None else self.place
 
 
 def span_of(file: str, node: ast.AST) -> Span:

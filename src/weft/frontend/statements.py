@@ -30,7 +30,47 @@ class Statements(Results):
 
     def execute_all(self, body: list[ast.stmt]) -> bool:
         """The statements of a block; False if control never reaches its end."""
-        return all(self.execute(node) for node in body)
+        for position, node in enumerate(body):
+            rest = body[position + 1 :]
+            if isinstance(node, ast.If) and rest:
+                key = (self.scope.path, id(node))
+                if key in self.emitter.decisions.duplicated:
+                    return self.execute(self._with_rest(key, node, rest))
+                self.scope.followed.add(id(node))
+            if not self.execute(node):
+                return False
+        return True
+
+    def _with_rest(self, key: tuple[int, int], node: ast.If, rest: list[ast.stmt]) -> ast.If:
+        """if c: a else: b; rest   -->   if c: a; rest else: b; rest"""
+        whole = self.emitter.decisions.duplicated[key]
+        if whole is None:
+            whole = ast.If(test=node.test, body=[*node.body, *rest], orelse=[*node.orelse, *rest])
+            self.emitter.decisions.duplicated[key] = ast.copy_location(whole, node)
+        self.scope.liveness.after[id(whole)] = self.scope.liveness.live_after(rest[-1])
+        return whole
+
+    def branched(self, node: ast.Assign | ast.Return, value: ast.IfExp) -> ast.If | None:
+        """x = a if c else b   -->   if c: x = a else: x = b   where a and b are more than numbers."""
+        branched = self.emitter.decisions.branched
+        if id(node) not in branched:
+            self.choice = value
+            return None
+        known = branched[id(node)]
+        sides = (value.body, value.orelse)
+        if known is None:
+            parts: list[ast.stmt] = [
+                ast.Assign(targets=node.targets, value=side) if isinstance(node, ast.Assign) else ast.Return(value=side)
+                for side in sides
+            ]
+            parts = [ast.copy_location(part, node) for part in parts]
+            known = branched[id(node)] = ast.copy_location(
+                ast.If(test=value.test, body=parts[:1], orelse=parts[1:]), node
+            )
+        live = self.scope.liveness.live_after(node)
+        for statement in (known, *known.body, *known.orelse):
+            self.scope.liveness.after[id(statement)] = live
+        return known
 
     def execute(self, node: ast.stmt) -> bool:
         method = getattr(self, f"_exec_{type(node).__name__.lower()}", None)
@@ -39,6 +79,7 @@ class Statements(Results):
                 node, f"the statement {type(node).__name__.lower()}", "move it out of the compiled function"
             )
         self.at(node)
+        self.statement = node
         return method(node) is not False
 
     # --- simple statements ------------------------------------------------------------------------------------------
@@ -57,17 +98,27 @@ class Statements(Results):
 
     def _exec_delete(self, node: ast.Delete) -> None:
         for target in node.targets:
-            if not isinstance(target, ast.Name):
-                raise self.unsupported(node, "del of an element")
-            self.scope.values.pop(target.id, None)
+            if isinstance(target, ast.Subscript):
+                self.delete_item(*self.evaluate_all([target.value, target.slice]), node)
+            elif isinstance(target, ast.Name):
+                self.scope.values.pop(target.id, None)
+            else:
+                raise self.unsupported(node, "del of an attribute")
 
     def _exec_assign(self, node: ast.Assign) -> None:
         if len(node.targets) == 1 and self._permutation(node.targets[0], node.value, node):
             return
+        if isinstance(node.value, ast.IfExp):
+            branch = self.branched(node, node.value)
+            if branch is not None:
+                self._exec_if(branch)
+                return
         value = self.evaluate(node.value)
+        self.scope.keeping = len(node.targets) > 1
         for target in node.targets:
             self.at(node)
             self.assign_target(target, value, node)
+        self.scope.keeping = False
 
     def _exec_annassign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -145,6 +196,7 @@ class Statements(Results):
             for a, b in zip(first.shape, other.shape):
                 self.emitter.same_size(a, b, "RuntimeError", "")
         self.emitter.emit(Rebind(tuple(targets), tuple(buffers), self.emitter.span))
+        self.emitter.exchanged.append(tuple(targets))
         flag = self.swap_flags.get(frozenset(targets))
         if flag is not None:
             self.emitter.assign((), flag, (), arith.negate(Read(flag, (), BOOL)))
@@ -235,6 +287,10 @@ class Statements(Results):
             if isinstance(value, Scalar):
                 arrays.weak_int(value.expr, current.type, self.emitter)
             arrays.update(current, BINARY[type(node.op)], value, self.emitter)
+            return
+        grows = isinstance(current, Array) and current.growing is not None and isinstance(node.op, ast.Add)
+        if grows or (isinstance(current, Tuple) and current.key is not None and isinstance(node.op, ast.Add)):
+            self.list_method(current, "extend", [self.evaluate(node.value)], node)
             return
         operation = ast.copy_location(ast.BinOp(left=load, op=node.op, right=node.value), node)
         self.bind(target.id, self.evaluate(operation))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Union
 
 from weft.ir.expr import Expr
@@ -40,6 +40,25 @@ class View:
 
 
 @dataclass(frozen=True)
+class Part:
+    """The `name` ("real" or "imag") of each complex element of a view."""
+
+    view: View
+    type: ScalarType
+    name: str
+
+
+@dataclass(frozen=True)
+class Growing:
+    """The memory of a list whose length changes: names of its buffer, of the larger one to come, and of two scalars."""
+
+    data: str
+    spare: str
+    length: str
+    capacity: str
+
+
+@dataclass(frozen=True)
 class Array:
     shape: tuple[Expr, ...]
     type: ScalarType
@@ -48,6 +67,9 @@ class Array:
     is_list: bool = False
     cost: int = 0  # operations to compute one element, when it is not simply read
     borrowed: bool = False  # NumPy would give a view here and weft has none: good for reading at once, not for keeping
+    growing: Growing | None = None  # a list whose length changes
+    origin: str | None = None  # the buffer that is read anew each time: as a view of it that cannot be written
+    part: Part | None = None  # the real or imaginary parts of a view, to be written through it
 
     @property
     def rank(self) -> int:
@@ -66,6 +88,8 @@ class Mask:
 class Tuple:
     items: tuple[Value, ...]
     is_list: bool = False
+    key: tuple[int, str] | None = field(default=None, compare=False)  # of an empty list that may grow
+    named: type | None = None  # the class of named tuples it is of
 
 
 @dataclass(frozen=True)

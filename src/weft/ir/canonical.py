@@ -24,9 +24,10 @@ from weft.ir.program import (
     Check,
     Derived,
     If,
+    Library,
     Loop,
     Node,
-    Opaque,
+    Operand,
     Out,
     Program,
     Rebind,
@@ -40,7 +41,16 @@ from weft.ir.program import (
 )
 from weft.ir.text import show_expr, show_node
 from weft.ir.types import INT, DType
-from weft.ir.walk import dim_children, free_vars, map_children, map_program_exprs, map_sub_blocks, rewrite, walk
+from weft.ir.walk import (
+    dim_children,
+    free_vars,
+    map_children,
+    map_program_exprs,
+    map_sub_blocks,
+    operands_of,
+    rewrite,
+    walk,
+)
 
 
 def canonical(program: Program) -> Program:
@@ -176,8 +186,15 @@ def _node_names(node: Node) -> Iterator[str]:
         for factor in (node.scale, node.keep):
             if factor is not None:
                 yield from _vars(factor)
-    elif isinstance(node, Opaque):
-        yield from (*node.reads, *node.writes)
+    elif isinstance(node, Library):
+        yield from _domain_names(node.domain)
+        for operand in operands_of(node):
+            yield operand.buffer
+            yield from _domain_names(operand.dims)
+            for e in operand.index:
+                yield from _vars(e)
+        if node.status is not None:
+            yield node.status
 
 
 def _out_names(out: Out) -> Iterator[str]:
@@ -220,14 +237,11 @@ def _mentioned(program: Program) -> list[str]:
 
 
 def _names(program: Program) -> dict[str, str]:
-    """The canonical name of each; those an Opaque statement uses stay, since its source text names them."""
-    fixed = {name for node in walk(program.body) if isinstance(node, Opaque) for name in (*node.reads, *node.writes)}
+    """The canonical name of each."""
     symbols = {symbol.name for symbol in program.symbols}
     counts = {"n": 0, "t": 0, "i": 0}
     names: dict[str, str] = {}
     for name in _mentioned(program):
-        if name in fixed:
-            continue
         if name in program.params:
             names[name] = f"p{program.params.index(name)}"
             continue
@@ -322,9 +336,14 @@ class _Renamer:
             operands = tuple(replace(r, buffer=self.name(r.buffer), index=self.exprs(r.index)) for r in node.operands)
             scale, keep = self.optional(node.scale), self.optional(node.keep)
             return replace(node, stmt=self.stmt(node.stmt), operands=operands, scale=scale, keep=keep)
-        if isinstance(node, Opaque):
-            return replace(node, reads=self.all(node.reads), writes=self.all(node.writes))
+        if isinstance(node, Library):
+            inputs, outputs = (tuple(self.operand(o) for o in side) for side in (node.inputs, node.outputs))
+            status = None if node.status is None else self.name(node.status)
+            return replace(node, domain=self.domain(node.domain), inputs=inputs, outputs=outputs, status=status)
         return node
+
+    def operand(self, operand: Operand) -> Operand:
+        return Operand(self.name(operand.buffer), self.domain(operand.dims), self.exprs(operand.index))
 
     def out(self, out: Out) -> Out:
         if isinstance(out, TupleOut):

@@ -9,7 +9,6 @@ all raise AssertionError.
 from __future__ import annotations
 
 import ast
-import builtins
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -17,9 +16,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from weft.errors import exception_type, located
 from weft.ir.expr import AnyDim, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
+    HAND_BACK,
     Alloc,
     Argument,
     ArrayOut,
@@ -33,11 +34,12 @@ from weft.ir.program import (
     Derived,
     If,
     Layout,
+    Library,
     Loop,
     LoopKind,
     Node,
     NoneOut,
-    Opaque,
+    Operand,
     Out,
     Program,
     Rebind,
@@ -50,6 +52,7 @@ from weft.ir.program import (
     ViewOut,
     While,
 )
+from weft.ir.routines import ROUTINES, dtypes_of, run_routine, types_of
 from weft.ir.scalar import IntegerOverflow, apply, convert, fold
 from weft.ir.types import ScalarType, from_numpy, type_of_value
 from weft.ir.walk import buffers_read, buffers_written, walk
@@ -89,7 +92,6 @@ class _State:
     memory: dict[str, _Memory]
     order: str
     random: random.Random
-    namespace: Mapping[str, object]
     races: list[_Race] = field(default_factory=list)
     private: dict[int, frozenset[str]] = field(default_factory=dict)  # by id of a PARALLEL loop
     keep: list[_Memory] = field(default_factory=list)  # memories a race table names by id must stay alive
@@ -104,17 +106,16 @@ def run(
     *,
     order: str = "forward",
     seed: int = 0,
-    namespace: Mapping[str, object] | None = None,
 ) -> object:
     """Execute `program` on `arguments` (by the names in program.params) and give back what the caller would see.
 
     Raises GuardFailed if an entry guard (type, rank, layout, disjointness, a Check among the guards) does not hold,
     IntegerOverflow if a Python integer leaves 64 bits, and whatever exception a Check names.  `order` is that of the
-    iterations of PARALLEL loops: "forward", "reversed" or "shuffled".  `namespace` holds globals for Opaque statements.
+    iterations of PARALLEL loops: "forward", "reversed" or "shuffled".
     """
     if order not in ORDERS:
         raise ValueError(f"order must be one of {ORDERS}, not {order!r}")
-    state = _State(program, {}, {}, order, random.Random(seed), namespace or {"np": np})
+    state = _State(program, {}, {}, order, random.Random(seed))
     _enter(state, arguments)
     try:
         signal = _block(state, program.body)
@@ -353,7 +354,7 @@ def _node(state: _State, node: Node) -> Signal:
         assert sorted(node.targets) == sorted(node.sources), "a Rebind permutes its names"
         state.memory.update({t: state.memory[s] for t, s in zip(node.targets, node.sources)})
     else:
-        _opaque(state, node)
+        _library(state, node)
     return None
 
 
@@ -386,7 +387,10 @@ def _text(state: _State, check: Check) -> str:
 
 
 def _raise(state: _State, check: Check) -> None:
-    exception = getattr(builtins, check.exception)
+    if check.exception == HAND_BACK:
+        raise GuardFailed(_text(state, check) or f"a test inside {state.program.name}")
+    exception = exception_type(check.exception)
+    assert exception is not None, check.exception
     message = _text(state, check)
     raise exception(message) if message else exception()
 
@@ -477,27 +481,47 @@ def _while(state: _State, loop: While) -> Signal:
             return signal
 
 
-def _opaque(state: _State, node: Opaque) -> None:
-    """Run the Python statement with the buffers it reads and writes as its variables."""
+def _library(state: _State, node: Library) -> None:
+    """Read all inputs of one point of the batch, let NumPy compute, write all outputs."""
     table = state.program.table
-    scope: dict[str, object] = dict(state.vars)
-    for name in (*node.reads, *node.writes):
-        memory = state.memory.get(name)
-        if memory is None or (memory.data.ndim == 0 and not memory.ready):
-            continue
-        scope[name] = memory.data if memory.data.ndim else _load(state, name, memory, (), table[name].type)
-    exec(compile(node.source, "<opaque>", "exec"), dict(state.namespace), scope)
-    for name in node.writes:
-        buffer, value = table[name], scope[name]
-        if buffer.rank == 0:
-            _store(state, name, state.memory[name], (), convert(value, buffer.type))
-        else:
-            assert isinstance(value, np.ndarray) and value.ndim == buffer.rank, f"{name} is no array of its rank"
-            memory = state.memory.get(name)
-            if memory is None or memory.data is not value:
-                state.memory[name] = _Memory(value, np.ones(value.shape, dtype=bool), value)
-            else:
-                memory.ready[...] = True
+    routine = ROUTINES[node.routine]
+    dtypes = [[table[operand.buffer].type.dtype for operand in side] for side in (node.inputs, node.outputs)]
+    types = types_of(*dtypes)
+    succeeded = True
+    for _ in _points(state, node.domain):
+        inputs = [_gathered(state, operand) for operand in node.inputs]
+        shapes = [tuple(len(_values(state, dim)) for dim in operand.dims) for operand in node.outputs]
+        outputs = [np.empty(shape, dtype.numpy) for shape, dtype in zip(shapes, dtypes_of(types)[1])]
+        succeeded &= run_routine(node.routine, types, inputs, outputs)
+        for place in routine.overwrites:
+            _scattered(state, node.inputs[place], inputs[place])
+        for operand, values in zip(node.outputs, outputs):
+            _scattered(state, operand, values)
+    if node.status is not None:
+        _store(state, node.status, state.memory[node.status], (), succeeded)
+
+
+def _values(state: _State, dim: AnyDim) -> range:
+    assert isinstance(dim, Dim), "a routine takes dense operands"
+    return range(int(_eval(state, dim.lo)), int(_eval(state, dim.hi)), dim.step)
+
+
+def _gathered(state: _State, operand: Operand) -> np.ndarray[Any, Any]:
+    """An operand as an array of its own."""
+    of = state.program.buffer(operand.buffer).type
+    shape = tuple(len(_values(state, dim)) for dim in operand.dims)
+    values = []
+    for _ in _points(state, operand.dims):
+        memory, place = _locate(state, operand.buffer, operand.index)
+        values.append(_load(state, operand.buffer, memory, place, of))
+    return np.array(values, dtype=of.dtype.numpy).reshape(shape)
+
+
+def _scattered(state: _State, operand: Operand, values: np.ndarray[Any, Any]) -> None:
+    flat = iter(values.ravel())
+    for _ in _points(state, operand.dims):
+        memory, place = _locate(state, operand.buffer, operand.index)
+        _store(state, operand.buffer, memory, place, next(flat))
 
 
 # --- results --------------------------------------------------------------------------------------------------------
@@ -510,6 +534,8 @@ def _result(state: _State, out: Out) -> object:
         return cast(object, ast.literal_eval(out.text))
     if isinstance(out, TupleOut):
         items = [_result(state, item) for item in out.items]
+        if out.named:
+            return cast(object, located(out.named)(*items))
         return items if out.as_list else tuple(items)
     memory = state.memory[out.buffer]
     if isinstance(out, ScalarOut):
@@ -517,7 +543,9 @@ def _result(state: _State, out: Out) -> object:
     if isinstance(out, ArrayOut):
         if memory.origin is not None:
             return memory.origin
-        return cast(object, memory.data.tolist()) if out.as_list else memory.data
+        if not out.as_list:
+            return memory.data
+        return cast(object, memory.data.tolist()) if state.program.buffer(out.buffer).type.weak else list(memory.data)
     return _view(state, memory, out)
 
 

@@ -59,6 +59,18 @@ def _make_complex(re: Any, im: Any) -> Any:
     return (np.complex64 if single else np.complex128)(complex(re, im))
 
 
+def _libm_pair(function: Callable[[float, float], float]) -> Evaluate:
+    """As `_libm`, for two operands."""
+
+    def evaluate(left: Any, right: Any) -> Any:
+        try:
+            return type(left)(function(float(left), float(right)))
+        except ValueError:
+            return type(left)(math.nan)
+
+    return evaluate
+
+
 def _libm(function: Callable[[float], float]) -> Evaluate:
     """A function that NumPy lacks, taken from `math`, total: where `math` raises, NaN or infinity."""
 
@@ -71,6 +83,23 @@ def _libm(function: Callable[[float], float]) -> Evaluate:
             return type(value)(math.inf)
 
     return evaluate
+
+
+def _ldexp(value: Any, exponent: Any) -> Any:
+    """value * 2**exponent; the exponent is a whole number in the type of the value."""
+    with np.errstate(all="ignore"):
+        return np.ldexp(value, np.clip(exponent, -5000, 5000).astype(np.int32))
+
+
+def _exponent(value: Any) -> Any:
+    return np.frexp(value)[1].astype(value.dtype)
+
+
+def _bitcount(value: Any) -> Any:
+    """The ones in the binary form of |value|."""
+    wide = np.asarray(value).astype(object)
+    counted = np.frompyfunc(lambda number: bin(abs(int(number))).count("1"), 1, 1)(wide)
+    return np.asarray(counted).astype(value.dtype)[()]
 
 
 _TABLE: tuple[Operation, ...] = (
@@ -148,6 +177,11 @@ _TABLE: tuple[Operation, ...] = (
     Operation("complex", 2, _make_complex, "complex", cost=0),
     Operation("gcd", 2, np.gcd, cost=40),
     Operation("lcm", 2, np.lcm, cost=40),
+    Operation("ldexp", 2, _ldexp, cost=10),
+    Operation("mantissa", 1, lambda value: np.frexp(value)[0], cost=10),
+    Operation("exponent", 1, _exponent, cost=10),
+    Operation("remainder", 2, _libm_pair(math.remainder), cost=20),
+    Operation("bitcount", 1, _bitcount, cost=3),
 )
 
 OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _TABLE}

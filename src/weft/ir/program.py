@@ -2,7 +2,7 @@
 
 Grammar
     Program := symbols, buffers, guards, body, results
-    Node    := Stmt | Check | Loop | While | If | Break | Continue | Return | Alloc | Rebind | Call | Opaque
+    Node    := Stmt | Check | Loop | While | If | Break | Continue | Return | Alloc | Rebind | Call | Library
     Block   := tuple of Nodes, executed in order
 
 Semantics
@@ -10,7 +10,8 @@ Semantics
              *Simultaneous*: every read sees the state before the statement (the target of a reduction aside), and a
              plain write touches each element at most once.  An empty domain () is one point: a scalar assignment.
     Check    at every point of its domain the condition holds, or the exception is raised.  A check among the
-             program's guards is decided before anything else: if it fails, the plain Python function runs.
+             program's guards is decided before anything else: if it fails, the plain Python function runs.  The
+             exception HAND_BACK does the same later on, in a program that writes no memory of the caller.
     Loop     sequential by meaning.  Its kind tells the back end what it may do: PARALLEL iterations touch no common
              element, VECTOR ones may run in lockstep (accumulators aside).
     While    executes `prelude`, tests `condition`, executes `body`, and again.
@@ -18,7 +19,8 @@ Semantics
     Alloc    makes a local buffer of its declared shape, contents undefined (or zero).
     Rebind   the names `targets` now denote the memory of `sources` (a permutation of the targets): `a, b = b, a`.
     Call     a library routine that has exactly the meaning of its Stmt.
-    Opaque   a Python statement that weft leaves to the interpreter, with its reads and writes.
+    Library  a routine of `ir.routines` (LAPACK, FFT) at every point of its domain: all inputs are read, then all
+             outputs written whole.
 Every name (buffer, symbol, dimension) is unique in a program.  Spans never take part in equality.
 """
 
@@ -124,7 +126,7 @@ class Stmt:
 
 @dataclass(frozen=True)
 class Check:
-    """`exception` names a built-in exception; `message` may use {0}, {1}, {2} for the integer expressions `values`."""
+    """`exception` names an exception (errors.exception_type); `message` may use {0}, {1}, {2} for the integer expressions `values`."""
 
     domain: Domain
     condition: Expr
@@ -209,14 +211,38 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Opaque:
-    source: str
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
+class Operand:
+    """An array that a routine takes or fills: its element at a core point is buffer[index], over `dims`.
+
+    The index is affine in the domain of the node and in `dims`, so that every operand is a strided array: a slice, a
+    transpose or a broadcast is no copy.
+    """
+
+    buffer: str
+    dims: Domain
+    index: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Library:
+    """The routine `routine` of ir.routines, once for every point of `domain` (the batch).
+
+    `status`, a rank-0 buffer of bools, becomes whether all of them succeeded; the node itself never raises.  An output
+    may be an input, element by element: the routine works in place.
+    """
+
+    routine: str
+    domain: Domain
+    inputs: tuple[Operand, ...]
+    outputs: tuple[Operand, ...]
+    status: str | None = None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-Node = Union[Stmt, Check, Loop, While, If, Break, Continue, Return, Alloc, Rebind, Call, Opaque]
+#: The exception of a Check that fails: plain Python repeats the call.
+HAND_BACK = "GuardFailed"
+
+Node = Union[Stmt, Check, Loop, While, If, Break, Continue, Return, Alloc, Rebind, Call, Library]
 Block = tuple[Node, ...]
 
 
@@ -257,8 +283,11 @@ class ViewOut:
 
 @dataclass(frozen=True)
 class TupleOut:
+    """A tuple or list; `named`: one of this class of named tuples, as errors.located finds it ("module:name")."""
+
     items: tuple[Out, ...]
     as_list: bool = False
+    named: str = ""
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,7 @@ _EXACT: dict[str, Callable[..., int]] = {
     "conj": int,
     "real": int,
     "imag": lambda value: 0,
+    "bitcount": lambda value: abs(value).bit_count(),
 }
 
 

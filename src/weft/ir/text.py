@@ -37,10 +37,11 @@ from weft.ir.program import (
     Derived,
     If,
     Layout,
+    Library,
     Loop,
     Node,
     NoneOut,
-    Opaque,
+    Operand,
     Out,
     Program,
     Rebind,
@@ -275,10 +276,15 @@ def _leaf(node: Node, table: Table | None) -> str:
         keep = "" if node.keep is None else f" keep {_expr(node.keep, 1, table)}"
         operands = ", ".join(_expr(read, 0, table) for read in node.operands)
         return f"call {node.routine}({operands}){scale}{keep}: {_stmt(node.stmt, table)}"
-    assert isinstance(node, Opaque)
-    reads = f" reads {', '.join(node.reads)}" if node.reads else ""
-    writes = f" writes {', '.join(node.writes)}" if node.writes else ""
-    return f"opaque {json.dumps(node.source)}{reads}{writes}"
+    assert isinstance(node, Library)
+    inputs, outputs = (" ".join(_operand(o, table) for o in side) for side in (node.inputs, node.outputs))
+    status = "" if node.status is None else f" status {node.status}"
+    return f"library {node.routine} {inputs} gives {outputs}{status}{_over(node.domain, table)}"
+
+
+def _operand(operand: Operand, table: Table | None) -> str:
+    dims = f" for {show_domain(operand.dims, table)}" if operand.dims else ""
+    return f"{{{operand.buffer}{_index(operand.index, table)}{dims}}}"
 
 
 def _over(domain: Domain, table: Table | None) -> str:
@@ -320,6 +326,8 @@ def show_out(out: Out, table: Table | None = None) -> str:
     if isinstance(out, ArrayOut):
         return f"{'list' if out.as_list else 'array'} {out.buffer}"
     if isinstance(out, TupleOut):
+        if out.named:
+            return f"named {json.dumps(out.named)}({', '.join(show_out(item, table) for item in out.items)})"
         return f"{'list' if out.as_list else 'tuple'}({', '.join(show_out(item, table) for item in out.items)})"
     if isinstance(out, ConstOut):
         return f"const {json.dumps(out.text)}"

@@ -30,11 +30,12 @@ from weft.ir.program import (
     Derived,
     If,
     Layout,
+    Library,
     Loop,
     LoopKind,
     Node,
     NoneOut,
-    Opaque,
+    Operand,
     Out,
     Program,
     Rebind,
@@ -48,6 +49,7 @@ from weft.ir.program import (
     ViewOut,
     While,
 )
+from weft.ir.routines import ROUTINES
 from weft.ir.text import ASSIGNMENTS, BINDING, COMPARISON, REDUCE_NAMES, inferred_type
 from weft.ir.types import BOOL, PYBOOL, ScalarType, type_named, type_of_value
 
@@ -275,6 +277,10 @@ class _Parser:
             return ScalarOut(line.name())
         if word == "const":
             return ConstOut(line.string())
+        if word == "named":
+            named = line.string()
+            line.need("(")
+            return TupleOut(line.several(lambda: self._out(line), ")"), named=named)
         if word in ("tuple", "list") and line.take("("):
             return TupleOut(line.several(lambda: self._out(line), ")"), as_list=word == "list")
         if word in ("array", "list"):
@@ -333,10 +339,8 @@ class _Parser:
             return Rebind(targets, line.listed(line.name))
         if word == "call":
             return self._call(line)
-        if word == "opaque":
-            source = line.string()
-            reads = line.listed(line.name) if line.take("reads") else ()
-            return Opaque(source, reads, line.listed(line.name) if line.take("writes") else ())
+        if word == "library":
+            return self._library(line)
         line.at -= 1
         raise line.fail("a statement")
 
@@ -433,6 +437,26 @@ class _Parser:
         keep = self._expr(line) if line.take("keep") else None
         line.need(":")
         return Call(routine, self._stmt(line), operands, scale, keep)
+
+    def _library(self, line: _Line) -> Library:
+        routine = line.name()
+        if routine not in ROUTINES:
+            line.at -= 1
+            raise line.fail("a library routine")
+        inputs = self._routine_operands(line)
+        line.need("gives")
+        outputs = self._routine_operands(line)
+        status = line.name() if line.take("status") else None
+        return Library(routine, self._over(line), inputs, outputs, status)
+
+    def _routine_operands(self, line: _Line) -> tuple[Operand, ...]:
+        found: list[Operand] = []
+        while line.take("{"):
+            buffer = line.name()
+            index = self._index(line)
+            found.append(Operand(buffer, self._over(line), index))
+            line.need("}")
+        return tuple(found)
 
     def _operand(self, line: _Line) -> Read:
         read = self._expr(line)

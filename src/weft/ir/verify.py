@@ -6,15 +6,16 @@ scope.  Every pass is followed by a call of `verify` in the tests, so a broken i
 
 from __future__ import annotations
 
-import builtins
 import enum
 import keyword
 from dataclasses import dataclass, replace
 
-from weft.errors import WeftError
+from weft.errors import WeftError, exception_type
 from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.index import affine
 from weft.ir.ops import COMPARISONS, OPERATIONS, REDUCTIONS
 from weft.ir.program import (
+    HAND_BACK,
     Alloc,
     Argument,
     ArrayOut,
@@ -27,11 +28,12 @@ from weft.ir.program import (
     Continue,
     Derived,
     If,
+    Library,
     Loop,
     LoopKind,
     Node,
     NoneOut,
-    Opaque,
+    Operand,
     Out,
     Program,
     Rebind,
@@ -42,9 +44,10 @@ from weft.ir.program import (
     Stmt,
     While,
 )
+from weft.ir.routines import ROUTINES, types_of
 from weft.ir.text import show_domain, show_expr, show_node
 from weft.ir.types import DType, ScalarType
-from weft.ir.walk import expr_buffers, free_vars, leaves, subexpressions
+from weft.ir.walk import buffers_written, expr_buffers, free_vars, leaves, subexpressions
 
 _WEAK = (DType.BOOL, DType.I64, DType.F64, DType.C128)
 
@@ -82,12 +85,15 @@ _KINDS: dict[str, str] = {
     name: kinds
     for kinds, names in {
         "b": ("and", "or", "not"),
-        "iu": ("shl", "shr", "gcd", "lcm"),
+        "iu": ("shl", "shr", "gcd", "lcm", "bitcount"),
         "biu": ("bitand", "bitor", "bitxor", "invert"),
         "iuf": ("floordiv", "mod", "fmod"),
         "biuf": ("floor", "ceil", "trunc", "signbit"),
         "iufc": ("sub", "neg", "pow", "sign", "conj"),
-        "f": ("cbrt", "arctan2", "erf", "erfc", "gamma", "lgamma", "hypot", "copysign", "nextafter", "complex"),
+        "f": (
+            *("cbrt", "arctan2", "erf", "erfc", "gamma", "lgamma", "hypot", "copysign", "nextafter", "complex"),
+            *("ldexp", "mantissa", "exponent", "remainder"),
+        ),
         "fc": (
             *("truediv", "sqrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "rint"),
             *("sin", "cos", "tan", "arcsin", "arccos", "arctan"),
@@ -357,10 +363,8 @@ class _Verifier:
         elif isinstance(node, Call):
             self.call(node, scope)
         else:
-            assert isinstance(node, Opaque)
-            for name in (*node.reads, *node.writes):
-                self.require(name in self.table, f"there is no buffer {name}")
-            scope.ready |= set(node.writes)
+            assert isinstance(node, Library)
+            self.library(node, scope)
 
     def stmt(self, stmt: Stmt, scope: _Scope) -> None:
         self.require(self.rules.domains or not stmt.domain, f"a domain is left: {show_domain(stmt.domain)}")
@@ -377,9 +381,12 @@ class _Verifier:
 
     def check(self, check: Check, scope: _Scope) -> None:
         self.require(self.rules.domains or not check.domain, f"a domain is left: {show_domain(check.domain)}")
-        exception = getattr(builtins, check.exception, None)
-        known = isinstance(exception, type) and issubclass(exception, Exception)
-        self.require(known, f"{check.exception} is no built-in exception")
+        if check.exception == HAND_BACK:
+            written = {name for node in self.program.body for name in buffers_written(node)}
+            visible = [b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank and b.name in written]
+            self.require(not visible, f"a call that writes {', '.join(visible)} cannot be repeated")
+        else:
+            self.require(exception_type(check.exception) is not None, f"{check.exception} is no exception known here")
         inner = self.domain(check.domain, scope)
         self.condition(check.condition, inner)
         for value in check.values:
@@ -446,6 +453,31 @@ class _Verifier:
             if factor is not None:
                 self.expr(factor, scope)
         self.rules = lowered
+
+    def library(self, node: Library, scope: _Scope) -> None:
+        routine = ROUTINES.get(node.routine)
+        if routine is None:
+            raise self.fail(f"there is no routine {node.routine}")
+        inner = self.domain(node.domain, scope)
+        for side, cores in ((node.inputs, routine.inputs), (node.outputs, routine.outputs)):
+            self.require(len(side) == len(cores), f"{node.routine} has the signature {routine.signature}")
+            for operand, core in zip(side, cores):
+                self.require(len(operand.dims) == len(core), f"{operand.buffer} has not the core dimensions {core}")
+                self.operand(operand, inner)
+        dtypes = [[self.table[operand.buffer].type.dtype for operand in side] for side in (node.inputs, node.outputs)]
+        types = types_of(*dtypes)
+        self.require(types in routine.loops, f"{node.routine} has no loop {types}")
+        if node.status is not None:
+            status = self.table.get(node.status)
+            fits = status is not None and status.rank == 0 and status.type.dtype is DType.BOOL
+            self.require(fits, f"the status {node.status} is no bool")
+
+    def operand(self, operand: Operand, scope: _Scope) -> None:
+        inner = self.domain(operand.dims, scope)
+        self.access(operand.buffer, operand.index, inner)
+        dense = all(isinstance(dim, Dim) for dim in operand.dims)
+        strided = all(affine(e) is not None for e in operand.index)
+        self.require(dense and strided, f"{operand.buffer} is no strided operand")
 
     def bound(self, stmt: Stmt, scope: _Scope) -> _Scope:
         """The scope in which a call's operands stand: all dimensions of the statement and of its reductions."""

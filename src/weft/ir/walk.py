@@ -14,9 +14,10 @@ from weft.ir.program import (
     Call,
     Check,
     If,
+    Library,
     Loop,
     Node,
-    Opaque,
+    Operand,
     Out,
     OutLeaf,
     Program,
@@ -26,6 +27,7 @@ from weft.ir.program import (
     TupleOut,
     While,
 )
+from weft.ir.routines import ROUTINES
 
 ExprMap = Callable[[Expr], Expr]
 
@@ -207,7 +209,29 @@ def map_node_exprs(node: Node, function: ExprMap) -> Node:
         scale = None if node.scale is None else function(node.scale)
         keep = None if node.keep is None else function(node.keep)
         return replace(node, stmt=stmt, operands=operands, scale=scale, keep=keep)  # type: ignore[arg-type]
+    if isinstance(node, Library):
+        domain = map_domain(node.domain, function)
+        inputs, outputs = (tuple(_map_operand(o, function) for o in side) for side in (node.inputs, node.outputs))
+        if domain is node.domain and _same((*inputs, *outputs), operands_of(node)):
+            return node
+        return replace(node, domain=domain, inputs=inputs, outputs=outputs)
     return node
+
+
+def _map_operand(operand: Operand, function: ExprMap) -> Operand:
+    dims, index = map_domain(operand.dims, function), tuple(function(e) for e in operand.index)
+    return operand if dims is operand.dims and _same(index, operand.index) else replace(operand, dims=dims, index=index)
+
+
+def operands_of(node: Library) -> tuple[Operand, ...]:
+    return (*node.inputs, *node.outputs)
+
+
+def overwritten(node: Library) -> set[str]:
+    """Buffers that a routine changes: its outputs, inputs that it works in, and its status."""
+    places = ROUTINES[node.routine].overwrites
+    changed = {operand.buffer for operand in (*node.outputs, *(node.inputs[place] for place in places))}
+    return changed if node.status is None else changed | {node.status}
 
 
 def map_block(block: Block, function: Callable[[Node], Node]) -> Block:
@@ -269,6 +293,11 @@ def node_exprs(node: Node) -> Iterator[Expr]:
             yield node.scale
         if node.keep is not None:
             yield node.keep
+    elif isinstance(node, Library):
+        for dim in node_domain(node):
+            yield from dim_children(dim)
+        for operand in operands_of(node):
+            yield from operand.index
 
 
 def node_domain(node: Node) -> Domain:
@@ -276,6 +305,8 @@ def node_domain(node: Node) -> Domain:
         return node.domain
     if isinstance(node, Call):
         return node.stmt.domain
+    if isinstance(node, Library):
+        return node.domain + tuple(dim for operand in operands_of(node) for dim in operand.dims)
     return (node.dim,) if isinstance(node, Loop) else ()
 
 
@@ -290,8 +321,8 @@ def buffers_read(node: Node) -> set[str]:
             found.add(inner.buffer)
         elif isinstance(inner, Rebind):
             found |= set(inner.sources)
-        elif isinstance(inner, Opaque):
-            found |= set(inner.reads)
+        elif isinstance(inner, Library):
+            found |= {operand.buffer for operand in inner.inputs}
     return found
 
 
@@ -307,8 +338,8 @@ def buffers_written(node: Node) -> set[str]:
             found.add(inner.buffer)
         elif isinstance(inner, Rebind):
             found |= set(inner.targets)
-        elif isinstance(inner, Opaque):
-            found |= set(inner.writes)
+        elif isinstance(inner, Library):
+            found |= overwritten(inner)
     return found
 
 

@@ -3,9 +3,10 @@
     for i in 0 .. n: check i < a_0; a[i] = 0     -->   guard n <= a_0;  for i in 0 .. n: a[i] = 0
     for i in 0 .. a_0: check i < a_0; a[i] = 0   -->   for i in 0 .. a_0: a[i] = 0
 
-A condition that follows from the domains around it goes.  One that is affine in dimensions and symbols, and is reached
-on every way through the function, is replaced by its worst case over the dimensions, a guard at entry: if that fails,
-plain Python runs, so a guard may be stronger than the check (on an empty loop, say), but must be able to hold.
+A condition that follows from the domains around it, or from the ranges of its floats, goes.  One that is affine in
+dimensions and symbols, and is reached on every way through the function, is replaced by its worst case over the
+dimensions, a guard at entry: if that fails, plain Python runs, so a guard may be stronger than the check (on an empty
+loop, say), but must be able to hold.
 Everything else stays where it is.
 """
 
@@ -13,7 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
+from weft.analysis import floats
 from weft.analysis.facts import Facts, conjuncts, entry_facts, extreme
 from weft.errors import Span
 from weft.ir.expr import AnyDim, Const, Expr, Op, Read, dim_vars
@@ -21,17 +24,18 @@ from weft.ir.index import Affine
 from weft.ir.ops import COMPARISONS
 from weft.ir.program import Block, Check, If, Loop, Node, Program, Role, Stmt, While
 from weft.ir.types import PYBOOL
-from weft.ir.walk import buffers_written, free_vars, has_exit, rewrite, subexpressions, walk
+from weft.ir.walk import buffers_written, expr_buffers, free_vars, has_exit, rewrite, subexpressions, walk
 from weft.passes import PassContext
 
 _NAME = "checks"
+_LARGE = 100  # parts of an expression that is not looked through any more
 
 
 def run(program: Program, context: PassContext) -> Program:
     """Every check proven, moved to the entry, or left in place."""
     written = {name for node in program.body for name in buffers_written(node)}
     fixed = frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank == 0 and b.name not in written)
-    mover = _Mover(program, fixed, list(program.guards), _settled(program, fixed))
+    mover = _Mover(program, fixed, list(program.guards), _settled(program, fixed), _known_floats(program))
     body = mover.block(program.body, _Place(entry_facts(program), (), always=True))
     guards = _without_implied(program, mover.guards)
     if mover.proven or mover.moved:
@@ -48,10 +52,33 @@ class _Place:
     facts: Facts
     dims: tuple[AnyDim, ...]
     always: bool
+    values: dict[str, Expr] = field(default_factory=dict)  # scalars by what they were computed from, still unchanged
 
     def inside(self, dims: Iterable[AnyDim]) -> _Place:
         dims = tuple(dims)
-        return _Place(self.facts.with_domain(dims), self.dims + dims, self.always)
+        return replace(self, facts=self.facts.with_domain(dims), dims=self.dims + dims)
+
+    def after(self, node: Node) -> _Place:
+        """What is still known of scalars behind a node."""
+        written = buffers_written(node)
+        if not written:
+            return self
+        values = {n: v for n, v in self.values.items() if n not in written and not expr_buffers(v) & written}
+        if isinstance(node, Stmt) and not (node.domain or node.index or node.reduce):
+            value = self.resolved(node.value)
+            if node.buffer not in expr_buffers(value) and len(list(islice(subexpressions(value), _LARGE))) < _LARGE:
+                values[node.buffer] = value
+        return replace(self, values=values)
+
+    def resolved(self, expr: Expr) -> Expr:
+        def visit(part: Expr) -> Expr:
+            return self.values.get(part.buffer, part) if isinstance(part, Read) else part
+
+        return rewrite(expr, visit) if self.values else expr
+
+    def forgetting(self) -> _Place:
+        """Inside a block of its own, where the scalars may have changed meanwhile."""
+        return replace(self, values={})
 
     def knowing(self, condition: Expr, holds: bool = True) -> _Place:
         return replace(self, facts=self.facts.with_condition(condition, holds))
@@ -95,6 +122,7 @@ class _Mover:
     fixed: frozenset[str]
     guards: list[Check]
     settled: dict[str, Expr]  # scalars known at entry, by what they are computed from there
+    floats: floats.Known
     extra: list[Affine] = field(default_factory=list)
     proven: int = 0
     moved: int = 0
@@ -106,6 +134,7 @@ class _Mover:
             new = self.node(node, place)
             if new is not None:
                 out.append(new)
+            place = place.after(node)
             if isinstance(new, Check) and not new.domain:
                 place = place.knowing(new.condition)
             if has_exit((node,)):
@@ -119,14 +148,14 @@ class _Mover:
         if isinstance(node, Check):
             return self.check(node, place)
         if isinstance(node, Loop):
-            body = self.block(node.body, place.inside((node.dim,)))
+            body = self.block(node.body, place.inside((node.dim,)).forgetting())
             return node if body is node.body else replace(node, body=body)
         if isinstance(node, If):
             then = self.block(node.then, place.perhaps().knowing(node.condition))
             orelse = self.block(node.orelse, place.perhaps().knowing(node.condition, holds=False))
             return node if then is node.then and orelse is node.orelse else replace(node, then=then, orelse=orelse)
         if isinstance(node, While):
-            prelude, body = self.block(node.prelude, place), self.block(node.body, place)
+            prelude, body = (self.block(inner, place.forgetting()) for inner in (node.prelude, node.body))
             unchanged = prelude is node.prelude and body is node.body
             return node if unchanged else replace(node, prelude=prelude, body=body)
         return node
@@ -143,7 +172,7 @@ class _Mover:
         left: list[Expr] = []
         for part in conjuncts(check.condition):
             facts = inner.facts.with_forms(self.extra)
-            if facts.decide(part) is True:
+            if facts.decide(part) is True or self.floats.holds(place.resolved(part)):
                 self.proven += 1
                 continue
             entry = worst_case(self.at_entry(part), inner.dims, facts, self.fixed) if place.always else None
@@ -162,6 +191,11 @@ class _Mover:
         for part in left[1:]:
             condition = Op("and", (condition, part), check.condition.type)
         return check if condition == check.condition else replace(check, condition=condition)
+
+
+def _known_floats(program: Program) -> floats.Known:
+    tested = any(isinstance(node, Check) for node in walk(program.body))
+    return floats.known(program) if tested else floats.Known()
 
 
 def _settled(program: Program, fixed: frozenset[str]) -> dict[str, Expr]:

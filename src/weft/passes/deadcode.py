@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.analysis.effects import Liveness, result_buffers
-from weft.ir.program import Alloc, Block, Call, Check, If, Loop, Node, Opaque, Program, Rebind, Role, Stmt, While
-from weft.ir.walk import buffers_read, buffers_written, domain_buffers, expr_buffers, map_sub_blocks, walk
+from weft.ir.program import Alloc, Block, Call, Check, If, Library, Loop, Node, Program, Rebind, Role, Stmt, While
+from weft.ir.walk import buffers_read, buffers_written, domain_buffers, expr_buffers, map_sub_blocks, overwritten, walk
 
 
 def remove(program: Program) -> Program:
@@ -41,8 +41,10 @@ def needed_buffers(program: Program) -> set[str]:
             needed |= domain_buffers((node.dim,))
         elif isinstance(node, (If, While)):
             needed |= expr_buffers(node.condition)
-        elif isinstance(node, Opaque):
-            needed |= set(node.reads) | set(node.writes)
+        elif isinstance(node, Library):
+            for target in overwritten(node):
+                # A routine fills all of its outputs: if one is needed, all must be there.
+                feeds.setdefault(target, set()).update(buffers_read(node) | overwritten(node))
         elif isinstance(node, Rebind):
             for target, source in zip(node.targets, node.sources):
                 feeds.setdefault(target, set()).add(source)
@@ -56,12 +58,15 @@ def needed_buffers(program: Program) -> set[str]:
     return needed
 
 
-def _target(node: Node) -> str | None:
+def _targets(node: Node) -> set[str]:
+    """What a node is there to set; without these it can go."""
     if isinstance(node, (Stmt, Alloc)):
-        return node.buffer
+        return {node.buffer}
     if isinstance(node, Call):
-        return node.stmt.buffer
-    return node.targets[0] if isinstance(node, Rebind) else None
+        return {node.stmt.buffer}
+    if isinstance(node, Library):
+        return overwritten(node)
+    return {node.targets[0]} if isinstance(node, Rebind) else set()
 
 
 def _filtered(block: Block, keep: list[Node]) -> Block:
@@ -78,7 +83,7 @@ def _without_targets(block: Block, dead: set[str]) -> Block:
         return block
     keep: list[Node] = []
     for node in block:
-        if _target(node) in dead:
+        if (targets := _targets(node)) and targets <= dead:
             continue
         new = map_sub_blocks(node, lambda inner: _without_targets(inner, dead))
         if not _hollow(new):
@@ -93,7 +98,7 @@ def _without_dead_stores(program: Program) -> Block:
     def visit(block: Block) -> Block:
         keep: list[Node] = []
         for node in block:
-            if isinstance(node, (Stmt, Call)) and _target(node) not in live.live_after(node) | sizes:
+            if isinstance(node, (Stmt, Call, Library)) and not _targets(node) & (live.live_after(node) | sizes):
                 continue
             new = map_sub_blocks(node, visit)
             if not _hollow(new):

@@ -24,9 +24,9 @@ from weft.ir.program import (
     Call,
     Check,
     If,
+    Library,
     Loop,
     Node,
-    Opaque,
     Program,
     Rebind,
     Return,
@@ -362,7 +362,7 @@ class Forwarder:
                 why_not = own_input and not (killing and not readers)
                 why_not = why_not or bool(producer.inputs & changed)
                 why_not = why_not or (not isinstance(node, Stmt) and bool((producer.inputs | {target}) & writes))
-                why_not = why_not or isinstance(node, (Call, Opaque, Rebind))
+                why_not = why_not or isinstance(node, (Call, Library, Rebind))
                 why_not = why_not or (isinstance(node, Stmt) and node.reduce is not None and node.buffer == target)
                 why_not = why_not or any(uncovered(site, producer, self.shape(target), facts) for site in found)
                 if why_not:

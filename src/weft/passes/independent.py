@@ -17,9 +17,9 @@ from weft.ir.program import (
     Call,
     Check,
     If,
+    Library,
     Loop,
     Node,
-    Opaque,
     Out,
     Program,
     Rebind,
@@ -50,7 +50,7 @@ def why_not_independent(loop: Loop, program: Program, outside: set[str]) -> str 
         return "the loop may be left early"
     own: set[str] = set()
     for node in walk(loop.body):
-        if isinstance(node, (Check, Rebind, Opaque, Call)):
+        if isinstance(node, (Check, Rebind, Library, Call)):
             return "its order matters: it may raise, or calls what weft does not see into"
         if isinstance(node, Alloc):
             if program.table[node.buffer].role is not Role.LOCAL:

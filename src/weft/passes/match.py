@@ -10,7 +10,7 @@ spelling, as calls of a library routine where the run-time size makes it worth w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from weft.analysis import cost
 from weft.analysis.intervals import box
@@ -18,7 +18,7 @@ from weft.errors import Span
 from weft.ir import index as affine_index
 from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, real
 from weft.ir.index import affine
-from weft.ir.program import Alloc, Block, Buffer, Call, If, Loop, Node, Program, Stmt
+from weft.ir.program import Alloc, Block, Buffer, Call, If, Layout, Loop, Node, Program, Role, Stmt
 from weft.ir.types import PYBOOL, DType, ScalarType
 from weft.ir.walk import (
     dim_children,
@@ -232,6 +232,42 @@ def _shaped(stmt: Stmt, left: Read, right: Read, summed: Dim, scale: Expr | None
     return Product("dot", (left, right), scale, keep, (), (), summed) if keep is None else "an inner product added to"
 
 
+def why_not_in_place(stmt: Stmt, reduce: Reduce, table: dict[str, Buffer]) -> str | None:
+    """Why a product over the whole domain of a statement may not use the statement's target for its result."""
+    target = table[stmt.buffer]
+    if target.type.dtype is not reduce.type.dtype:
+        return "the target has another type"
+    if target.role is Role.PARAM and target.layout is Layout.STRIDED:
+        return "the library may not take the target's strides"
+    exprs = (stmt.value, *stmt.index, *(bound for dim in stmt.domain for bound in dim_children(dim)))
+    if any(read.buffer == stmt.buffer for expr in exprs for read in reads(expr)):
+        return "the target is read"
+    axes = _axes(stmt.index, {dim.var for dim in stmt.domain})
+    return None if axes is not None and len(axes) == len(stmt.domain) else "points share an element"
+
+
+def _outer_dims(stmt: Stmt, table: dict[str, Buffer]) -> tuple[Dim, ...]:
+    """a[r, i] = sum[k] a[r, k] * b[k, i]: r, since each r reads what it overwrites and nothing that another one does.
+
+    The product then needs memory for one r alone.  Empty if the target is not read, or if no product is left.
+    """
+    dims = tuple(dim for dim in stmt.domain if isinstance(dim, Dim))
+    own = [read for read in reads(stmt.value) if read.buffer == stmt.buffer]
+    names = {dim.var for dim in dims}
+    plain = len(dims) == len(stmt.domain) and not any(
+        free_vars(bound) & names or expr_buffers(bound) for dim in dims for bound in dim_children(dim)
+    )
+    if not own or not plain or any(read.buffer == stmt.buffer for part in stmt.index for read in reads(part)):
+        return ()
+    apart = {
+        position.name
+        for axis, position in enumerate(stmt.index)
+        if isinstance(position, Var) and all(read.index[axis] == position for read in own)
+    }
+    # The last two dimensions, at most, are those of a matrix.
+    return tuple(dim for dim in dims[:-2] if dim.var in apart)
+
+
 def _zero(factor: Expr | None) -> bool:
     return isinstance(factor, Const) and factor.value == 0
 
@@ -245,6 +281,15 @@ def _both(left: Expr, right: Expr) -> Expr:
 
 
 # --- the rewrite -----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Extraction:
+    """Products taken out of one statement: the nodes before it, when they are worth while, what they are."""
+
+    before: list[Node] = field(default_factory=list)
+    tests: list[Expr] = field(default_factory=list)
+    products: list[Product] = field(default_factory=list)
 
 
 @dataclass
@@ -330,26 +375,30 @@ class _Matcher:
         """y[i] = f(sum[k] a[i, k] * x[k])  -->  t[i] = sum[k] ... as a call;  y[i] = f(t[i])."""
         if stmt.reduce is not None:
             return None
-        before: list[Node] = []
-        tests: list[Expr] = []
+        outer = _outer_dims(stmt, self.workspace.table)
+        batch, names = renamed_domain(outer, self.workspace.new_var)
+        one = self._substituted(replace(stmt, domain=tuple(dim for dim in stmt.domain if dim not in outer)), names)
+        found = _Extraction()
 
         def visit(expr: Expr) -> Expr:
             if isinstance(expr, Op) and expr.op == "select":
                 return expr  # a branch not taken may read out of bounds
             if isinstance(expr, Reduce):
-                return self._own_statement(expr, stmt, before, tests) or expr
+                return self._own_statement(expr, one, found) or expr
             return map_children(expr, visit)
 
-        value = visit(stmt.value)
-        if not before:
+        value = visit(one.value)
+        if not found.before:
             return None
-        test = tests[0]
-        for other in tests[1:]:
+        test = found.tests[0]
+        for other in found.tests[1:]:
             test = _both(test, other)
-        then = self._renamed(replace(stmt, value=value))
-        return (If(test, (*before, then), (stmt,), span=stmt.span),)
+        then: Block = (*found.before, self._renamed(replace(one, value=value)))
+        for dim in reversed(batch):
+            then = (Loop(dim, then, span=stmt.span),)
+        return (If(test, then, (stmt,), span=stmt.span),)
 
-    def _own_statement(self, reduce: Reduce, stmt: Stmt, before: list[Node], tests: list[Expr]) -> Expr | None:
+    def _own_statement(self, reduce: Reduce, stmt: Stmt, found: _Extraction) -> Expr | None:
         used = free_vars(reduce)
         dims = tuple(dim for dim in stmt.domain if dim.var in used)
         boxes = box(dims)
@@ -361,17 +410,22 @@ class _Matcher:
         inner = Stmt(dims, "", index, reduce, None, stmt.span)
         product = product_of(inner, {**self.workspace.table, "": trial})
         if not isinstance(product, Product):
-            found = self._prepare(inner, {**self.workspace.table, "": trial})
-            if found is None:
+            prepared = self._prepare(inner, {**self.workspace.table, "": trial})
+            if prepared is None:
                 return None
-            before += found[0]
-            inner = found[1]
+            found.before += prepared[0]
+            inner = prepared[1]
             product = product_of(inner, {**self.workspace.table, "": trial})
             assert isinstance(product, Product)
-        temporary = self.workspace.new_buffer(f"{product.routine}_of", reduce.type.strong, shape).name
-        tests.append(self.worthwhile(product))
-        before += [Alloc(temporary, span=stmt.span), *self.call(replace(inner, buffer=temporary), product)]
-        return Read(temporary, index, reduce.type)
+        found.tests.append(self.worthwhile(product))
+        if not found.products and dims == stmt.domain and why_not_in_place(stmt, reduce, self.workspace.table) is None:
+            buffer, index = stmt.buffer, stmt.index
+        else:
+            buffer = self.workspace.new_buffer(f"{product.routine}_of", reduce.type.strong, shape).name
+            found.before.append(Alloc(buffer, span=stmt.span))
+        found.products.append(product)
+        found.before += self.call(replace(inner, buffer=buffer, index=index), product)
+        return Read(buffer, index, reduce.type)
 
     def worthwhile(self, product: Product) -> Expr:
         """Whether the library pays at this size, decided at run time."""

@@ -10,20 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from weft.analysis.effects import returned
 from weft.analysis.facts import Facts, extreme
-from weft.ir.expr import ZERO, Dim, Expr, Op, Read
+from weft.ir.expr import ZERO, Dim, Expr, Op, Read, Var
 from weft.ir.index import Affine
 from weft.ir.index import sub as minus
-from weft.ir.program import Alloc, Buffer, Role, Stmt
+from weft.ir.program import Alloc, Block, Buffer, Loop, Program, Role, Stmt
 from weft.ir.types import INT
-from weft.ir.walk import buffers_read, buffers_written, free_vars, map_node_exprs, rewrite
+from weft.ir.walk import buffers_read, buffers_written, free_vars, map_node_exprs, map_sub_blocks, rewrite, walk
 from weft.passes.predicate import Item, NewBuffer
 
 ShapeOf = Callable[[str], Buffer]
 
 
 def private_names(items: Iterable[Item], buffers: ShapeOf, live_after: frozenset[str]) -> set[str]:
-    """Locals that every iteration first sets whole: by assignment, or by allocation if they are dead after the loop."""
+    """Locals that every iteration first sets whole: scalars by assignment; arrays by allocation or by a statement over
+    all of them, if they are dead after the loop."""
     private: set[str] = set()
     shared: set[str] = set()
     for item in items:
@@ -34,12 +36,56 @@ def private_names(items: Iterable[Item], buffers: ShapeOf, live_after: frozenset
             if buffers(name).role is not Role.LOCAL:
                 continue
             sets_scalar = isinstance(node, Stmt) and not node.index and not node.domain and node.reduce is None
-            makes_array = isinstance(node, Alloc) and name not in live_after
+            whole = isinstance(node, Alloc) or (isinstance(node, Stmt) and _sets_all(node, buffers(name).shape))
+            makes_array = whole and name not in live_after
             if (sets_scalar or makes_array) and not item.within:
                 private.add(name)
             else:
                 shared.add(name)
     return private
+
+
+def must_expand(private: set[str], items: Iterable[Item], buffers: ShapeOf) -> bool:
+    """Whether one of the names has no memory that a loop cut in two could share: a scalar, or an array made in it."""
+    made = {item.node.buffer for item in items if isinstance(item.node, Alloc)}
+    return any(name in made or not buffers(name).rank for name in private)
+
+
+@dataclass
+class Confined:
+    """Which buffers are read inside one loop alone: what it leaves in them is of no use to anyone.
+
+    It complements liveness, which takes an array that is set element by element for one that may keep its contents.
+    """
+
+    program: Program
+
+    def __post_init__(self) -> None:
+        self._readers = _count_readers(self.program.body)
+        for name in returned(self.program):
+            self._readers[name] = 0
+
+    def to(self, loop: Loop) -> frozenset[str]:
+        """The buffers read by a loop of the program and nowhere else."""
+        inside = _count_readers((loop,))
+        return frozenset(name for name, count in inside.items() if count == self._readers.get(name))
+
+
+def _count_readers(block: Block) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for node in walk(block):
+        for name in buffers_read(map_sub_blocks(node, lambda _: ())):
+            counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def _sets_all(stmt: Stmt, shape: tuple[Expr, ...]) -> bool:
+    """Whether a statement gives every element of an array a value (it does not read the array: see `private_names`)."""
+    dims = {dim.var: dim for dim in stmt.domain}
+    if stmt.reduce is not None or not shape or len(dims) != len(shape) or {Var(name) for name in dims} != set(stmt.index):
+        return False
+    along = (dims[position.name] for position in stmt.index if isinstance(position, Var))
+    return all(dim == Dim(dim.var, ZERO, size) for dim, size in zip(along, shape))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@
 Innermost loops go first.  The items of a body are forwarded into each other, branches become selections or bounds,
 private variables are expanded, and what depends on each other in a circle stays a loop.  A test of data that the loop
 does not change is made beforehand, for all iterations; if it fails, the original loop runs and raises when it must.
+A test of values may also be made along with the work, which is undone should it fail (`speculate.py`).
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from itertools import islice
 from weft.analysis.dependence import LoopContext, directions, domain_varies, varies
 from weft.analysis.effects import Access, Liveness, domain_reads, node_reads, node_write, reads_of
 from weft.analysis.facts import Facts, conjuncts, entry_facts
+from weft.analysis.scopes import written_params
 from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
 from weft.ir.index import Affine, canonical
 from weft.ir.index import add as plus
 from weft.ir.index import sub as minus
-from weft.ir.program import Alloc, Block, Buffer, Check, If, Loop, Node, Program, Role, Stmt, While
-from weft.ir.types import INT, PYBOOL, ScalarType
+from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, If, Loop, Node, Program, Role, Stmt, While
+from weft.ir.types import BOOL, INT, PYBOOL, ScalarType
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -44,10 +46,12 @@ from weft.passes.algebra import Algebra, is_exact
 from weft.passes.distribute import groups
 from weft.passes.forward import Forwarder, with_disjoint
 from weft.passes.predicate import Flattening, Item
-from weft.passes.privatise import Expansion, expansion, private_names
+from weft.passes.privatise import Confined, Expansion, expansion, must_expand, private_names
 from weft.passes.reductions import accumulation, reorders
 from weft.passes.rename import renamed
 from weft.passes.simplify import simplify_check, simplify_stmt
+from weft.passes.speculate import Recoverer, all_set, flagged, is_speculable, set_flags
+from weft.passes.split import cut
 from weft.passes.wraparound import without_wraparound
 
 _NAME = "raise"
@@ -68,10 +72,11 @@ def run(program: Program, context: PassContext) -> Program:
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What became of a loop: nodes that stand for it if all `tests` hold beforehand."""
+    """What became of a loop: nodes that stand for it if all `tests` hold before and all `flags` are set after them."""
 
     nodes: Block
     tests: tuple[Check, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,11 +103,15 @@ class _Raiser:
 
     def __post_init__(self) -> None:
         self.live = Liveness(self.program)
+        self.confined = Confined(self.program)
         self.forwarder = Forwarder(self.program, self.live, repeat_indices=True)
         self.strict = self.context.options.fp == "strict"
         self.algebra = Algebra(self.strict)
         self.taken = names_of(self.program)
         self.arrays = {b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank > 0}
+        self.pieces: list[Loop] = []
+        self.repeatable = not written_params(self.program)
+        self.recoverer = Recoverer(self.buffer, self.new_buffer, self.taken)
 
     def buffer(self, name: str) -> Buffer:
         return self.made[name] if name in self.made else self.program.table[name]
@@ -134,39 +143,95 @@ class _Raiser:
 
     def exact(self, loop: Loop, outcome: _Outcome) -> Block:
         """tests; nodes  -->  if tests: nodes; else: the loop as it was, to raise where Python would."""
+        nodes, flags = outcome.nodes, outcome.flags
+        if flags and not self.repeatable:
+            return self.undone(loop, outcome)
+        if flags:
+            nodes = (*set_flags(flags), *nodes, Check((), all_set(flags), HAND_BACK, span=loop.span))
         if not outcome.tests:
-            return outcome.nodes
-        condition = _all_of([_everywhere(test) for test in outcome.tests])
+            return nodes
         # The loop keeps its names, since sizes of buffers allocated in it may speak of them.
-        return (If(condition, renamed(outcome.nodes, self.taken), (loop,), span=loop.span),)
+        return (If(self.beforehand(outcome), renamed(nodes, self.taken), (loop,), span=loop.span),)
+
+    def undone(self, loop: Loop, outcome: _Outcome) -> Block:
+        """ok = True; save; nodes; if not ok: restore; the loop as it was."""
+        kept = self.recoverer.recovery(outcome.nodes)
+        nodes = renamed(outcome.nodes, self.taken)
+        failed = Op("not", (all_set(outcome.flags),), BOOL)
+        start = set_flags(outcome.flags)
+        if not outcome.tests:
+            return (*start, *kept.save, *nodes, If(failed, (*kept.restore, loop), span=loop.span))
+        inside = (*start, *kept.save, *nodes, If(failed, kept.restore, span=loop.span))
+        never = set_flags(outcome.flags, False)
+        return (If(self.beforehand(outcome), inside, never, span=loop.span), If(failed, (loop,), span=loop.span))
+
+    def beforehand(self, outcome: _Outcome) -> Expr:
+        return _all_of([_everywhere(test) for test in outcome.tests])
 
     def loop(self, loop: Loop, facts: Facts) -> _Outcome:
         inside = facts.with_dim(loop.dim)
         hopeful: list[Node] = []
         exact: list[Node] = []
+        flags: tuple[str, ...] = ()
         for node in loop.body:
             if isinstance(node, Loop):
                 inner = self.loop(node, inside)
                 hopeful += inner.tests + inner.nodes
+                flags += inner.flags
                 exact += self.exact(node, inner)
             else:
                 new = self._inside(node, inside)
                 hopeful.append(new)
                 exact.append(new)
         reason = ""
-        for body in [tuple(hopeful)] if len(hopeful) == len(exact) else [tuple(hopeful), tuple(exact)]:
-            found = self.attempt(loop, body, facts)
-            if isinstance(found, _Outcome):
-                return found
-            reason = reason or found
+        bodies = [_Outcome(tuple(hopeful), flags=flags), _Outcome(tuple(exact))]
+        for body in bodies[:1] if len(hopeful) == len(exact) else bodies:
+            for speculate in self.ways(body):
+                found = self.attempt(loop, body, facts, speculate)
+                if isinstance(found, _Outcome) and found.flags and not self.repeatable:
+                    found = self.recoverer.why_not(found.nodes) or found
+                if isinstance(found, _Outcome):
+                    return found
+                reason = reason or found
+        pieces = self.cut(loop, tuple(exact), facts)
+        if pieces is not None:
+            return _Outcome(pieces)
         self.context.missed(_NAME, f"the loop over {loop.dim.var} stays sequential: {reason}", loop.span)
         unchanged = len(exact) == len(loop.body) and all(a is b for a, b in zip(exact, loop.body))
         return _Outcome((loop if unchanged else replace(loop, body=tuple(exact)),))
 
+    def cut(self, loop: Loop, body: Block, facts: Facts) -> Block | None:
+        """The loop as statements before and behind the one iteration that the others depend on; None if that fails."""
+        where = cut(loop, body, facts, self.algebra)
+        if isinstance(where, str):
+            return None
+        raised: list[Block] = []
+        for dim in (where.before, where.behind):
+            piece = replace(loop, dim=dim)
+            # Each iteration sets what is private to it: what is live behind the loop is live behind a piece of it.
+            self.live.after[id(piece)] = self.live.live_after(loop)
+            self.pieces.append(piece)
+            found = self.attempt(piece, _Outcome(body), facts, False)
+            if isinstance(found, str) or found.tests or not all(isinstance(node, Stmt) for node in found.nodes):
+                return None
+            raised.append(found.nodes)
+        single: Block = tuple(map_node_exprs(node, lambda e: substitute(e, {loop.dim.var: where.at})) for node in body)
+        if not (isinstance(where.inside, Const) and where.inside.value):
+            single = (If(where.inside, single, span=loop.span),)
+        self.context.done(_NAME, f"the loop over {loop.dim.var} was cut where its iterations meet", loop.span)
+        return (*raised[0], *renamed(single + raised[1], self.taken))
+
+    def ways(self, body: _Outcome) -> tuple[bool, ...]:
+        """With tests along with the work, or beforehand: first what costs less, if there is a choice."""
+        if not any(isinstance(node, Check) and is_speculable(node) for node in walk(body.nodes)):
+            return (False,)
+        return (True, False) if self.repeatable else (False, True)
+
     # --- one loop ---
 
-    def attempt(self, loop: Loop, body: Block, facts: Facts) -> _Outcome | str:
-        """The loop over `body` as statements, or why not."""
+    def attempt(self, loop: Loop, inner: _Outcome, facts: Facts, speculate: bool) -> _Outcome | str:
+        """The loop over the nodes of `inner` as statements, or why not; `speculate`: tests become flags."""
+        body = inner.nodes
         why_not = blocks_raising(loop, body)
         if why_not is not None:
             return why_not
@@ -176,7 +241,11 @@ class _Raiser:
         found = flattening.items(normal.body)
         if isinstance(found, str):
             return found
-        live_end = self.live.live_after(loop.body[-1])
+        flags = inner.flags
+        if speculate:
+            flags += (self.new_buffer("ok", BOOL, ()).name,)
+            found = flagged(found, flags[-1])
+        live_end = self.live.live_after(loop.body[-1]).union(flags)
         items = self.forwarded(found, live_end, inside)
         written = {name for item in items for name in buffers_written(item.node)}
         items = without_wraparound(items, written, lambda item: self.simplified(item, inside))
@@ -185,18 +254,19 @@ class _Raiser:
         tests = [item.node for item in items if isinstance(item.node, Check)]
         if any(buffers_read(test) & written for test in tests):
             return "a test in it depends on what the loop computes"
-        live_after = self.live.live_after(loop)
+        live_after = self.live.live_after(loop) - self.confined.to(loop)
         private = private_names(items, self.buffer, live_after)
         whole = self.whole(normal, work, private, live_after, facts)
         if isinstance(whole, str):
             branches = any(isinstance(node, If) for node in body)
-            if private or tests or branches or normal.dim is not loop.dim:
+            if must_expand(private, items, self.buffer) or tests or branches or normal.dim is not loop.dim:
                 return whole
-            return self.parts(loop, work, facts) or whole
+            parts = self.parts(loop, work, facts)
+            return whole if parts is None else _Outcome(parts, flags=flags)
         self._assume_disjoint(work)
         count = sum(isinstance(node, Stmt) for node in whole)
         self.context.done(_NAME, f"the loop over {loop.dim.var} became {_count(count, 'statement')}", loop.span)
-        return _Outcome(whole, self.hoisted(normal, tests))
+        return _Outcome(whole, self.hoisted(normal, tests), flags)
 
     def normal(self, loop: Loop, body: Block) -> _Normal:
         """for i in lo .. hi step s  -->  for k in 0 .. ceil((hi - lo) / s), i = lo + s * k."""
@@ -330,7 +400,7 @@ class _Raiser:
         ran = self.algebra.simplify(Op("lt", (normal.dim.lo, normal.dim.hi), PYBOOL), facts)
         return tuple(nodes) if isinstance(ran, Const) and ran.value else (If(ran, tuple(nodes)),)
 
-    def parts(self, loop: Loop, work: list[Item], facts: Facts) -> _Outcome | None:
+    def parts(self, loop: Loop, work: list[Item], facts: Facts) -> Block | None:
         """for i: A; B  -->  A for i; for i: B: what can be raised is, the rest stays in loops; None if nothing can."""
         if any(isinstance(node, Check) for item in work for node in walk((item.node,))):
             return None  # an exception must find exactly the effects of the iterations before it
@@ -361,7 +431,7 @@ class _Raiser:
                 named = True
         self._assume_disjoint(work)
         self.context.done(_NAME, f"the loop over {loop.dim.var} was split: part of it became statements", loop.span)
-        return _Outcome(tuple(nodes))
+        return tuple(nodes)
 
     # --- one statement ---
 
@@ -454,7 +524,7 @@ def blocks_raising(loop: Loop, body: Block) -> str | None:
         return "it can be left early"
     if any(isinstance(node, While) for node in walk(body)):
         return "it holds a while loop"
-    if any(type(node).__name__ in ("Call", "Opaque", "Rebind") for node in walk(body)):
+    if any(type(node).__name__ in ("Call", "Library", "Rebind") for node in walk(body)):
         return "it calls what weft cannot look into"
     written = {name for node in body for name in buffers_written(node)}
     if domain_buffers((loop.dim,)) & written:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.ir.expr import AnyDim, CompressedDim, Dim, Domain, Expr, Reduce, Var
-from weft.ir.program import Block, Call, Check, If, Loop, Node, Stmt, While
+from weft.ir.program import Block, Call, Check, If, Library, Loop, Node, Operand, Stmt, While
 from weft.ir.walk import fresh, map_children, map_dim, map_sub_blocks
 
 Names = dict[str, str]
@@ -55,5 +55,14 @@ def _node(node: Node, names: Names, taken: set[str]) -> Node:
         new = map_sub_blocks(node, lambda block: tuple(_node(n, names, taken) for n in block))
         assert isinstance(new, (If, While))
         return replace(new, condition=_expr(node.condition, names, taken))
+    if isinstance(node, Library):
+        domain, inner = _dims(node.domain, names, taken)
+        inputs, outputs = (tuple(_operand(o, inner, taken) for o in side) for side in (node.inputs, node.outputs))
+        return replace(node, domain=domain, inputs=inputs, outputs=outputs)
     assert not isinstance(node, Call), "library calls are made after the last copy"
     return node
+
+
+def _operand(operand: Operand, names: Names, taken: set[str]) -> Operand:
+    dims, inner = _dims(operand.dims, names, taken)
+    return Operand(operand.buffer, dims, tuple(_expr(part, inner, taken) for part in operand.index))

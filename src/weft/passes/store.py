@@ -18,10 +18,10 @@ from weft.ir.program import (
     Buffer,
     Call,
     If,
+    Library,
     Loop,
     LoopKind,
     Node,
-    Opaque,
     Program,
     Rebind,
     Role,
@@ -185,7 +185,6 @@ def _shared(block: Block, program: Program) -> Block:
         for name in buffers_read(node) | buffers_written(node):
             spans[name] = (spans.get(name, (at, at))[0], at)
     fixed = {name for node in walk(block) if isinstance(node, Rebind) for name in node.targets}
-    fixed |= {name for node in walk(block) if isinstance(node, Opaque) for name in (*node.reads, *node.writes)}
     allocs = [
         node for node in nodes if isinstance(node, Alloc) and _movable(node, program) and node.buffer not in fixed
     ]
@@ -268,6 +267,12 @@ def renamed_buffers(node: Node, names: dict[str, str]) -> Node:
             stmt = change(old.stmt)
             assert isinstance(stmt, Stmt)
             old = replace(old, stmt=stmt, operands=operands)
+        if isinstance(old, Library):
+            inputs, outputs = (
+                tuple(replace(o, buffer=names.get(o.buffer, o.buffer)) for o in side)
+                for side in (old.inputs, old.outputs)
+            )
+            old = replace(old, inputs=inputs, outputs=outputs)
         return map_sub_blocks(old, lambda inner: map_block(inner, change))
 
     return map_node_exprs(change(node), lambda e: rename_reads(e, names))

@@ -18,7 +18,8 @@ from weft.errors import Span
 from weft.ir.expr import Cast, Expr, Op, Read, Reduce
 from weft.ir.index import Affine, affine
 from weft.ir.ops import COMPARISONS
-from weft.ir.program import Block, Call, Derived, Loop, LoopKind, Node, Opaque, Program, SizeOf, Stmt, Symbol
+from weft.ir.program import Block, Call, Derived, Library, Loop, LoopKind, Node, Program, SizeOf, Stmt, Symbol
+from weft.ir.routines import ROUTINES
 from weft.ir.text import show_expr
 from weft.ir.types import DType
 from weft.ir.walk import node_exprs, sub_blocks, subexpressions, walk
@@ -278,7 +279,7 @@ def _walk_lowered(
             if number in facts:
                 _note_node(node, inner, facts[number])
                 facts[number].kept |= isinstance(node, Loop) and node.dim.var in user_loops
-        if isinstance(node, (Stmt, Call)):
+        if isinstance(node, (Stmt, Call, Library)):
             for number in _expression_lines(node, file) - {node.span.line}:
                 if number in facts:
                     facts[number].inside.add(node.span.line)
@@ -303,13 +304,11 @@ def _expression_lines(node: Node, file: str) -> set[int]:
 
 
 def _note_node(node: Node, loops: tuple[Loop, ...], fact: _Facts) -> None:
-    if isinstance(node, Opaque):
-        fact.python = True
-        return
     fact.native = True
-    if isinstance(node, Call):
-        if node.routine not in fact.libraries:
-            fact.libraries.append(node.routine)
+    if isinstance(node, (Call, Library)):
+        name = node.routine if isinstance(node, Call) else f"{node.routine} ({ROUTINES[node.routine].library})"
+        if name not in fact.libraries:
+            fact.libraries.append(name)
         return
     if isinstance(node, (Stmt, Loop)):
         for loop in loops:
@@ -325,7 +324,7 @@ def _note_fusion(loop: Loop, file: str, facts: dict[int, _Facts]) -> None:
     inside = {
         number
         for node in walk(loop.body)
-        if isinstance(node, (Stmt, Call))
+        if isinstance(node, (Stmt, Call, Library))
         for number in _lines_of(node.span, file)
         if number in facts
     }

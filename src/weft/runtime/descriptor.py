@@ -167,16 +167,18 @@ class ViewResult:
 
 @dataclass(frozen=True)
 class ListResult:
-    """The (nested) list of a new array's elements."""
+    """The (nested) list of a new array's elements; `strong`: of NumPy scalars, not of Python's numbers."""
 
     array: ArrayResult
+    strong: bool = False
 
 
 @dataclass(frozen=True)
 class TupleResult:
-    """A tuple of results."""
+    """A tuple of results; of the class `kind` of named tuples, if that is given."""
 
     items: tuple[Result, ...]
+    kind: type | None = None
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 import numpy as np
 
 from weft.errors import CompileError
-from weft.runtime import blas, interpreted, threads, toolchain
+from weft.runtime import blas, interpreted, routines, threads, toolchain
 from weft.runtime.descriptor import (
     LIST_KINDS,
     NO_DEFAULT,
@@ -243,7 +243,7 @@ class Kernel:
 
 
 def load_kernel(path: str | Path, symbol: str = "kernel") -> Kernel:
-    """Load a shared object and find its kernel; CompileError if it has none."""
+    """Load a shared object, give it the library routines it names and find its kernel; CompileError if that fails."""
     try:
         library = ctypes.CDLL(str(path))
         address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
@@ -251,6 +251,7 @@ def load_kernel(path: str | Path, symbol: str = "kernel") -> Kernel:
         raise CompileError(f"a compiled kernel cannot be loaded: {problem}") from None
     if not address:
         raise CompileError(f"the kernel {symbol} has no address")
+    routines.bind(library)
     return Kernel(address, library)
 
 
@@ -329,9 +330,9 @@ def _encode_result(result: Result) -> Encoded:
     if isinstance(result, ViewResult):
         return (5, result.index, result.offset, result.rank, None, ())
     if isinstance(result, ListResult):
-        return (6, 0, result.array.offset, 0, None, ())
+        return (6, int(result.strong), result.array.offset, 0, None, ())
     if isinstance(result, TupleResult):
-        return (7, 0, 0, 0, None, tuple(map(_encode_result, result.items)))
+        return (7, 0, 0, 0, result.kind, tuple(map(_encode_result, result.items)))
     if isinstance(result, ListOfResult):
         return (8, 0, 0, 0, None, tuple(map(_encode_result, result.items)))
     return (0, 0, 0, 0, None, ())

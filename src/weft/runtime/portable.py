@@ -7,7 +7,6 @@ What cannot be found again by name has no portable form, and `portable` says so 
 
 from __future__ import annotations
 
-import builtins
 import sys
 import types
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.errors import exception_type
 from weft.runtime import descriptor as D
 
 _PARAMS: dict[str, type[Any]] = {
@@ -202,9 +202,11 @@ def _result(result: D.Result) -> dict[str, Any]:
     if isinstance(result, D.ConstResult):
         return {"kind": kind, "value": _constant(result.value)}
     if isinstance(result, D.ListResult):
-        return {"kind": kind, "array": result.array.offset}
+        return {"kind": kind, "array": result.array.offset, "strong": result.strong}
     if isinstance(result, (D.TupleResult, D.ListOfResult)):
-        return {"kind": kind, "items": [_result(item) for item in result.items]}
+        items = [_result(item) for item in result.items]
+        named = result.kind if isinstance(result, D.TupleResult) else None
+        return {"kind": kind, "items": items} | ({} if named is None else {"named": list(_named(named))})
     return {"kind": kind, "fields": dict(vars(result))}
 
 
@@ -213,7 +215,11 @@ def _read_result(data: Mapping[str, Any]) -> D.Result:
     if kind == "ConstResult":
         return D.ConstResult(_read_constant(data["value"]))
     if kind == "ListResult":
-        return D.ListResult(D.ArrayResult(data["array"]))
+        return D.ListResult(D.ArrayResult(data["array"]), data["strong"])
+    if "named" in data:
+        found = _find(*data["named"])
+        assert isinstance(found, type)
+        return D.TupleResult(tuple(_read_result(item) for item in data["items"]), found)
     if kind in ("TupleResult", "ListOfResult"):
         made: D.Result = _RESULTS[kind](tuple(_read_result(item) for item in data["items"]))
         return made
@@ -222,7 +228,7 @@ def _read_result(data: Mapping[str, Any]) -> D.Result:
 
 
 def _exception(spec: D.ExceptionSpec) -> list[Any]:
-    if getattr(builtins, spec.type.__name__, None) is not spec.type:
+    if exception_type(spec.type.__name__) is not spec.type:
         raise _NotPortable
     message = _constant(spec.message) if isinstance(spec.message, tuple) else spec.message
     return [spec.type.__name__, message]
@@ -231,4 +237,7 @@ def _exception(spec: D.ExceptionSpec) -> list[Any]:
 def _read_exception(data: list[Any]) -> D.ExceptionSpec:
     name, message = data
     text = _read_constant(message) if isinstance(message, list) else message
-    return D.ExceptionSpec(getattr(builtins, name), text)  # type: ignore[arg-type]
+    kind = exception_type(name)
+    if kind is None:
+        raise LookupError(name)
+    return D.ExceptionSpec(kind, text)  # type: ignore[arg-type]

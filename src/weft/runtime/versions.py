@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.errors import CompileError
 from weft.options import Options
 from weft.runtime import cache, dispatch, portable, toolchain
 from weft.runtime.descriptor import SourceLocation, Version
@@ -107,7 +108,7 @@ def restore(key: str, function: Any, cells: Mapping[str, Any]) -> Kept | None:
                 return None
         kernel = dispatch.load_kernel(entry.path / _LIBRARY)
         version = portable.restored(data["descriptor"], kernel.address, function.__globals__, kernel, cells)
-    except (LookupError, AttributeError):
+    except (LookupError, AttributeError, CompileError):
         return None
     if version.location is not None:
         here = SourceLocation(function.__code__.co_filename, function.__name__)

@@ -1,21 +1,24 @@
-"""The knowledge base: what weft knows of library functions.  One declarative `Entry` a function: the objects it stands
-for, its parameters, and how a call becomes IR.
+"""The knowledge base: what weft knows of library functions.  One declarative `Entry` a function: the object it stands
+for, its parameters and what of them is covered, and how a call becomes IR.
 
 Modules of this package define entries with `@native(...)`; `lookup` finds one for a Python object, `method` for a
-method of arrays.  An argument that an entry does not name is never ignored: the call is then Unsupported.
+method of arrays.  An argument that an entry does not name is never ignored: the call is then Unsupported.  `weft
+support`, the page docs/support.md and the generated tests read the same entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend.masks import settled
-from weft.frontend.values import Object, Value
+from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value, describe
 
 if TYPE_CHECKING:
     from weft.frontend.builder import Builder
@@ -45,6 +48,42 @@ class Bound:
 Build = Callable[[Bound], Value]
 
 
+Category = Literal["native", "library"]
+
+#: The kinds of dtypes, as NumPy's letters: bool, signed, unsigned, floating, complex.
+ALL_KINDS = "biufc"
+
+
+#: What is covered of arguments that many functions have, unless an entry says otherwise.
+COMMON_LIMITS: dict[str, str] = {
+    "dtype": "one to which NumPy casts the operands safely",
+    "casting": "what NumPy does by default",
+    "order": "C order, or that of the operand",
+    "initial": "a number of the type of the result",
+    "out": "an array whose dtype the result is cast to safely",
+    "where": "along one axis or all of them",
+}
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What of a function an entry covers, where that is less than everything: what is outside takes the black-box path.
+
+    category: "library" if the work is done by BLAS, LAPACK or an FFT library.
+    kinds: the dtype kinds of the operands, which are the parameters without a default; others are refused.
+    ranks: those of the first operand; None for any.
+    only: for a parameter, the values that are covered, as they would be written, or a description in words.
+    borrows: NumPy gives a view; natively it can be read at once, but not be kept.
+    """
+
+    category: Category = "native"
+    kinds: str = ALL_KINDS
+    ranks: tuple[int, ...] | None = None
+    only: tuple[tuple[str, tuple[str, ...] | str], ...] = ()
+    borrows: bool = False
+    note: str = ""
+
+
 @dataclass(frozen=True)
 class Entry:
     """A library function: `parameters` in order (a name with a leading * takes the rest), `build` makes the value."""
@@ -53,30 +92,120 @@ class Entry:
     parameters: tuple[str, ...]
     build: Build
     masks: bool = False  # the entry takes the elements chosen by a mask as they are; to others they are an array
+    target: Any = None  # the function itself; of a method the attribute of np.ndarray
+    is_method: bool = False
+    coverage: Coverage = Coverage()
+
+    @property
+    def limits(self) -> dict[str, tuple[str, ...] | str]:
+        """For the parameters that are covered in part: the values that are, or a description of them."""
+        common = {name: words for name, words in COMMON_LIMITS.items() if name in self.parameters}
+        return {**common, **dict(self.coverage.only)}
+
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The parameters that take one argument each."""
+        return tuple(name for name in self.parameters if not name.startswith("*"))
 
     def call(self, builder: Builder, args: Sequence[Value], kwargs: dict[str, Value]) -> Value:
-        span = builder.emitter.span
         if not self.masks:
             args = [settled(value, builder.emitter) for value in args]
             kwargs = {key: settled(value, builder.emitter) for key, value in kwargs.items()}
         given: dict[str, Value] = {}
         rest: tuple[Value, ...] = ()
-        plain = [p for p in self.parameters if not p.startswith("*")]
-        if any(p.startswith("*") for p in self.parameters):
-            position = next(k for k, p in enumerate(self.parameters) if p.startswith("*"))
-            rest = tuple(args[position:])
-            args = args[:position]
-        if len(args) > len(plain):
-            raise Unsupported(span, f"{self.name}() with {len(args)} arguments")
-        for name, value in zip(plain, args):
+        star = next((k for k, p in enumerate(self.parameters) if p.startswith("*")), None)
+        if star is not None:
+            rest, args = tuple(args[star:]), args[:star]
+        named = [(self.positional(position), value) for position, value in enumerate(args)]
+        for name, value in (*named, *((self.keyword(key), value) for key, value in kwargs.items())):
+            if name is None or name in given:
+                raise self._uncovered(builder, len(args), kwargs)
             given[name] = value
-        for name, value in kwargs.items():
-            if name not in plain or name in given:
-                raise Unsupported(
-                    span, f"the argument {name} of {self.name}()", "leave it out, or compute it in two steps"
-                )
-            given[name] = value
-        return self.build(Bound(builder, self.name, given, rest))
+        self._check_kinds(builder, (*(given[name] for name in operands(self) if name in given), *rest))
+        return _as_scalar(self.build(Bound(builder, self.name, given, rest)))
+
+    def _check_kinds(self, builder: Builder, values: Sequence[Value]) -> None:
+        if self.coverage.kinds == ALL_KINDS:
+            return
+        for value in values:
+            value = value.array if isinstance(value, Mask) else value
+            if isinstance(value, Tuple):
+                self._check_kinds(builder, value.items)
+            elif isinstance(value, (Array, Scalar)) and value.type.dtype.kind not in self.coverage.kinds:
+                raise Unsupported(builder.emitter.span, f"{self.name}() of {describe(value)}")
+
+    def accepts(self, name: str) -> bool:
+        """Whether the entry covers the parameter `name` of the function."""
+        return name in self.plain or any(
+            place.name == name and place.kind in (_POSITIONAL_ONLY, _EITHER) and self.positional(position) is not None
+            for position, place in enumerate(signature(self) or ())
+        )
+
+    def _uncovered(self, builder: Builder, count: int, kwargs: Mapping[str, Value]) -> Unsupported:
+        wrong = [name for name in kwargs if self.keyword(name) is None]
+        what = f"the argument {wrong[0]} of {self.name}()" if wrong else f"{self.name}() with {count} arguments"
+        return Unsupported(builder.emitter.span, what, "leave it out, or compute it in two steps")
+
+    def positional(self, position: int) -> str | None:
+        """The parameter that the argument at `position` is for; None if the entry does not cover it.
+
+        The order is that of the function itself: an entry may leave out a parameter between two others.
+        """
+        declared = self.plain[position] if position < len(self.plain) else None
+        real = signature(self)
+        if real is None or any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in real):
+            return declared
+        places = [p for p in real if p.kind in (_POSITIONAL_ONLY, _EITHER)]
+        if position >= len(places):
+            return None
+        place = places[position]
+        if place.kind is _POSITIONAL_ONLY:
+            return declared
+        if place.name in self.plain:
+            return place.name
+        # The entry's own name for the same place.
+        return declared if declared is not None and declared not in {p.name for p in real} else None
+
+    def keyword(self, name: str) -> str | None:
+        """The parameter that the keyword `name` is for; None if the entry does not cover it, or Python refuses it."""
+        real = signature(self)
+        if real is None or any(p.kind is inspect.Parameter.VAR_KEYWORD for p in real):
+            positional = {p.name for p in real or () if p.kind is _POSITIONAL_ONLY}
+            return name if name in self.plain and name not in positional else None
+        for position, place in enumerate(real):
+            if place.name == name and place.kind is not _POSITIONAL_ONLY:
+                return self.positional(position) if place.kind is _EITHER else (name if name in self.plain else None)
+        return None
+
+
+_POSITIONAL_ONLY = inspect.Parameter.POSITIONAL_ONLY
+_EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
+
+@functools.cache
+def signature(entry: Entry) -> tuple[inspect.Parameter, ...] | None:
+    """The parameters of the function that an entry stands for; None where Python cannot tell."""
+    try:
+        return tuple(inspect.signature(entry.target).parameters.values())
+    except (TypeError, ValueError):
+        return None
+
+
+def _as_scalar(value: Value) -> Value:
+    """A computed array of rank 0 is the number in it: NumPy turns most of them into scalars."""
+    if isinstance(value, Array) and not value.rank and value.view is None and not value.is_list:
+        return Scalar(value.element(()))
+    return value
+
+
+@functools.cache
+def operands(entry: Entry) -> tuple[str, ...]:
+    """The parameters that have no default: what the function works on."""
+    real = signature(entry)
+    if real is None:
+        return entry.plain[:1]
+    count = sum(p.default is p.empty and p.kind in (_POSITIONAL_ONLY, _EITHER) for p in real)
+    return entry.plain[: max(count, 1)]
 
 
 _FUNCTIONS: dict[object, tuple[Any, Entry]] = {}
@@ -91,16 +220,32 @@ def _key(thing: Any) -> object:
 
 
 def native(
-    *objects: Any, parameters: str, method: str | None = None, name: str | None = None, masks: bool = False
+    *objects: Any,
+    parameters: str,
+    method: str | None = None,
+    name: str | None = None,
+    masks: bool = False,
+    category: Category = "native",
+    kinds: str = ALL_KINDS,
+    ranks: tuple[int, ...] | None = None,
+    only: Mapping[str, tuple[str, ...] | str] | None = None,
+    borrows: bool = False,
+    note: str = "",
 ) -> Callable[[Build], Build]:
-    """Declare that calls of `objects` (and the array method `method`) are built by the decorated function."""
+    """Declare that calls of `objects` (and the array method `method`) are built by the decorated function.
+
+    What the entry does not cover of the function is declared here, too: see `Coverage`.
+    """
+    names = tuple(parameters.split())
+    coverage = Coverage(category, kinds, ranks, tuple((only or {}).items()), borrows, note)
 
     def register(build: Build) -> Build:
         for thing in objects:
             title = name or str(getattr(thing, "__name__", thing))
-            _FUNCTIONS[_key(thing)] = (thing, Entry(title, tuple(parameters.split()), build, masks))
+            _FUNCTIONS[_key(thing)] = (thing, Entry(title, names, build, masks, thing, False, coverage))
         if method is not None:
-            _METHODS[method] = Entry(method, tuple(parameters.split()), build, masks)
+            target = getattr(np.ndarray, method, None)
+            _METHODS[method] = Entry(method, names, build, masks, target, True, coverage)
         return build
 
     return register
@@ -113,8 +258,14 @@ def _load() -> None:
             assembling,
             counting,
             creation,
+            dtypes,
+            elementwise,
+            fourier,
             grids,
+            linalg,
             linear,
+            matrices,
+            methods,
             python,
             reductions,
             scans,

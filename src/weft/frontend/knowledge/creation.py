@@ -17,7 +17,7 @@ from weft.frontend.values import Array, Range, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
 from weft.ir.program import Layout
-from weft.ir.types import BOOL, F64, FLOAT, INT, DType, ScalarType, from_numpy, promote
+from weft.ir.types import BOOL, F64, FLOAT, I64, INT, DType, ScalarType, from_numpy, promote
 
 
 def shape_of(value: Value, emitter: Emitter) -> tuple[Expr, ...]:
@@ -63,9 +63,9 @@ def filled(call: Bound, shape: tuple[Expr, ...], of: ScalarType, value: Expr | N
     return arrays.of_buffer(buffer)
 
 
-def _order(call: Bound) -> None:
+def _order(call: Bound, allowed: tuple[str, ...] = ("C",)) -> None:
     order = call.get("order")
-    if order is not None and constant(order, call.builder.emitter) not in ("C", "K", "A"):
+    if order is not None and constant(order, call.builder.emitter) not in allowed:
         raise Unsupported(call.builder.emitter.span, f"order= of {call.name}()")
 
 
@@ -85,7 +85,7 @@ _constant_fill(np.empty, None)
 
 def _like(call: Bound) -> tuple[tuple[Expr, ...], ScalarType]:
     prototype = arrays.as_array(as_plain(call.need("a")), call.builder.emitter)
-    _order(call)
+    _order(call, ("C", "K", "A"))
     given = call.get("shape")
     shape = prototype.shape if given is None else shape_of(given, call.builder.emitter)
     return shape, dtype_of(call, prototype.type.strong)
@@ -169,10 +169,11 @@ def _arange(call: Bound) -> Value:
     else:
         start, stop = first, _scalar(call, call.need("stop"))
     step = Const(1, INT) if call.get("step") is None else _scalar(call, call.need("step"))
-    kind = promote(promote(start.type, stop.type), step.type)
-    if kind.dtype is DType.BOOL or kind.dtype.is_complex:
+    # Whatever integers and floats it is given, NumPy counts in int64 or float64.
+    kind = promote(promote(promote(start.type.strong, stop.type.strong), step.type.strong), I64)
+    if kind.dtype.is_complex:
         raise Unsupported(emitter.span, f"np.arange of {kind}")
-    of = dtype_of(call, kind.strong)
+    of = dtype_of(call, kind)
     if kind.dtype.is_integer:
         start, stop, step = (arith.cast(e, INT) for e in (start, stop, step))
         return _integer_range(call, start, stop, step, of)
@@ -246,6 +247,8 @@ def _copy(call: Bound) -> Value:
 
 @native(np.array, parameters="object dtype copy")
 def _array(call: Bound) -> Value:
+    if not constant_bool(call.get("copy"), call.builder.emitter, True):
+        raise Unsupported(call.builder.emitter.span, "np.array with copy=False", "use np.asarray")
     return _as_array(call, call.need("object"), copy=True)
 
 

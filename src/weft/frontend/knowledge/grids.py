@@ -56,11 +56,19 @@ def index_grid(shape: tuple[Expr, ...], axis: int, of: ScalarType) -> Array:
     return Array(shape, of, lambda at: arith.cast(at[axis], of))
 
 
+def _counting_type(call: Bound, default: ScalarType) -> ScalarType:
+    """The dtype of a grid: NumPy counts to no more than two in booleans."""
+    of = dtype_of(call, default)
+    if of.dtype is DType.BOOL:
+        raise Unsupported(call.builder.emitter.span, f"{call.name}() in booleans")
+    return of
+
+
 @native(np.indices, parameters="dimensions dtype sparse")
 def _indices(call: Bound) -> Value:
     emitter = call.builder.emitter
     shape = shape_of(call.need("dimensions"), emitter)
-    of = dtype_of(call, I64)
+    of = _counting_type(call, I64)
     if constant_bool(call.get("sparse"), emitter):
         thin = [tuple(e if k == axis else ONE for k, e in enumerate(shape)) for axis in range(len(shape))]
         return Tuple(tuple(arrays.materialise(index_grid(s, k, of), emitter, "index") for k, s in enumerate(thin)))
@@ -79,7 +87,7 @@ def stacked(shape: tuple[Expr, ...], parts: list[Array], of: ScalarType, emitter
 @native(np.fromfunction, parameters="function shape dtype")
 def _fromfunction(call: Bound) -> Value:
     shape = shape_of(call.need("shape"), call.builder.emitter)
-    of = dtype_of(call, F64)
+    of = _counting_type(call, F64)
     grids: list[Value] = [index_grid(shape, axis, of) for axis in range(len(shape))]
     return call.builder.call(call.need("function"), grids, {}, call.builder.scope.source.tree)
 

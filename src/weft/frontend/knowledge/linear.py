@@ -13,10 +13,11 @@ from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.reductions import mean_value, sum_type
 from weft.frontend.knowledge.shaping import diagonal, permuted
-from weft.frontend.knowledge.ufuncs import as_plain, deliver
+from weft.frontend.knowledge.ufuncs import MEANINGS, Meaning, as_plain, deliver, operation
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Reduce, integer
+from weft.ir.program import Layout
 from weft.ir.types import INT, DType, ScalarType, promote
 
 
@@ -94,6 +95,11 @@ def _matmul(call: Bound) -> Value:
 def _dot(call: Bound) -> Value:
     left, right = _pair(call, "a", "b")
     emitter = call.builder.emitter
+    out = call.get("out")
+    if isinstance(out, Array):
+        whole = out.view is not None and out.view.whole and emitter.buffers[out.view.buffer].layout is Layout.C
+        if not whole or out.type != promote(left.type.strong, right.type.strong):
+            raise Unsupported(emitter.span, "ValueError: output array is not acceptable")
     if not left.rank or not right.rank:
         return deliver(call, arrays.apply("mul", [as_plain(call.need("a")), as_plain(call.need("b"))], emitter))
     if right.rank <= 2 and left.rank <= 2:
@@ -107,6 +113,8 @@ def _dot(call: Bound) -> Value:
 @native(np.inner, parameters="a b")
 def _inner(call: Bound) -> Value:
     left, right = _pair(call, "a", "b")
+    if not left.rank or not right.rank:
+        return arrays.apply("mul", [as_plain(call.need("a")), as_plain(call.need("b"))], call.builder.emitter)
     first, second = "abcdefgh"[: left.rank - 1] + "k", "uvwxyz"[: right.rank - 1] + "k"
     return contract(
         [left, right], [first, second], first[:-1] + second[:-1], call.builder.emitter, "shapes not aligned"
@@ -131,18 +139,20 @@ def _outer(call: Bound) -> Value:
     emitter = call.builder.emitter
     if left.rank != 1 or right.rank != 1:
         raise Unsupported(emitter.span, "np.outer of matrices", "ravel them first")
-    return deliver(call, outer("mul", left, right, emitter))
+    return deliver(call, outer(operation("mul"), left, right, emitter))
 
 
-def outer(op: str, left: Array, right: Array, emitter: Emitter) -> Value:
-    """OP of every pair of elements."""
+def outer(meaning: Meaning, left: Array, right: Array, emitter: Emitter) -> Value:
+    """A function of every pair of elements."""
     rank = left.rank
 
     def rows(at: Index) -> Index:
         return at[:rank]
 
     column = arrays.remap(left, left.shape + (ONE,) * right.rank, rows)
-    return arrays.apply(op, [column, right], emitter)
+    pair = arrays.powers([column, right], emitter) if meaning is MEANINGS[np.power] else [column, right]
+    span = emitter.span
+    return arrays.elementwise(pair, lambda parts: meaning.combine(parts, span), emitter, meaning.cost)
 
 
 @native(np.trace, parameters="a", method="trace")

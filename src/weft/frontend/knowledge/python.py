@@ -350,19 +350,29 @@ def _compare(op: str, left: Expr, right: float) -> Expr:
     return Op(op, (left, Const(right, FLOAT)), BOOL)
 
 
-def _domain(kind: str, x: Expr) -> Expr | None:
-    nan = Op("isnan", (x,), BOOL)
+#: The largest arguments whose results are finite.
+_LARGEST = {
+    "exp": 709.782712893384,
+    "expm1": 709.782712893384,
+    "exp2": 1023.9999999999999,
+    "sinh": 710.4758600739439,
+    "cosh": 710.4758600739439,
+}
+
+
+def _outside(kind: str, x: Expr) -> Expr | None:
+    """Whether Python raises ValueError; a NaN compares false, as it should."""
     tests: dict[str, Callable[[], Expr]] = {
-        "nonnegative": lambda: _compare("ge", x, 0.0),
-        "positive": lambda: _compare("gt", x, 0.0),
-        "above -1": lambda: _compare("gt", x, -1.0),
-        "above 1": lambda: _compare("ge", x, 1.0),
-        "unit": lambda: _compare("le", Op("abs", (x,), FLOAT), 1.0),
-        "inside 1": lambda: _compare("lt", Op("abs", (x,), FLOAT), 1.0),
-        "finite": lambda: Op("not", (Op("isinf", (x,), BOOL),), BOOL),
+        "nonnegative": lambda: _compare("lt", x, 0.0),
+        "positive": lambda: _compare("le", x, 0.0),
+        "above -1": lambda: _compare("le", x, -1.0),
+        "above 1": lambda: _compare("lt", x, 1.0),
+        "unit": lambda: _compare("gt", Op("abs", (x,), FLOAT), 1.0),
+        "inside 1": lambda: _compare("ge", Op("abs", (x,), FLOAT), 1.0),
+        "finite": lambda: Op("isinf", (x,), BOOL),
     }
-    inside = tests.get(kind)
-    return None if inside is None else Op("or", (inside(), nan), BOOL)
+    outside = tests.get(kind)
+    return None if outside is None else outside()
 
 
 def _register_math(name: str, op: str, kind: str) -> None:
@@ -376,11 +386,15 @@ def _register_math(name: str, op: str, kind: str) -> None:
         if name == "log" and "base" in call.given:
             raise Unsupported(emitter.span, "math.log with a base", "divide by the logarithm of the base")
         x = emitter.snapshot(arith.cast(_real(call, "x"), FLOAT), "x")
-        inside = _domain(kind, x)
-        if inside is not None:
-            emitter.check(inside, "ValueError", "math domain error")
+        outside = _outside(kind, x)
+        if outside is not None:
+            emitter.check(Op("not", (outside,), BOOL), "ValueError", "math domain error")
         result: Expr = Op(op, (x,), FLOAT, emitter.span)
-        if kind == "overflow":
+        if name in _LARGEST:
+            size = Op("abs", (x,), FLOAT) if name in ("sinh", "cosh") else x
+            over = Op("and", (_compare("gt", size, _LARGEST[name]), _compare("lt", size, math.inf)), BOOL)
+            emitter.check(Op("not", (over,), BOOL), "OverflowError", "math range error")
+        elif kind == "overflow":
             result = emitter.snapshot(result, name)
             fine = Op("or", (Op("isfinite", (result,), BOOL), Op("not", (Op("isfinite", (x,), BOOL),), BOOL)), BOOL)
             emitter.check(fine, "OverflowError", "math range error")
@@ -498,17 +512,17 @@ def _item(call: Bound) -> Value:
     return Scalar(arith.cast(value.expr, kinds[value.type.dtype.kind]))
 
 
-@native(parameters="a", method="conj")
-def _conj(call: Bound) -> Value:
-    return elements(call, [call.need("a")], "conj")
-
-
-@native(parameters="a", method="conjugate")
 def _conjugate(call: Bound) -> Value:
     value = call.need("a")
     if isinstance(value, Scalar):
         return Scalar(arith.function("conj", (value.expr,), call.builder.emitter.span))
+    if isinstance(value, Array) and not value.type.dtype.is_complex:
+        return value  # the array itself, as NumPy gives it
     return elements(call, [value], "conj")
+
+
+native(parameters="a", method="conj")(_conjugate)
+native(parameters="a", method="conjugate")(_conjugate)
 
 
 @native(np.isscalar, parameters="x")

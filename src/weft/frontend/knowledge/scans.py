@@ -1,5 +1,4 @@
 """Running totals, differences, sliding products, interpolation: what each element makes of those before or beside it.
-Also the methods of ufuncs: reduce, accumulate, at.
 """
 
 from __future__ import annotations
@@ -9,33 +8,32 @@ from dataclasses import replace
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, masks
-from weft.frontend.constants import constant, constant_axis, constant_bool, constant_int
+from weft.frontend import arith, arrays
+from weft.frontend.constants import constant, constant_axis, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.knowledge.reductions import sum_type, wanted_type
+from weft.frontend.knowledge.reductions import reduced_in, sum_type
 from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.shaping import flattened, joined
-from weft.frontend.knowledge.ufuncs import UFUNCS, as_plain, deliver
-from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
+from weft.frontend.knowledge.ufuncs import Meaning, deliver, operation
+from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.frontend.writing import (
     at_least_one,
     bisect,
     both,
     last,
     loop,
-    may_share,
     nest,
     pick,
     shortened,
     variable,
 )
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Reduce, Var, integer
+from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Reduce, Var, integer
 from weft.ir.types import BOOL, F64, FLOAT, INT, DType, ScalarType, promote
 
 
-def scan(array: Array, op: str, axis: int, of: ScalarType, emitter: Emitter) -> Array:
+def scan(array: Array, meaning: Meaning, axis: int, of: ScalarType, emitter: Emitter) -> Array:
     """out[0] = a[0]; out[k] = out[k - 1] OP a[k], along one axis."""
     buffer = emitter.allocate("scan", of, array.shape)
     whole = arrays.of_buffer(buffer)
@@ -47,7 +45,7 @@ def scan(array: Array, op: str, axis: int, of: ScalarType, emitter: Emitter) -> 
         dims, inner = emitter.domain(array.shape[axis + 1 :], "lmnpqrst")
         place = (*outer, k, *inner)
         before = whole.element((*outer, ix.sub(k, ONE), *inner))
-        value = arith.binary(op, before, arith.cast(array.element(place), of), emitter.span)
+        value = meaning.combine((before, arith.cast(array.element(place), of)), emitter.span)
         emitter.assign(dims, buffer.name, place, arith.cast(value, of))
     return whole
 
@@ -60,123 +58,12 @@ def _running(op: str, function: object, method: str) -> None:
         axis = axis_of(call, array.rank)
         if axis is None:
             array, axis = flattened(array, emitter), 0
-        of = wanted_type(call, sum_type(array.type))
-        return deliver(call, scan(arrays.evaluated(array, emitter), op, axis, of, emitter))
+        of = reduced_in(call, array.type.strong, sum_type(array.type))
+        return deliver(call, scan(arrays.evaluated(array, emitter), operation(op), axis, of, emitter), exact=True)
 
 
 _running("add", np.cumsum, "cumsum")
 _running("mul", np.cumprod, "cumprod")
-
-
-# --- methods of ufuncs ----------------------------------------------------------------------------------------------
-
-_WIDENING = ("add", "mul")
-_TRUTHS: dict[np.ufunc, str] = {np.logical_and: "and", np.logical_or: "or"}
-_FOLDS = (np.add, np.multiply, np.minimum, np.maximum, np.bitwise_and, np.bitwise_or, np.bitwise_xor, *_TRUTHS)
-
-
-def _folded_type(call: Bound, ufunc: np.ufunc, array: Array) -> ScalarType:
-    if ufunc in _TRUTHS:
-        return BOOL
-    default = sum_type(array.type) if UFUNCS[ufunc] in _WIDENING else array.type.strong
-    return wanted_type(call, default)
-
-
-def _elements_for(ufunc: np.ufunc, array: Array, of: ScalarType) -> Array:
-    """The elements as the ufunc reduces them: their truth for a logical one."""
-    if ufunc in _TRUTHS:
-        return masks.truths(array)
-    view = array.view if of == array.type else None
-    return Array(array.shape, of, lambda at: arith.cast(array.element(at), of), view, cost=array.cost)
-
-
-def _register_reduce(ufunc: np.ufunc) -> None:
-    @native(ufunc.reduce, parameters="array axis dtype out keepdims", name=f"{ufunc.__name__}.reduce")
-    def build(call: Bound) -> Value:
-        emitter = call.builder.emitter
-        array = operand(call, "array")
-        op = _TRUTHS.get(ufunc) or UFUNCS[ufunc]
-        if array.type.dtype is DType.BOOL and ufunc in (np.bitwise_and, np.bitwise_or):
-            op = "and" if ufunc is np.bitwise_and else "or"
-        if array.type.dtype.is_complex and op in ("minimum", "maximum"):
-            raise Unsupported(emitter.span, f"{call.name}() of complex numbers")
-        if array.type.dtype is DType.BOOL and op in ("minimum", "maximum", "bitxor"):
-            raise Unsupported(emitter.span, f"{call.name}() of booleans")
-        axis = constant_axis(call.given["axis"], emitter) if "axis" in call.given else 0
-        axes = arrays.normalise_axes(axis, array.rank, emitter)
-        of = _folded_type(call, ufunc, array)
-        keepdims = constant_bool(call.get("keepdims"), emitter)
-        reduced = arrays.reduce(_elements_for(ufunc, array, of), op, axes, keepdims, emitter, op, of)
-        return deliver(call, reduced)
-
-
-def _register_accumulate(ufunc: np.ufunc) -> None:
-    @native(ufunc.accumulate, parameters="array axis dtype out", name=f"{ufunc.__name__}.accumulate")
-    def build(call: Bound) -> Value:
-        emitter = call.builder.emitter
-        array = operand(call, "array")
-        op = _TRUTHS.get(ufunc) or UFUNCS[ufunc]
-        axis = axis_of(call, array.rank, default=0)
-        if axis is None or not array.rank:
-            raise Unsupported(emitter.span, f"{call.name}() without an axis")
-        of = _folded_type(call, ufunc, array)
-        if of.dtype.is_complex and op in ("minimum", "maximum"):
-            raise Unsupported(emitter.span, f"{call.name}() of complex numbers")
-        ready = arrays.evaluated(_elements_for(ufunc, array, of), emitter)
-        if op in ("and", "or"):
-            op = "bitand" if op == "and" else "bitor"
-        return deliver(call, scan(ready, op, axis, of, emitter))
-
-
-def _register_at(ufunc: np.ufunc) -> None:
-    @native(ufunc.at, parameters="a indices b", name=f"{ufunc.__name__}.at")
-    def build(call: Bound) -> Value:
-        emitter = call.builder.emitter
-        target = call.need("a")
-        if not isinstance(target, Array) or target.view is None:
-            raise Unsupported(emitter.span, f"{call.name}() on something that is not an array in memory")
-        key = _own(call.need("indices"), target, emitter)
-        if isinstance(key, Array) and key.type.dtype is DType.BOOL:
-            key = Tuple(masks.positions(key, emitter))
-        place = call.builder.subscript(target, key, None, store=True)
-        if isinstance(place, Scalar):
-            expr = place.expr
-            assert isinstance(expr, Read)
-            place = arrays.view(emitter.buffers[expr.buffer], (), lambda at: expr.index)
-        assert isinstance(place, Array) and place.view is not None
-        value = as_plain(call.need("b"))
-        if isinstance(value, Scalar):
-            arrays.weak_int(value.expr, target.type, emitter)
-        source = _own(arrays.as_array(value, emitter), target, emitter)
-        assert isinstance(source, Array)
-        shape = arrays.broadcast_shapes([place.shape, source.shape], emitter)
-        if len(shape) != place.rank:
-            raise Unsupported(emitter.span, f"ValueError: the values of {call.name}() do not fit its indices")
-        source = arrays.broadcast_to(source, shape)
-        with nest(emitter, shape) as at:
-            result = arith.function(UFUNCS[ufunc], (place.element(at), source.element(at)), emitter.span)
-            arrays.check_in_place(result.type, target.type, emitter)
-            emitter.assign((), place.view.buffer, place.view.index(at), arith.cast(result, target.type))
-        emitter.mutations += 1
-        return Object(None)
-
-
-def _own(value: Value, target: Array, emitter: Emitter) -> Value:
-    """The value, copied if writing to the target might change it."""
-    if isinstance(value, Tuple):
-        return replace(value, items=tuple(_own(item, target, emitter) for item in value.items))
-    assert target.view is not None
-    if isinstance(value, Array) and value.rank and (value.cost or may_share(value, target.view.buffer, emitter)):
-        return arrays.materialise(value, emitter)
-    return value
-
-
-for _ufunc in _FOLDS:
-    _register_reduce(_ufunc)
-    _register_accumulate(_ufunc)
-_register_accumulate(np.subtract)
-for _ufunc in (np.add, np.subtract, np.multiply, np.true_divide, np.minimum, np.maximum, np.bitwise_or, np.bitwise_and):
-    _register_at(_ufunc)
 
 
 # --- differences ----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
-from weft.frontend.constants import constant, constant_axis, constant_int
+from weft.frontend.constants import constant, constant_axis, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import dtype_named, shape_of
@@ -34,9 +34,9 @@ def permuted(array: Array, order: tuple[int, ...]) -> Array:
 @native(np.transpose, parameters="a axes")
 def _transpose(call: Bound) -> Value:
     array = _operand(call)
-    axes = call.get("axes")
+    axes, emitter = call.get("axes"), call.builder.emitter
     order = (
-        tuple(reversed(range(array.rank))) if axes is None else _axes(constant(axes, call.builder.emitter), array.rank)
+        tuple(reversed(range(array.rank))) if axes is None else _axes(constant(axes, emitter), array.rank, emitter)
     )
     return permuted(array, order)
 
@@ -48,11 +48,14 @@ def _transpose_method(call: Bound) -> Value:
     given = [constant(value, emitter) for value in call.rest]
     if len(given) == 1 and (isinstance(given[0], tuple) or given[0] is None):
         given = list(given[0] or ())
-    order = _axes(tuple(given), array.rank) if given else tuple(reversed(range(array.rank)))
+    order = _axes(tuple(given), array.rank, emitter) if given else tuple(reversed(range(array.rank)))
     return permuted(array, order)
 
 
-def _axes(order: tuple[int, ...], rank: int) -> tuple[int, ...]:
+def _axes(order: tuple[int, ...], rank: int, emitter: Emitter) -> tuple[int, ...]:
+    inside = all(-rank <= axis < rank for axis in order)
+    if not inside or sorted(axis % rank for axis in order) != list(range(rank)):
+        raise Unsupported(emitter.span, "ValueError: axes that are not those of the array")
     return tuple(axis % rank for axis in order)
 
 
@@ -96,6 +99,8 @@ def _squeeze(call: Bound) -> Value:
             call.builder.emitter.span,
             "ValueError: cannot select an axis to squeeze out which has size not equal to one",
         )
+    if not dropped:
+        return array
     kept = [k for k in range(array.rank) if k not in dropped]
 
     def index(at: Index) -> Index:
@@ -124,17 +129,32 @@ def _broadcast_to(call: Bound) -> Value:
     return replace(arrays.broadcast_to(array, shape), view=None, borrowed=array.view is not None)
 
 
-@native(parameters="a dtype order casting subok copy", method="astype")
+@native(
+    parameters="a dtype order casting subok copy",
+    method="astype",
+    only={"order": ("'K'", "'C'", "'A'"), "casting": ("'unsafe'",)},
+)
 def _astype(call: Bound) -> Value:
     value = call.need("a")
     emitter = call.builder.emitter
     of = dtype_named(constant(call.need("dtype"), emitter), emitter)
+    _plain_astype(call)
     if isinstance(value, Scalar):
         return Scalar(arith.cast(value.expr, of))
     array = _operand(call)
+    if array.type == of and not constant_bool(call.get("copy"), emitter, True):
+        return array
     if array.type.dtype.is_complex and not of.dtype.is_complex:
         return Array(array.shape, of, lambda at: _discarding(array.element(at), of, emitter), cost=array.cost + 1)
     return Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost + 1)
+
+
+def _plain_astype(call: Bound) -> None:
+    emitter = call.builder.emitter
+    for name, allowed in (("order", ("K", "C", "A")), ("casting", ("unsafe",))):
+        given = call.get(name)
+        if given is not None and constant(given, emitter) not in allowed:
+            raise Unsupported(emitter.span, f"{name}= of astype()")
 
 
 def _discarding(expr: Expr, of: ScalarType, emitter: Emitter) -> Expr:
@@ -343,8 +363,13 @@ def _concatenate(call: Bound) -> Value:
     if not isinstance(given, Tuple):
         raise Unsupported(emitter.span, "np.concatenate of something that is not a tuple or list of arrays")
     parts = [arrays.as_array(as_plain(item), emitter) for item in given.items]
+    if "axis" in call.given and call.get("axis") is None:
+        return joined([flattened(part, emitter) for part in parts], 0, emitter)
     axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter)
-    return joined(parts, axis % parts[0].rank, emitter)
+    rank = parts[0].rank if parts else 0
+    if not -rank <= axis < rank or any(part.rank != rank for part in parts):
+        raise Unsupported(emitter.span, "np.concatenate of arrays that do not fit, or along an axis they do not have")
+    return joined(parts, axis % rank, emitter)
 
 
 def joined(parts: list[Array], axis: int, emitter: Emitter) -> Array:
@@ -373,13 +398,17 @@ def joined(parts: list[Array], axis: int, emitter: Emitter) -> Array:
 
 
 def _stack(function: object) -> None:
-    @native(function, parameters="arrays axis")
+    @native(function, parameters="arrays axis" if function is np.stack else "tup")
     def build(call: Bound) -> Value:
         emitter = call.builder.emitter
-        given = call.need("arrays")
+        given = call.need("arrays" if function is np.stack else "tup")
         if not isinstance(given, Tuple):
             raise Unsupported(emitter.span, f"{call.name}() of something that is not a tuple or list of arrays")
         parts = [arrays.as_array(as_plain(item), emitter) for item in given.items]
+        if function is not np.stack:
+            parts = [flattened(part, emitter) if not part.rank else part for part in parts]
+        if len({part.rank for part in parts}) != 1:
+            raise Unsupported(emitter.span, f"{call.name}() of nothing, or of arrays of different ranks")
         if function is np.stack:
             axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter) % (parts[0].rank + 1)
             lifted = [_lift(part, axis) for part in parts]

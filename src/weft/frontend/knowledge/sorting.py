@@ -251,6 +251,8 @@ def _argsort(call: Bound) -> Value:
 
 
 def _no_order(call: Bound) -> None:
+    if call.get("kind") is not None and call.get("stable") is not None:
+        raise Unsupported(call.builder.emitter.span, "ValueError: `kind` and `stable` at the same time")
     if call.get("order") is not None:
         raise Unsupported(call.builder.emitter.span, f"order= of {call.name}()")
 

@@ -1,20 +1,37 @@
-"""Universal functions: element by element, with broadcasting and `out=`."""
+"""Universal functions: element by element, with broadcasting, `out=`, `where=` and `dtype=`.
+
+`MEANINGS` says what each ufunc makes of one element of each operand; the call, `outer`, `reduce`, `accumulate` and `at`
+(see `methods`) all build on it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from weft.errors import Unsupported
+from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays, masks
-from weft.frontend.constants import constant_int
+from weft.frontend.constants import constant
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.values import Array, Mask, Scalar, Tuple, Value
+from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.ops import OPERATIONS
-from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType, can_cast
+from weft.ir.types import BOOL, INT, DType, ScalarType, can_cast, from_numpy, promote
 
+Combine = Callable[[tuple[Expr, ...], Span], Expr]
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a ufunc makes of one element of each operand, typed as NumPy types it, and what that costs."""
+
+    combine: Combine
+    cost: int = 1
+
+
+#: Ufuncs that are operations of the IR.
 UFUNCS: dict[np.ufunc, str] = {
     np.add: "add",
     np.subtract: "sub",
@@ -26,7 +43,6 @@ UFUNCS: dict[np.ufunc, str] = {
     np.power: "pow",
     np.negative: "neg",
     np.absolute: "abs",
-    np.fabs: "abs",
     np.equal: "eq",
     np.not_equal: "ne",
     np.less: "lt",
@@ -63,19 +79,187 @@ UFUNCS: dict[np.ufunc, str] = {
 } | {getattr(np, name): name for name in arith.ELEMENTARY}
 
 
-def elements(call: Bound, operands: list[Value], op: str) -> Value:
+def operation(op: str) -> Meaning:
+    """An operation of the IR with NumPy's typing."""
+    return Meaning(lambda parts, span: arith.function(op, parts, span), OPERATIONS[op].cost)
+
+
+MEANINGS: dict[np.ufunc, Meaning] = {ufunc: operation(op) for ufunc, op in UFUNCS.items()}
+
+
+# --- ufuncs composed of operations ----------------------------------------------------------------------------------
+
+
+def _meaning(*ufuncs: np.ufunc, cost: int = 1) -> Callable[[Combine], Combine]:
+    def register(combine: Combine) -> Combine:
+        for ufunc in ufuncs:
+            MEANINGS[ufunc] = Meaning(combine, cost)
+        return combine
+
+    return register
+
+
+def _floats(parts: tuple[Expr, ...], span: Span) -> tuple[tuple[Expr, ...], ScalarType]:
+    """Real operands in the floating type NumPy computes them in."""
+    of = parts[0].type
+    for part in parts[1:]:
+        of = promote(of, part.type)
+    if of.dtype.is_complex:
+        raise Unsupported(span, "TypeError: this function has no form for complex numbers")
+    of = arith.computed_in(of, span)
+    return tuple(arith.cast(part, of) for part in parts), of
+
+
+def _pick(test: Expr, then: Expr, orelse: Expr) -> Expr:
+    return Op("select", (test, then, orelse), then.type)
+
+
+def _logical(op: str) -> Combine:
+    def combine(parts: tuple[Expr, ...], span: Span) -> Expr:
+        left, right = (arith.condition(part) for part in parts)
+        return Op("ne" if op == "xor" else op, (left, right), BOOL)
+
+    return combine
+
+
+for _name in ("and", "or", "xor"):
+    MEANINGS[getattr(np, f"logical_{_name}")] = Meaning(_logical(_name))
+
+
+@_meaning(np.positive)
+def _positive(parts: tuple[Expr, ...], span: Span) -> Expr:
+    return arith.unary("pos", parts[0], span)
+
+
+@_meaning(np.fabs)
+def _fabs(parts: tuple[Expr, ...], span: Span) -> Expr:
+    (x,), of = _floats(parts, span)
+    return Op("abs", (x,), of)
+
+
+@_meaning(np.square)
+def _square(parts: tuple[Expr, ...], span: Span) -> Expr:
+    x = parts[0]
+    if x.type.dtype is DType.BOOL:
+        x = arith.cast(x, ScalarType(DType.I8))
+    return arith.function("mul", (x, x), span)
+
+
+@_meaning(np.reciprocal, cost=5)
+def _reciprocal(parts: tuple[Expr, ...], span: Span) -> Expr:
+    x = parts[0]
+    if x.type.dtype.is_inexact:
+        return arith.function("truediv", (arith.cast(Const(1, INT), x.type), x), span)
+    of = ScalarType(DType.I8) if x.type.dtype is DType.BOOL else x.type.strong
+    f64 = ScalarType(DType.F64)
+    return arith.cast(Op("truediv", (Const(1.0, f64), arith.cast(x, f64)), f64), of)
+
+
+def _scaled(top: float, bottom: float) -> Combine:
+    def combine(parts: tuple[Expr, ...], span: Span) -> Expr:
+        (x,), of = _floats(parts, span)
+        kind = of.dtype.numpy.type
+        return Op("mul", (x, Const(float(kind(top) / kind(bottom)), of)), of)  # type: ignore[operator]
+
+    return combine
+
+
+for _ufunc, _top, _bottom in (
+    (np.deg2rad, np.pi, 180.0),
+    (np.radians, np.pi, 180.0),
+    (np.rad2deg, 180.0, np.pi),
+    (np.degrees, 180.0, np.pi),
+):
+    MEANINGS[_ufunc] = Meaning(_scaled(_top, _bottom))
+
+
+@_meaning(np.float_power, cost=25)
+def _float_power(parts: tuple[Expr, ...], span: Span) -> Expr:
+    is_complex = any(part.type.dtype.is_complex for part in parts)
+    of = ScalarType(DType.C128 if is_complex else DType.F64)
+    return Op("pow", tuple(arith.cast(part, of) for part in parts), of, span)
+
+
+@_meaning(np.heaviside, cost=3)
+def _heaviside(parts: tuple[Expr, ...], span: Span) -> Expr:
+    (x, middle), of = _floats(parts, span)
+    zero, one = Const(0.0, of), Const(1.0, of)
+    sides = _pick(Op("lt", (x, zero), BOOL), zero, one)
+    level = _pick(Op("eq", (x, zero), BOOL), middle, sides)
+    return _pick(Op("isnan", (x,), BOOL), x, level)
+
+
+def _log_of_sum(grow: str, unit: float, scale: float | None) -> Combine:
+    """log(exp(x) + exp(y)) from the larger one, in the base whose power is `grow`."""
+
+    def combine(parts: tuple[Expr, ...], span: Span) -> Expr:
+        (x, y), of = _floats(parts, span)
+        gap = Op("sub", (x, y), of)
+        more = Op("log1p", (Op(grow, (Op("neg", (Op("abs", (gap,), of),), of),), of),), of)
+        if scale is not None:
+            more = Op("mul", (Const(float(of.dtype.numpy.type(scale)), of), more), of)  # type: ignore[arg-type]
+        larger = _pick(Op("gt", (x, y), BOOL), x, y)
+        apart = _pick(Op("isnan", (gap,), BOOL), gap, Op("add", (larger, more), of))
+        unit_of = Const(float(of.dtype.numpy.type(unit)), of)  # type: ignore[arg-type]
+        return _pick(Op("eq", (x, y), BOOL), Op("add", (x, unit_of), of), apart)
+
+    return combine
+
+
+MEANINGS[np.logaddexp] = Meaning(_log_of_sum("exp", float(np.log(2.0)), None), 45)
+MEANINGS[np.logaddexp2] = Meaning(_log_of_sum("exp2", 1.0, 1.0 / float(np.log(2.0))), 45)
+
+
+@_meaning(np.spacing, cost=12)
+def _spacing(parts: tuple[Expr, ...], span: Span) -> Expr:
+    """The gap to the next number away from zero."""
+    (x,), of = _floats(parts, span)
+    beyond = Op("copysign", (Const(np.inf, of), x), of)
+    gap = Op("sub", (Op("nextafter", (x, beyond), of), x), of)
+    return _pick(Op("isinf", (x,), BOOL), Const(np.nan, of), gap)
+
+
+@_meaning(np.ldexp, cost=10)
+def _ldexp(parts: tuple[Expr, ...], span: Span) -> Expr:
+    (x,), of = _floats(parts[:1], span)
+    exponent = parts[1]
+    if exponent.type.dtype.kind not in "bi" and exponent.type.dtype not in (DType.U8, DType.U16, DType.U32):
+        raise Unsupported(span, f"np.ldexp with an exponent of {exponent.type}")
+    return Op("ldexp", (x, arith.cast(exponent, of)), of, span)
+
+
+def _bits(parts: tuple[Expr, ...], span: Span) -> Expr:
+    x = parts[0]
+    of = x.type.strong
+    if not of.dtype.is_integer:
+        if of.dtype is not DType.BOOL:
+            raise Unsupported(span, f"TypeError: np.bitwise_count of {of}")
+        of = ScalarType(DType.U8)
+    return arith.cast(Op("bitcount", (arith.cast(x, of),), of, span), ScalarType(DType.U8))
+
+
+if hasattr(np, "bitwise_count"):
+    MEANINGS[np.bitwise_count] = Meaning(_bits, 3)
+
+
+# --- calls ----------------------------------------------------------------------------------------------------------
+
+
+def elements(call: Bound, operands: Sequence[Value], how: str | Meaning) -> Value:
     """The operation on arrays or scalars, as NumPy: Python scalars are strong once they go through a ufunc alone."""
-    builder = call.builder
+    emitter = call.builder.emitter
     for operand in operands:
         if not isinstance(operand, (Scalar, Array, Mask)):
-            raise Unsupported(builder.emitter.span, f"{call.name}() of this argument", "pass numbers or arrays")
+            raise Unsupported(emitter.span, f"{call.name}() of this argument", "pass numbers or arrays")
     values: list[Value] = [as_plain(operand) for operand in operands]
     for value, other in zip(values, values[::-1]):
         if isinstance(value, Scalar) and isinstance(other, (Array, Scalar)) and value is not other:
-            arrays.weak_int(value.expr, other.type, builder.emitter)
-    span = builder.emitter.span
-    cost = OPERATIONS[op].cost
-    return strong(arrays.elementwise(values, lambda parts: arith.function(op, parts, span), builder.emitter, cost))
+            arrays.weak_int(value.expr, other.type, emitter)
+    if how == "pow" or how is MEANINGS[np.power]:
+        values = arrays.powers(values, emitter)
+    meaning = operation(how) if isinstance(how, str) else how
+    span = emitter.span
+    return strong(arrays.elementwise(values, lambda parts: meaning.combine(parts, span), emitter, meaning.cost))
 
 
 def as_plain(value: Value) -> Value:
@@ -98,167 +282,181 @@ def strong(value: Value) -> Value:
     return value
 
 
-def deliver(call: Bound, result: Value) -> Value:
-    """The result, through `out=` if that was given."""
-    out = call.get("out")
-    if out is None:
-        return result
+def destination(call: Bound, count: int = 1) -> tuple[Array | None, ...]:
+    """The arrays of `out=`, given alone or in a tuple."""
+    given = call.get("out")
+    emitter = call.builder.emitter
+    if given is None:
+        return (None,) * count
+    items = given.items if isinstance(given, Tuple) and not given.is_list else (given,)
+    if len(items) != count:
+        raise Unsupported(emitter.span, f"out= of {call.name}() that is not one array for each result")
+    found: list[Array | None] = []
+    for item in items:
+        if isinstance(item, Object) and item.value is None:
+            found.append(None)
+        elif isinstance(item, Array) and item.view is not None and not item.is_list:
+            found.append(item)
+        else:
+            raise Unsupported(emitter.span, f"out= of {call.name}() that is not an array")
+    return tuple(found)
+
+
+def casting_rule(call: Bound) -> str:
+    given = call.get("casting")
+    rule = "same_kind" if given is None else constant(given, call.builder.emitter)
+    if rule not in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        raise Unsupported(call.builder.emitter.span, f"casting={rule!r} of {call.name}()")
+    return str(rule)
+
+
+def deliver(call: Bound, result: Value, exact: bool = False) -> Value:
+    """The result, through `out=` if that was given; `exact`: it must have as many axes as the result."""
+    (out,) = destination(call)
+    return result if out is None else _write(call, result, out, None, exact)
+
+
+def _write(call: Bound, result: Value, out: Array, mask: Value | None, exact: bool = False) -> Value:
     emitter = call.builder.emitter
     result = masks.settled(result, emitter)
-    if not isinstance(out, Array) or out.view is None:
-        raise Unsupported(emitter.span, f"out= of {call.name}() that is not an array")
     of = result.type if isinstance(result, (Array, Scalar)) else None
-    if of is None or not can_cast(of.strong, out.type.dtype):
+    if of is None or not can_cast(of.strong, out.type.dtype, casting_rule(call)):
         raise Unsupported(emitter.span, f"out= of {call.name}() with a dtype that NumPy refuses")
-    if isinstance(result, Array) and result.rank > out.rank:
-        raise Unsupported(emitter.span, f"out= of {call.name}() with too few axes")
+    rank = result.rank if isinstance(result, Array) else 0
+    if rank > out.rank or (exact and rank != out.rank):
+        raise Unsupported(emitter.span, f"out= of {call.name}() with another number of axes")
+    if mask is not None:
+        result = _where_chosen(result, mask, out, call)
     arrays.store(out, result, emitter)
     return out
 
 
-def _register(ufunc: np.ufunc, op: str) -> None:
-    names = "x1 x2 out" if ufunc.nin == 2 else "x out"
-
-    @native(ufunc, parameters=names, masks=True)
-    def build(call: Bound) -> Value:
-        operands = [call.need(n) for n in names.split()[:-1]]
-        if op == "abs" and ufunc is np.fabs:
-            operands = [_floating(masks.settled(operands[0], call.builder.emitter))]
-        return deliver(call, elements(call, operands, op))
-
-
-def _floating(value: Value) -> Value:
-    if isinstance(value, Scalar) and not value.type.dtype.is_inexact:
-        return Scalar(arith.cast(value.expr, FLOAT))
-    if isinstance(value, Array) and not value.type.dtype.is_inexact:
-        of = arith.floating(value.type)
-        return Array(value.shape, of, lambda at: arith.cast(value.element(at), of), cost=value.cost)
-    return value
-
-
-for _ufunc, _op in UFUNCS.items():
-    _register(_ufunc, _op)
-
-
-def _logical(op: str) -> None:
-    @native(getattr(np, f"logical_{op}"), parameters="x1 x2 out")
-    def build(call: Bound) -> Value:
-        def combine(parts: tuple[Expr, ...]) -> Expr:
-            left, right = (arith.condition(part) for part in parts)
-            return Op("ne" if op == "xor" else op, (left, right), BOOL)
-
-        return deliver(
-            call,
-            arrays.elementwise([as_plain(call.need("x1")), as_plain(call.need("x2"))], combine, call.builder.emitter),
-        )
-
-
-for _name in ("and", "or", "xor"):
-    _logical(_name)
-
-
-@native(np.square, parameters="x out")
-def _square(call: Bound) -> Value:
-    value = as_plain(call.need("x"))
-    if isinstance(value, (Array, Scalar)) and value.type.dtype is DType.BOOL:
-        i8 = ScalarType(DType.I8)
-        value = arrays.elementwise([value], lambda parts: arith.cast(parts[0], i8), call.builder.emitter)
-    return deliver(call, elements(call, [value, value], "mul"))
-
-
-@native(np.reciprocal, parameters="x out")
-def _reciprocal(call: Bound) -> Value:
-    value = call.need("x")
-    if isinstance(value, (Array, Scalar)) and not value.type.dtype.is_inexact:
-        raise Unsupported(call.builder.emitter.span, "np.reciprocal of integers")
-    return deliver(call, elements(call, [Scalar(Const(1, INT)), value], "truediv"))
-
-
-def _scaled(function: np.ufunc, factor: float) -> None:
-    @native(function, parameters="x out")
-    def build(call: Bound) -> Value:
-        return deliver(call, elements(call, [call.need("x"), Scalar(Const(factor, FLOAT))], "mul"))
-
-
-_scaled(np.deg2rad, np.pi / 180.0)
-_scaled(np.radians, np.pi / 180.0)
-_scaled(np.rad2deg, 180.0 / np.pi)
-_scaled(np.degrees, 180.0 / np.pi)
-
-
-@native(np.where, parameters="condition x y")
-def _where(call: Bound) -> Value:
-    if "x" not in call.given and "y" not in call.given:
-        found = arrays.as_array(as_plain(call.need("condition")), call.builder.emitter)
-        return Tuple(masks.positions(found, call.builder.emitter))
-    operands = [as_plain(call.need(name)) for name in ("condition", "x", "y")]
-    for value, other in ((operands[1], operands[2]), (operands[2], operands[1])):
-        if isinstance(value, Scalar) and isinstance(other, (Array, Scalar)):
-            arrays.weak_int(value.expr, other.type, call.builder.emitter)
-    return strong(arrays.elementwise(operands, lambda parts: arith.select(*parts), call.builder.emitter))
-
-
-@native(np.clip, parameters="a a_min a_max out min max", method="clip")
-def _clip(call: Bound) -> Value:
-    low, high = call.get("a_min") or call.get("min"), call.get("a_max") or call.get("max")
-    result = as_plain(call.need("a"))
-    if low is not None:
-        result = elements(call, [result, low], "maximum")
-    if high is not None:
-        result = elements(call, [result, high], "minimum")
-    return deliver(call, result)
-
-
-def _part(name: str) -> None:
-    @native(getattr(np, name), parameters="val")
-    def build(call: Bound) -> Value:
-        value = as_plain(call.need("val"))
-        return call.builder.attribute(value, name, call.builder.scope.source.tree)
-
-
-_part("real")
-_part("imag")
-
-
-@native(np.angle, parameters="z")
-def _angle(call: Bound) -> Value:
-    value = call.need("z")
-    parts = [arrays.apply(name, [value], call.builder.emitter) for name in ("imag", "real")]
-    return elements(call, parts, "arctan2")
-
-
-@native(np.round, np.around, parameters="a decimals out", method="round")
-def _round(call: Bound) -> Value:
-    value = as_plain(call.need("a"))
-    decimals = call.get("decimals")
-    places = 0 if decimals is None else constant_int(decimals, call.builder.emitter)
-    if isinstance(value, (Array, Scalar)) and not value.type.dtype.is_inexact:
-        if places < 0:
-            raise Unsupported(call.builder.emitter.span, "rounding of integers to tens")
-        return deliver(call, copied(value))
-    if isinstance(value, (Array, Scalar)) and value.type.dtype.is_complex:
-        raise Unsupported(call.builder.emitter.span, "rounding of complex numbers")
-    if places == 0:
-        return deliver(call, elements(call, [value], "rint"))
-    factor = Scalar(Const(float(10 ** abs(places)), FLOAT))
-    scaled = elements(call, [value, factor], "mul" if places > 0 else "truediv")
-    rounded = elements(call, [scaled], "rint")
-    return deliver(call, elements(call, [rounded, factor], "truediv" if places > 0 else "mul"))
-
-
-@native(np.nan_to_num, parameters="x")
-def _nan_to_num(call: Bound) -> Value:
-    value = as_plain(call.need("x"))
-    if not isinstance(value, (Array, Scalar)) or not value.type.dtype.is_float:
-        raise Unsupported(call.builder.emitter.span, "np.nan_to_num of this")
-    of = value.type
-    info = np.finfo(of.dtype.numpy.name)
+def _where_chosen(result: Value, mask: Value, out: Array, call: Bound) -> Value:
+    """The result where the mask holds, elsewhere what the array has."""
+    emitter = call.builder.emitter
 
     def combine(parts: tuple[Expr, ...]) -> Expr:
-        x = parts[0]
-        limit = [Const(float(v), of) for v in (info.max, info.min, 0.0)]
-        zero = Op("gt", (x, limit[2]), BOOL)
-        finite = Op("select", (Op("isinf", (x,), BOOL), Op("select", (zero, limit[0], limit[1]), of), x), of)
-        return Op("select", (Op("isnan", (x,), BOOL), limit[2], finite), of)
+        test, new, old = parts
+        return _pick(arith.condition(test), arrays.storable(new, out.type, emitter), old)
 
-    return arrays.elementwise([value], combine, call.builder.emitter)
+    chosen = arrays.elementwise([mask, result, out], combine, emitter)
+    if not isinstance(chosen, Array) or chosen.rank != out.rank:
+        raise Unsupported(emitter.span, f"ValueError: where= of {call.name}() does not fit out=")
+    return chosen
+
+
+def chosen_by(call: Bound) -> Value | None:
+    """The mask of `where=`; None if everything is chosen."""
+    given = call.get("where")
+    if given is None or (isinstance(given, Scalar) and isinstance(given.expr, Const) and given.expr.value is True):
+        return None
+    if not isinstance(given, (Array, Scalar)) or given.type.dtype is not DType.BOOL:
+        raise Unsupported(call.builder.emitter.span, f"where= of {call.name}() that is not of booleans")
+    return as_plain(given)
+
+
+def dtype_of(call: Bound, name: str = "dtype") -> ScalarType | None:
+    """The type that `dtype=` names."""
+    given = call.get(name)
+    if given is None:
+        return None
+    emitter = call.builder.emitter
+    wanted = constant(given, emitter)
+    try:
+        dtype = from_numpy(wanted)
+    except TypeError:
+        raise Unsupported(emitter.span, f"TypeError: {name}={wanted!r} of {call.name}()") from None
+    if dtype is None:
+        raise Unsupported(emitter.span, f"{name}={wanted!r} of {call.name}() has no native form")
+    return ScalarType(dtype)
+
+
+def converted(value: Value, of: ScalarType, call: Bound) -> Value:
+    """An operand in the type the ufunc is asked to compute in."""
+    emitter = call.builder.emitter
+    value = as_plain(masks.settled(value, emitter))
+    if not isinstance(value, (Array, Scalar)) or not can_cast(value.type, of.dtype, casting_rule(call)):
+        raise Unsupported(emitter.span, f"dtype= of {call.name}() to which NumPy does not cast its operands")
+    if value.type.dtype.is_complex and not of.dtype.is_complex:
+        raise Unsupported(emitter.span, f"{call.name}() of complex numbers as {of}")
+    if isinstance(value, Scalar):
+        arrays.weak_int(value.expr, of, emitter)
+    return arrays.elementwise([value], lambda parts: arith.cast(parts[0], of), emitter)
+
+
+_OPTIONS = "out where casting dtype"
+
+
+def _register(ufunc: np.ufunc, meaning: Meaning) -> None:
+    names = ("x1", "x2") if ufunc.nin == 2 else ("x",)
+
+    @native(ufunc, parameters=" ".join((*names, _OPTIONS)), masks=True)
+    def build(call: Bound) -> Value:
+        emitter = call.builder.emitter
+        operands = [call.need(name) for name in names]
+        (out,), mask, of = destination(call), chosen_by(call), dtype_of(call)
+        if mask is not None:
+            operands = [masks.settled(value, emitter) for value in operands]
+            if out is None:
+                raise Unsupported(emitter.span, f"where= of {call.name}() without out=: elements are left unset")
+        if of is not None:
+            operands = [converted(value, of, call) for value in operands]
+        result = elements(call, operands, meaning)
+        if of is not None and (not isinstance(result, (Array, Scalar)) or result.type.dtype is not of.dtype):
+            raise Unsupported(emitter.span, f"dtype= of {call.name}(), which has no such form")
+        return result if out is None else _write(call, result, out, mask)
+
+
+for _ufunc, _how in MEANINGS.items():
+    _register(_ufunc, _how)
+
+
+# --- two results ----------------------------------------------------------------------------------------------------
+
+
+def _fraction(parts: tuple[Expr, ...], span: Span) -> Expr:
+    (x,), of = _floats(parts, span)
+    rest = Op("sub", (x, Op("trunc", (x,), of)), of)
+    return Op("copysign", (_pick(Op("isinf", (x,), BOOL), Const(0.0, of), rest), x), of)
+
+
+def _whole(parts: tuple[Expr, ...], span: Span) -> Expr:
+    (x,), of = _floats(parts, span)
+    return Op("trunc", (x,), of)
+
+
+def _mantissa(parts: tuple[Expr, ...], span: Span) -> Expr:
+    (x,), of = _floats(parts, span)
+    return Op("mantissa", (x,), of, span)
+
+
+def _exponent(parts: tuple[Expr, ...], span: Span) -> Expr:
+    (x,), of = _floats(parts, span)
+    return arith.cast(Op("exponent", (x,), of, span), ScalarType(DType.I32))
+
+
+PAIRS: dict[np.ufunc, tuple[Meaning, Meaning]] = {
+    np.divmod: (operation("floordiv"), operation("mod")),
+    np.modf: (Meaning(_fraction, 3), Meaning(_whole)),
+    np.frexp: (Meaning(_mantissa, 10), Meaning(_exponent, 10)),
+}
+
+
+def _register_pair(ufunc: np.ufunc, meanings: tuple[Meaning, Meaning]) -> None:
+    names = ("x1", "x2") if ufunc.nin == 2 else ("x",)
+
+    @native(ufunc, parameters=" ".join((*names, "out")))
+    def build(call: Bound) -> Value:
+        emitter = call.builder.emitter
+        operands = [as_plain(call.need(name)) for name in names]
+        operands = [arrays.evaluated(v, emitter) if isinstance(v, Array) else v for v in operands]
+        results = [elements(call, operands, meaning) for meaning in meanings]
+        outs = destination(call, 2)
+        if any(out is not None for out in outs):
+            # Both results are computed before either array changes.
+            results = [arrays.materialise(r, emitter) if isinstance(r, Array) else r for r in results]
+        return Tuple(tuple(r if out is None else _write(call, r, out, None) for r, out in zip(results, outs)))
+
+
+for _ufunc, _both in PAIRS.items():
+    _register_pair(_ufunc, _both)

@@ -8,13 +8,14 @@
 #include "memory.c"
 #include "stack.c"
 #include "pool.c"
+#include "routines.c"
 #include "version.h"
 #include "lists.c"
 #include "guards.c"
 #include "results.c"
 #include "dispatcher.c"
 
-#define CORE_VERSION 1
+#define CORE_VERSION 2
 
 static weft_rt runtime_table = {
     .version = CORE_VERSION,
@@ -24,6 +25,7 @@ static weft_rt runtime_table = {
     .parallel = rt_parallel,
     .threads = rt_threads,
     .poll = rt_poll,
+    .routine = rt_routine,
 };
 
 /* The hand-written layouts hold for the objects of this interpreter: number 1.5, list [number], array zeros((2, 3)). */

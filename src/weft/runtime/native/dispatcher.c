@@ -188,6 +188,8 @@ static attempt_outcome run_kernel(const version *v, PyObject *const *values, con
         drop_error(&f);
     } else if (f.error[0] != NULL) {
         PyErr_Restore(f.error[0], f.error[1], f.error[2]);
+    } else if (f.routines && PyErr_Occurred()) {
+        ; /* that exception is the outcome */
     } else {
         *out = finish(v, w, values, status);
     }

@@ -144,6 +144,7 @@ PyObject *PyVectorcall_Call(PyObject *, PyObject *, PyObject *);
 PyObject *PyObject_Call(PyObject *, PyObject *, PyObject *);
 PyObject *PyObject_CallFunction(PyObject *, const char *, ...);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...);
+PyObject *PySequence_List(PyObject *);
 PyObject *PyObject_GetAttr(PyObject *, PyObject *);
 PyObject *PyObject_GetAttrString(PyObject *, const char *);
 int PyObject_RichCompareBool(PyObject *, PyObject *, int);

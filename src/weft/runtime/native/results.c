@@ -109,7 +109,11 @@ static PyObject *sequence_object(const result *r, const int64_t *w, PyObject *co
             return NULL;
         }
     }
-    return sequence;
+    if (sequence == NULL || r->object == NULL || r->object == &_Py_NoneStruct)
+        return sequence;
+    PyObject *named = PyObject_Call(r->object, sequence, NULL);
+    Py_DecRef(sequence);
+    return named;
 }
 
 static PyObject *build_result(const result *r, const int64_t *w, PyObject *const *values)
@@ -129,7 +133,9 @@ static PyObject *build_result(const result *r, const int64_t *w, PyObject *const
     case RESULT_VIEW:
         return view_object(r, w, values);
     case RESULT_LIST:
-        return (array = new_array_object(w, r->offset)) == NULL ? NULL : PyObject_CallMethod(array, "tolist", NULL);
+        if ((array = new_array_object(w, r->offset)) == NULL)
+            return NULL;
+        return r->code ? PySequence_List(array) : PyObject_CallMethod(array, "tolist", NULL);
     default:
         return sequence_object(r, w, values);
     }

@@ -24,6 +24,7 @@ typedef struct weft_rt {
     int64_t (*poll)(void);
     int64_t blas_ilp64;
     void *blas[BLAS_FUNCTIONS]; /* sgemm dgemm cgemm zgemm sgemv dgemv cgemv zgemv sdot ddot sger dger ssyrk dsyrk strsm dtrsm */
+    int64_t (*routine)(void *const *routine, char **arguments, const int64_t *sizes, const int64_t *steps);
 } weft_rt;
 
 typedef int64_t (*kernel_function)(const weft_rt *rt, int64_t *w);
@@ -36,6 +37,7 @@ typedef struct frame {
     PyObject *error[3];
     int64_t next_poll;
     int interrupted;
+    int routines; /* library routines were called: they report that memory ran out as a pending Python exception */
 } frame;
 
 /* The frame of the kernel this thread runs, NULL on the pool's workers. */

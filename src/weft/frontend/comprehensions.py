@@ -1,0 +1,319 @@
+"""List comprehensions and generators that a function folds at once.  In: the comprehension; out: loops.
+
+    [e for x in it]                 -->  a buffer of as many items as there are trips
+    [e for x in it if c for y in x] -->  the items are counted, then computed into a buffer of that size
+    sum(e for x in it if c)         -->  def f(it): s = 0; for x in it: if c: s = s + e; return s      (called here)
+
+Loops over a tuple known at compile time are run through at compile time.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from weft.errors import Unsupported
+from weft.frontend import arith, arrays
+from weft.frontend.core import Mixed, benign
+from weft.frontend.emit import Restart
+from weft.frontend.expressions import minus_one
+from weft.frontend.loops import Loops
+from weft.frontend.values import Array, Object, Scalar, Tuple, Value
+from weft.frontend.writing import counter
+from weft.ir import walk
+from weft.ir.expr import ZERO, Dim, Expr, Op, Read, Var
+from weft.ir.program import Alloc, Buffer, If, Layout, Loop, Role, Stmt
+from weft.ir.types import BOOL, INT, ScalarType, join
+
+#: What a comprehension calls its first iterable, which is evaluated outside of it.
+_ITERABLE, _TOTAL = "_iterable", "_total"
+
+
+class Comprehensions(Loops):
+    """Comprehensions as loops."""
+
+    def closure_call(self, tree: ast.FunctionDef, args: list[Value], node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def _eval_listcomp(self, node: ast.ListComp) -> Value:
+        """A list of one type, kept as a buffer (or a compile-time list over a tuple)."""
+        return self.comprehension(node, lists=True)
+
+    def comprehension(self, node: ast.ListComp | ast.GeneratorExp, lists: bool) -> Value:
+        """The items of a comprehension: as a list, or (not `lists`) as the array that np.array makes of them."""
+        if any(generator.is_async for generator in node.generators):
+            raise self.unsupported(node, "an asynchronous comprehension")
+        first = self.evaluate(node.generators[0].iter)
+        saved, stale = dict(self.scope.values), set(self.scope.stale)
+        try:
+            items = self._compile_time_items(node, first)
+            if items is not None:
+                return Tuple(tuple(items), is_list=True)
+            if len(node.generators) == 1 and not node.generators[0].ifs:
+                return self._list_buffer(node, node.generators[0], first, lists)
+            return self._counted_list(node, first)
+        finally:
+            self.scope.values, self.scope.stale = saved, stale
+
+    def _compile_time_items(self, node: ast.ListComp | ast.GeneratorExp, first: Value) -> list[Value] | None:
+        if not isinstance(first, Tuple):
+            return None
+        with self.emitter.capture() as block:
+            items = self._at_compile_time(node, 0, first)
+        if items is not None:
+            self.emitter.blocks[-1].extend(block)
+        return items
+
+    def _at_compile_time(
+        self, node: ast.ListComp | ast.GeneratorExp, level: int, first: Value | None = None
+    ) -> list[Value] | None:
+        """The items, if every loop runs over a tuple and every condition is known; None if not."""
+        if level == len(node.generators):
+            return [self.evaluate(node.elt)]
+        generator = node.generators[level]
+        iterable = first if first is not None else self.evaluate(generator.iter)
+        if not isinstance(iterable, Tuple):
+            return None
+        items: list[Value] = []
+        for item in iterable.items:
+            self.assign_target(generator.target, item, node)
+            truths = [self.truth(self.evaluate(test), test) for test in generator.ifs]
+            if not all(isinstance(truth, bool) for truth in truths):
+                return None
+            if all(truths):
+                found = self._at_compile_time(node, level + 1)
+                if found is None:
+                    return None
+                items += found
+        return items
+
+    # --- one loop ---------------------------------------------------------------------------------------------------
+
+    def _list_buffer(
+        self, node: ast.ListComp | ast.GeneratorExp, generator: ast.comprehension, iterable: Value, lists: bool
+    ) -> Value:
+        emitter = self.emitter
+        items = self.iteration(iterable, node)
+        trips = emitter.stable(items.trips)
+        dim = Dim(emitter.fresh("q"), ZERO, trips)
+        with emitter.capture() as block, emitter.inside(dim):
+            self.assign_target(generator.target, items.item(Var(dim.var)), node)
+            value = self.evaluate(node.elt)
+            if isinstance(value, Tuple) and value.is_list:
+                value = self.literal_list(value, node)
+            elif isinstance(value, Tuple) and not lists:
+                value = self.array_of(value, node)
+        if isinstance(value, Scalar):
+            buffer = emitter.allocate("list", value.type, (trips,))
+            store = Stmt((), buffer.name, (Var(dim.var),), value.expr, None, emitter.span)
+        elif isinstance(value, Array) and (value.is_list or not lists) and not self._varies(value, dim):
+            shape = self._outside_shape(value, block, node)
+            buffer = emitter.allocate("list", value.type, (trips, *shape))
+            inner, at = emitter.domain(shape)
+            store = Stmt(inner, buffer.name, (Var(dim.var), *at), value.element(at), None, emitter.span)
+        else:
+            raise self.unsupported(node, "a list of these", "use a NumPy array", item=value)
+        emitter.emit(Loop(dim, (*block, store), span=emitter.span))
+        return arrays.of_buffer(buffer, is_list=True)
+
+    def _varies(self, value: Array, dim: Dim) -> bool:
+        return arrays.depends_on(arrays.count(value.shape), {dim.var})
+
+    def _outside_shape(self, value: Array, block: list[Any], node: ast.AST) -> tuple[Expr, ...]:
+        """The shape of an inner list, computed before the loop: its sizes must not come from inside."""
+        inside = {n.buffer for n in block if isinstance(n, (Stmt, Alloc))}
+        for extent in value.shape:
+            if walk.expr_buffers(extent) & inside:
+                raise self.unsupported(node, "a list of lists whose inner length is computed in the comprehension")
+        return value.shape
+
+    # --- several loops, conditions ----------------------------------------------------------------------------------
+
+    def _counted_list(self, node: ast.ListComp | ast.GeneratorExp, first: Value) -> Value:
+        emitter = self.emitter
+        count = counter(emitter, "count")
+        self._run(node, 0, first, count.advance)
+        length = emitter.snapshot(arith.cast(count.value, INT), "length")
+        place = counter(emitter, "place")
+        found: list[ScalarType] = []
+        with emitter.capture() as block:
+
+            def put() -> None:
+                value = self.evaluate(node.elt)
+                if isinstance(value, Array) and value.rank == 0:
+                    value = Scalar(value.element(()))
+                if not isinstance(value, Scalar):
+                    raise self.unsupported(node, "a list of these", "write it as a loop", item=value)
+                if found and found[0] != value.type:
+                    raise self.unsupported(node, "a list of different types", "keep one type in a list", item=value)
+                found.append(value.type)
+                emitter.assign((), name, (place.index,), value.expr)
+                place.advance()
+
+            name = emitter.fresh("list")
+            self._run(node, 0, first, put)
+        if not found:
+            return Tuple((), is_list=True)
+        buffer = emitter.buffers[name] = Buffer(name, found[0], (length,), Role.LOCAL, Layout.C, emitter.span)
+        emitter.emit(Alloc(name, False, emitter.span))
+        emitter.blocks[-1].extend(block)
+        return arrays.of_buffer(buffer, is_list=True)
+
+    def _run(
+        self, node: ast.ListComp | ast.GeneratorExp, level: int, first: Value | None, visit: Callable[[], None]
+    ) -> None:
+        """The loops and conditions from `level` on, with what `visit` emits inside."""
+        if level == len(node.generators):
+            visit()
+            return
+        emitter = self.emitter
+        generator = node.generators[level]
+        iterable = first if first is not None else self.evaluate(generator.iter)
+        if isinstance(iterable, Tuple):
+            for item in iterable.items:
+                self.assign_target(generator.target, item, node)
+                self._conditions(node, level, generator.ifs, visit)
+            return
+        items = self.iteration(iterable, node)
+        dim = Dim(emitter.fresh("q"), ZERO, emitter.stable(items.trips))
+        with emitter.capture() as block, emitter.inside(dim):
+            self.assign_target(generator.target, items.item(Var(dim.var)), node)
+            self._conditions(node, level, generator.ifs, visit)
+        emitter.emit(Loop(dim, tuple(block), span=emitter.span))
+
+    def _conditions(
+        self, node: ast.ListComp | ast.GeneratorExp, level: int, tests: Sequence[ast.expr], visit: Callable[[], None]
+    ) -> None:
+        if not tests:
+            self._run(node, level + 1, None, visit)
+            return
+        truth = self.truth(self.evaluate(tests[0]), tests[0])
+        if isinstance(truth, bool):
+            if truth:
+                self._conditions(node, level, tests[1:], visit)
+            return
+        emitter = self.emitter
+        with emitter.capture() as block:
+            self._conditions(node, level, tests[1:], visit)
+        emitter.emit(If(arith.condition(truth.expr), tuple(block), (), emitter.span))
+
+    # --- folds ------------------------------------------------------------------------------------------------------
+
+    def fold_generator(self, function: Any, node: ast.Call) -> Value:
+        """sum, any, all, min, max of a generator: the loop, without the list."""
+        generator = node.args[0]
+        assert isinstance(generator, ast.GeneratorExp)
+        if len(node.args) != 1 or node.keywords:
+            raise self.unsupported(node, f"{function.__name__}() of a generator with more arguments")
+        simple = len(generator.generators) == 1 and not generator.generators[0].ifs
+        if function in (min, max):
+            values = self.comprehension(generator, lists=True)
+            return self.call(Object(function), [values], {}, node)
+        first = self.evaluate(generator.generators[0].iter)
+        if function is sum and simple and not isinstance(first, Tuple):
+            return self._simple_sum(generator, first, node)
+        if function is sum and isinstance(first, Tuple):
+            saved = dict(self.scope.values)
+            items = self._compile_time_items(generator, first)
+            self.scope.values = saved
+            if items is not None:
+                total: Value = Scalar(ZERO)
+                for item in items:
+                    total = self.binary("add", total, item, node, self.at(node))
+                return total
+        # Kept on the node itself: bodies are remembered by the identity of their tree, over all attempts at a build.
+        tree: ast.FunctionDef | None = getattr(node, "fold", None)
+        if tree is None:
+            tree = _fold(function, generator)
+            setattr(node, "fold", tree)  # noqa: B010
+        return self.closure_call(tree, [first], node)
+
+    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def _simple_sum(self, generator: ast.GeneratorExp, iterable: Value, node: ast.AST) -> Value:
+        saved = dict(self.scope.values)
+
+        def item(value: Value) -> Value:
+            self.assign_target(generator.generators[0].target, value, node)
+            return self.evaluate(generator.elt)
+
+        try:
+            return self._accumulate(iterable, Scalar(ZERO), item, node)
+        finally:
+            self.scope.values = {k: v for k, v in self.scope.values.items() if k in saved} | saved
+
+    def accumulate(self, iterable: Value, start: Value) -> Value:
+        return self._accumulate(iterable, start, lambda value: value, None)
+
+    def _accumulate(self, iterable: Value, start: Value, item: Any, node: ast.AST | None) -> Value:
+        """start + item + item + ..., in order."""
+        emitter = self.emitter
+        items = self.iteration(iterable, node)
+        if not isinstance(start, Scalar):
+            raise Unsupported(emitter.span, "sum() that starts from something that is not a number")
+        key = (hash((self.scope.path, emitter.span.line, emitter.span.column, "sum")), "sum")
+        of = emitter.decisions.slot_types.get(key, start.type)
+        total = emitter.declare("sum", of)
+        trips = emitter.stable(items.trips)
+        emitter.assign((), total.name, (), arith.cast(start.expr, of))
+        dim = Dim(emitter.fresh("q"), ZERO, trips)
+        held = Scalar(Read(total.name, (), of))
+        with emitter.capture() as block, emitter.inside(dim):
+            value = item(items.item(Var(dim.var)))
+            if not isinstance(value, Scalar):
+                raise Unsupported(emitter.span, "sum() of items that are not numbers", "use np.sum")
+            added = self.scalar_binary("add", held, value)
+            self._widen(key, of, added.type)
+            emitter.assign((), total.name, (), added.expr)
+        emitter.emit(Loop(dim, tuple(block), span=emitter.span))
+        if not benign(start.type, of) and not emitter.assure(minus_one(trips), "RuntimeError"):
+            # sum([]) is the start itself: an int, whatever the items would have been.
+            some = emitter.snapshot(Op("gt", (trips, ZERO), BOOL), "some")
+            read, other, empty = (Read(total.name, (), of) for _ in range(3))
+            self.note_mixed(read, Mixed(some, other, arith.cast(empty, start.type)))
+            return Scalar(read)
+        return held
+
+    def _widen(self, key: tuple[int, str], of: ScalarType, new: ScalarType) -> None:
+        wider = join(of, new)
+        if wider != of:
+            self.emitter.decisions.slot_types[key] = wider
+            raise Restart
+
+
+def _fold(function: Any, generator: ast.GeneratorExp) -> ast.FunctionDef:
+    """def f(_iterable): ... that folds a generator as `function` (sum, any, all) does."""
+    total = ast.Name(id=_TOTAL, ctx=ast.Load())
+    if function is sum:
+        text = f"{_TOTAL} = {_TOTAL} + _item"
+        before, after = f"{_TOTAL} = 0", f"return {_TOTAL}"
+    else:
+        wanted = function is any
+        text = f"if {'' if wanted else 'not '}_item: return {wanted}"
+        before, after = "", f"return {not wanted}"
+    body = _Place(total, generator.elt).visit(ast.parse(text)).body
+    for index, part in reversed(list(enumerate(generator.generators))):
+        for test in reversed(part.ifs):
+            body = [ast.If(test=test, body=body, orelse=[])]
+        source: ast.expr = ast.Name(id=_ITERABLE, ctx=ast.Load()) if index == 0 else part.iter
+        body = [ast.For(target=part.target, iter=source, body=body, orelse=[])]
+    outline = ast.parse(f"def {function.__name__}_of({_ITERABLE}):\n  pass").body[0]
+    assert isinstance(outline, ast.FunctionDef)
+    outline.body = [*ast.parse(before).body, *body, *ast.parse(f"def f():\n  {after}").body[0].body]  # type: ignore[attr-defined]
+    for inner in ast.walk(outline):
+        if "lineno" in inner._attributes and not getattr(inner, "lineno", 0):
+            ast.copy_location(inner, generator)
+    return ast.fix_missing_locations(outline)
+
+
+class _Place(ast.NodeTransformer):
+    """Puts the generator's item where the text says `_item`."""
+
+    def __init__(self, total: ast.expr, item: ast.expr) -> None:
+        self.total = total
+        self.item = item
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.item if node.id == "_item" else node

@@ -1,0 +1,350 @@
+"""Variables that hold arrays and that a loop carries or branches merge.  In: values assigned to such a name; out: one
+buffer that holds whichever array the name denotes, and the statements that put it there.
+
+An array of always the same size is stored into the buffer.  If the size changes (`z = z[keep]`, `a = np.append(a, x)`) it
+is kept in scalars, and the buffer has a twin: the new array is made there, and then the two change places.
+
+    z = z[keep]     -->     n = count; alloc twin; twin[k] = ...; rebind z, twin = twin, z
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from weft.errors import Unsupported
+from weft.frontend import arrays
+from weft.frontend.aliasing import Given, conflict
+from weft.frontend.emit import Emitter, Kept, LateArray, Restart
+from weft.frontend.scope import Scope, Slot
+from weft.frontend.values import Array, Tuple, Value, describe
+from weft.ir import index as ix
+from weft.ir import walk
+from weft.ir.expr import ZERO, Const, Expr, Read
+from weft.ir.index import affine
+from weft.ir.program import Alloc, ArrayOut, Block, Buffer, Node, Rebind, Role, Stmt, ViewOut
+from weft.ir.types import BOOL, INT
+
+
+#: Each duplicate may double the code that follows.
+_MOST_DUPLICATES = 5
+
+
+class ArraySlots:
+    """Slots of arrays: opened, assigned, merged."""
+
+    emitter: Emitter
+    scope: Scope
+
+    def _part_from(self, name: str, buffer: Buffer) -> None:
+        raise NotImplementedError
+
+    def held(self, slot: Slot, shape: tuple[Expr, ...] | None = None, is_list: bool = False) -> Array:
+        """The array in a slot."""
+        assert slot.buffer is not None
+        return arrays.view(slot.buffer, shape or slot.buffer.shape, lambda at: at, is_list, whole=True)
+
+    # --- branches that cannot be merged -----------------------------------------------------------------------------
+
+    def apart(self, branch: tuple[int, int] | None, error: Unsupported) -> Exception:
+        """What to raise where the values of two branches cannot be merged: if the statements that follow can go into
+        both branches nothing needs to be merged, and the build starts again; else the error.
+        """
+        duplicated = self.emitter.decisions.duplicated
+        if branch is None or branch in duplicated or len(duplicated) >= _MOST_DUPLICATES:
+            return error
+        duplicated[branch] = None
+        return Restart()
+
+    # --- opening ----------------------------------------------------------------------------------------------------
+
+    def open_array(self, name: str, slot: Slot, value: Array) -> None:
+        """The value that a name has where its slot is opened."""
+        self._open(name, slot, value)
+        slot.is_list = value.is_list
+        self._note_branch(slot)
+
+    def _note_branch(self, slot: Slot) -> None:
+        if slot.buffer is not None and slot.branch is not None:
+            self.emitter.branches[slot.buffer.name] = slot.branch
+
+    def _note_kept(self, name: str, slot: Slot, value: Array) -> None:
+        """A variable that is an argument when its slot is opened may still be that object when it is returned."""
+        view = value.view
+        if view is None or not view.whole or value.is_list or slot.buffer is None:
+            return
+        known = self.emitter.kept.get(view.buffer)
+        is_argument = self.emitter.buffers[view.buffer].role is Role.PARAM
+        if not is_argument and known is None:
+            return
+        flag = None
+        if slot.key in self.emitter.decisions.flagged:
+            flag = self.emitter.declare(f"{name}_kept", BOOL).name
+        param = view.buffer if known is None else known.param
+        self.emitter.kept[slot.buffer.name] = Kept(slot.key, param, flag)
+
+    def _flag(self, buffer: str, value: Array) -> bool:
+        """Note whether the array given to a variable is the argument it was; True if a flag says so at run time."""
+        kept = self.emitter.kept.get(buffer)
+        if kept is None or kept.flag is None:
+            return False
+        view = value.view
+        whole = view is not None and view.whole and not value.is_list
+        state: Expr = Const(False, BOOL)
+        tracked = False
+        if view is not None and whole and view.buffer == kept.param:
+            state, tracked = Const(True, BOOL), True
+        elif view is not None and whole and view.buffer in self.emitter.kept:
+            other = self.emitter.kept[view.buffer]
+            if other.flag is None:
+                self.emitter.decisions.flagged.add(other.key)
+                raise Restart
+            if other.param == kept.param:
+                state, tracked = Read(other.flag, (), BOOL), True
+        self.emitter.assign((), kept.flag, (), state)
+        return tracked
+
+    def _open(self, name: str, slot: Slot, value: Array) -> None:
+        view = value.view
+        varying = self.emitter.decisions.varying.get(slot.key)
+        shape = None
+        if varying is not None:
+            shape = tuple(self.emitter.stable(extent) for extent in value.shape)
+            self._declare_varying(name, slot, value.type, shape, varying)
+        elif view is not None and view.whole and self.exclusive(name, view.buffer):
+            slot.buffer = self.emitter.buffers[view.buffer]
+            self.scope.values[name] = self.held(slot, None, value.is_list)
+            return
+        else:
+            slot.buffer = self.emitter.allocate(name, value.type, value.shape)
+        self._note_kept(name, slot, value)
+        self.give(slot, self.held(slot, shape, value.is_list), value)
+        self.scope.values[name] = self.held(slot, shape, value.is_list)
+
+    def open_late(self, name: str, slot: Slot) -> None:
+        """A name that gets its first array inside the loop or branch: the memory must be there before."""
+        late = self.emitter.decisions.late.get(slot.key)
+        if late is None:
+            return
+        slot.is_list = late.is_list
+        known = all(symbol in self.emitter.symbols for extent in late.shape or () for symbol in walk.free_vars(extent))
+        if slot.key not in self.emitter.decisions.varying and late.shape is not None and known:
+            slot.buffer = self.emitter.allocate(name, late.type, late.shape)
+            self._note_branch(slot)
+            return
+        everything = frozenset(range(late.rank))
+        varying = self.emitter.decisions.varying.get(slot.key, everything) | everything
+        self._declare_varying(name, slot, late.type, (ZERO,) * late.rank, varying)
+        self._note_branch(slot)
+
+    def _declare_varying(
+        self, name: str, slot: Slot, of: object, shape: tuple[Expr, ...], varying: frozenset[int]
+    ) -> None:
+        emitter = self.emitter
+        sizes: dict[int, Buffer] = {}
+        declared = list(shape)
+        for axis in sorted(varying):
+            sizes[axis] = emitter.declare(f"{name}_n{axis}", INT)
+            emitter.assign((), sizes[axis].name, (), shape[axis])
+            declared[axis] = Read(sizes[axis].name, (), INT)
+        slot.sizes = sizes
+        slot.buffer = emitter.declare(name, of, tuple(declared))  # type: ignore[arg-type]
+        slot.twin = emitter.declare(name, of, tuple(declared))  # type: ignore[arg-type]
+        emitter.emit(Alloc(slot.buffer.name, False, emitter.span))
+        emitter.exchanged.append((slot.buffer.name, slot.twin.name))
+
+    def exclusive(self, name: str | None, buffer: str) -> bool:
+        """Whether `name` alone denotes a local buffer (None: no name does)."""
+        if self.emitter.buffers[buffer].role is Role.PARAM:
+            return False
+        scope: Scope | None = self.scope
+        while scope is not None:
+            for other, value in scope.values.items():
+                for array in arrays_in(value):
+                    shown = array.view.buffer if array.view is not None else array.origin
+                    if shown == buffer and (other != name or scope is not self.scope):
+                        return False
+            scope = scope.parent
+        # An inlined function's caller may know the buffer under a name that is not in this chain of scopes.
+        return name is None or not self.scope.inlined
+
+    # --- assignment -------------------------------------------------------------------------------------------------
+
+    def assign_array(self, name: str, slot: Slot, value: Array) -> None:
+        current = self.scope.values.get(name)
+        if slot.buffer is None:
+            self._note_late(slot, value)
+        assert slot.buffer is not None
+        if slot.buffer.type.dtype is not value.type.dtype or slot.buffer.rank != value.rank or value.is_list != slot.is_list:
+            self._refuse_type(name, slot, value)
+        if slot.sizes is not None:
+            self._assign_varying(name, slot, value, current if isinstance(current, Array) else None)
+            return
+        if not self._sizes_agree(slot, value):
+            raise Restart
+        self._part_from(name, slot.buffer)
+        self.give(slot, self.held(slot, None, value.is_list), value)
+        self.scope.values[name] = self.held(slot, None, value.is_list)
+
+    def _note_late(self, slot: Slot, value: Array) -> None:
+        lasting = all(
+            form is not None and all(symbol in self.emitter.symbols for symbol in form.names)
+            for form in map(affine, value.shape)
+        )
+        shape = value.shape if lasting else None
+        self.emitter.decisions.late[slot.key] = LateArray(value.type, value.rank, shape, value.is_list)
+        raise Restart
+
+    def _refuse_type(self, name: str, slot: Slot, value: Array) -> None:
+        assert slot.buffer is not None
+        first = f"{slot.buffer.type.dtype.value} of rank {slot.buffer.rank}"
+        error = Unsupported(
+            self.emitter.span,
+            f"{name} changes from {first} to {describe(value)} in a loop or branch",
+            "convert it before, or use another name",
+        )
+        raise self.apart(slot.branch, error)
+
+    def _sizes_agree(self, slot: Slot, value: Array) -> bool:
+        """Whether the value has the size of the slot, by a guard if need be; if not, the size is noted to vary."""
+        assert slot.buffer is not None
+        emitter = self.emitter
+        varying = set(emitter.decisions.varying.get(slot.key, ()))
+        for axis, (own, other) in enumerate(zip(slot.buffer.shape, value.shape)):
+            if not emitter.likely_equal(own, other):
+                varying.add(axis)
+        if varying:
+            emitter.decisions.varying[slot.key] = frozenset(varying)
+            return False
+        for own, other in zip(slot.buffer.shape, value.shape):
+            emitter.same_size(own, other, "RuntimeError", "")
+        return True
+
+    def _assign_varying(self, name: str, slot: Slot, value: Array, current: Array | None) -> None:
+        emitter = self.emitter
+        assert slot.buffer is not None and slot.twin is not None and slot.sizes is not None
+        fixed = [axis for axis in range(value.rank) if axis not in slot.sizes]
+        if not all(emitter.likely_equal(slot.buffer.shape[axis], value.shape[axis]) for axis in fixed):
+            emitter.decisions.varying[slot.key] = frozenset(range(value.rank))
+            raise Restart
+        for axis in fixed:
+            emitter.same_size(slot.buffer.shape[axis], value.shape[axis], "RuntimeError", "")
+        same = current is not None and all(
+            ix.difference(emitter.resolve(a), emitter.resolve(b)) == 0 for a, b in zip(current.shape, value.shape)
+        )
+        self._part_from(name, slot.buffer)
+        if same and current is not None:
+            self.give(slot, self.held(slot, current.shape, value.is_list), value)
+            return
+        shape = tuple(emitter.stable(extent) for extent in value.shape)
+        sizes: list[Node] = [
+            Stmt((), buffer.name, (), shape[axis], None, emitter.span) for axis, buffer in sorted(slot.sizes.items())
+        ]
+        source = self.shared_memory(value)
+        tracked = self._flag(slot.buffer.name, value)
+        if source is None and self._made_in_twin(slot, value, sizes):
+            pass
+        else:
+            for node in sizes:
+                emitter.emit(node)
+            emitter.emit(Alloc(slot.twin.name, False, emitter.span))
+            twin = arrays.view(slot.twin, shape, lambda at: at, value.is_list, whole=True)
+            arrays.store(twin, replace(value, shape=shape), emitter)
+        exchange = Rebind((slot.buffer.name, slot.twin.name), (slot.twin.name, slot.buffer.name), emitter.span)
+        emitter.note_given(exchange, Given(slot.buffer.name, source, tracked))
+        emitter.emit(exchange)
+        emitter.mutations += 1
+        self.scope.values[name] = self.held(slot, shape, value.is_list)
+
+    def _made_in_twin(self, slot: Slot, value: Array, sizes: Sequence[Node]) -> bool:
+        """A value that was just made in memory of its own is made in the slot's twin instead."""
+        assert slot.twin is not None
+        view = value.view
+        if view is None or not view.whole or not self.exclusive(None, view.buffer) or self.scope.keeping:
+            return False
+        block = self.emitter.blocks[-1]
+        made = next((at for at, node in enumerate(block) if isinstance(node, Alloc) and node.buffer == view.buffer), None)
+        shared = any(view.buffer in pair for pair in self.emitter.exchanged)
+        if made is None or shared or self.emitter.buffers[view.buffer].type != slot.twin.type:
+            return False
+        alloc = block[made]
+        assert isinstance(alloc, Alloc)
+        if alloc.zero:
+            return False
+        if any(id(node) in self.emitter.given for node in walk.walk(tuple(block[made:]))):
+            return False
+        names = {view.buffer: slot.twin.name}
+        later = [renamed(node, names) for node in block[made + 1 :]]
+        block[made:] = [*sizes, replace(alloc, buffer=slot.twin.name), *later]
+        del self.emitter.buffers[view.buffer]
+        return True
+
+    def shared_memory(self, value: Array) -> str | None:
+        """The buffer whose memory NumPy would share with the value, if a name still denotes it."""
+        if value.view is None:
+            return value.origin
+        buffer = value.view.buffer
+        if self.emitter.buffers[buffer].role is not Role.PARAM and value.view.whole and self.exclusive(None, buffer):
+            return None
+        return buffer
+
+    def give(self, slot: Slot, target: Array, value: Array) -> None:
+        """Store the array that a name now denotes."""
+        assert slot.buffer is not None
+        source = self.shared_memory(value)
+        tracked = self._flag(slot.buffer.name, value)
+        block = self.emitter.blocks[-1]
+        before = len(block)
+        arrays.store(target, replace(value, shape=target.shape), self.emitter)
+        for node in block[before:]:
+            if isinstance(node, Stmt) and node.buffer == slot.buffer.name:
+                self.emitter.note_given(node, Given(slot.buffer.name, source, tracked))
+
+    # --- merging ----------------------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Where paths meet, the sizes of arrays that vary are what the scalars say."""
+        for name, slot in self.scope.slots.items():
+            if slot.sizes is None or slot.buffer is None or not isinstance(self.scope.values.get(name), Array):
+                continue
+            shape = list(slot.buffer.shape)
+            for axis, buffer in slot.sizes.items():
+                shape[axis] = self.emitter.snapshot(Read(buffer.name, (), INT), f"{name}_n{axis}")
+            self.scope.values[name] = self.held(slot, tuple(shape), slot.is_list)
+
+    def check_aliases(self, body: Block) -> None:
+        """Refuse a program in which a copy would be told from the view it stands for."""
+        results = [
+            frozenset(leaf.buffer for leaf in walk.leaves(out) if isinstance(leaf, (ArrayOut, ViewOut)))
+            for out in self.emitter.results
+        ]
+        arguments = frozenset(b.name for b in self.emitter.buffers.values() if b.role is Role.PARAM)
+        found = conflict(body, self.emitter.given, results, arguments)
+        if found is not None:
+            error = Unsupported(
+                found.span,
+                f"{found.copy} may share memory with another array here, and one of them is written in place",
+                "add .copy() where it is assigned",
+            )
+            raise self.apart(self.emitter.branches.get(found.copy), error)
+
+
+def arrays_in(value: Value) -> Sequence[Array]:
+    """The arrays that a value is made of."""
+    if isinstance(value, Array):
+        return (value,)
+    if isinstance(value, Tuple):
+        return [array for item in value.items for array in arrays_in(item)]
+    return ()
+
+
+def renamed(node: Node, names: dict[str, str]) -> Node:
+    """The node with some buffers under other names."""
+
+    def change(old: Node) -> Node:
+        if isinstance(old, (Stmt, Alloc)) and old.buffer in names:
+            old = replace(old, buffer=names[old.buffer])
+        return walk.map_sub_blocks(old, lambda inner: walk.map_block(inner, change))
+
+    return walk.map_node_exprs(change(node), lambda expr: walk.rename_reads(expr, names))
+

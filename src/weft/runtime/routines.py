@@ -1,0 +1,101 @@
+"""Library routines for native kernels.  In: a loaded kernel that names routines; out: their addresses in its table.
+
+A kernel that calls routines exports two symbols: `weft_routine_names`, a text of `module:ufunc:types` separated by
+semicolons, and `weft_routines`, a table of two pointers for each (the loop and its data).  Both are read out of NumPy's
+generalised ufuncs, whose layout is public and stable; here it is proved all the same, against what Python says of the
+ufunc and by one small call, before an address is handed out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from weft.errors import CompileError
+
+_Loop = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_NAMES, _TABLE = "weft_routine_names", "weft_routines"
+
+
+class _UFunc(ctypes.Structure):
+    """The head of NumPy's PyUFuncObject."""
+
+    _fields_ = [
+        ("object", ctypes.c_char * object.__basicsize__),
+        ("nin", ctypes.c_int),
+        ("nout", ctypes.c_int),
+        ("nargs", ctypes.c_int),
+        ("identity", ctypes.c_int),
+        ("functions", ctypes.POINTER(ctypes.c_void_p)),
+        ("data", ctypes.POINTER(ctypes.c_void_p)),
+        ("ntypes", ctypes.c_int),
+        ("reserved1", ctypes.c_int),
+        ("name", ctypes.c_char_p),
+        ("types", ctypes.c_void_p),
+    ]
+
+
+def bind(library: ctypes.CDLL) -> None:
+    """Fill the table of a loaded kernel; CompileError if a routine it needs cannot be had."""
+    if not hasattr(library, _NAMES):
+        return
+    names = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, _NAMES))).decode().split(";")
+    table = (ctypes.c_void_p * (2 * len(names))).in_dll(library, _TABLE)
+    for position, name in enumerate(names):
+        found = address(name)
+        if found is None:
+            raise CompileError(f"this NumPy offers no routine {name}")
+        table[2 * position], table[2 * position + 1] = found
+
+
+@cache
+def address(name: str) -> tuple[int, int | None] | None:
+    """The loop of `module:ufunc:types` and its data; None if it is not there, or not what it should be."""
+    module, attribute, types = name.split(":")
+    try:
+        ufunc = getattr(importlib.import_module(module), attribute, None)
+    except ImportError:
+        return None
+    if not isinstance(ufunc, np.ufunc) or types not in ufunc.types:
+        return None
+    head = _UFunc.from_address(id(ufunc))
+    counts = (head.nin, head.nout, head.nargs, head.ntypes)
+    if counts != (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes) or head.name != ufunc.__name__.encode():
+        return None
+    numbers = ctypes.string_at(head.types, head.ntypes * head.nargs)
+    if [np.dtype(c).num for loop in ufunc.types for c in loop.replace("->", "")] != list(numbers):
+        return None
+    position = ufunc.types.index(types)
+    found = head.functions[position], head.data[position] if head.data else None
+    return found if found[0] and _answers(ufunc, types, found) else None
+
+
+def _answers(ufunc: Any, types: str, found: tuple[int, int | None]) -> bool:
+    """Whether the loop, called by its address on a batch of two, gives what the ufunc gives."""
+    given, made = (_cores(side) for side in ufunc.signature.replace(" ", "").split("->"))
+    first, second = types.split("->")
+    inputs = [_sample(core, letter) for core, letter in zip(given, first)]
+    expected, outputs = ([np.zeros((2, *[2] * len(c)), t) for c, t in zip(made, second)] for _ in range(2))
+    ufunc(*[array.copy() for array in inputs], out=tuple(expected), signature=types)
+    arrays = [*inputs, *outputs]
+    sizes = list(dict.fromkeys(name for core in (*given, *made) for name in core))
+    extents = (ctypes.c_ssize_t * (1 + len(sizes)))(2, *[2] * len(sizes))
+    inner = [stride for array in arrays for stride in array.strides[1:]]
+    steps = (ctypes.c_ssize_t * (len(arrays) + len(inner)))(*[array.strides[0] for array in arrays], *inner)
+    places = (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
+    _Loop(found[0])(ctypes.addressof(places), ctypes.addressof(extents), ctypes.addressof(steps), found[1])
+    return all(a.tobytes() == b.tobytes() for a, b in zip(expected, outputs))
+
+
+def _cores(text: str) -> list[list[str]]:
+    return [core.split(",") if core else [] for core in text[1:-1].split("),(")]
+
+
+def _sample(core: list[str], letter: str) -> Any:
+    """A batch of two operands, every core dimension 2: matrices are positive definite, so that no routine fails."""
+    values = {0: 1.0, 1: [1.0, 2.0], 2: [[2.0, 1.0], [1.0, 3.0]]}[len(core)]
+    return np.multiply.outer(np.array([1.0, 4.0]), np.array(values)).astype(letter)

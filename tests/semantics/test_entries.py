@@ -1,0 +1,170 @@
+"""Calls of every entry of the knowledge base, generated from the entry itself, against NumPy: value, type, dtype,
+shape, shared memory, exceptions.  A call that has no native form must be declared as not covered by the entry.  A fixed
+sample runs; WEFT_FUZZ=n tries n calls of each entry.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from tests.semantics.drawing import Case, Sample, cases
+from tests.semantics.recipes import recipe_for
+from tests.support import Outcome, arrays_in, compare, difference, function_from_source, lines, outcome
+from weft.frontend import builder, knowledge, specs
+from weft.frontend.source import load
+from weft.report.support import ATTRIBUTES, title
+
+#: Calls of an entry that are compiled to C, and how many entries share a compilation.
+NATIVE, GROUP = 3, 8
+MORE = int(os.environ.get("WEFT_FUZZ", "0"))
+BREADTH = MORE or 13
+ENTRIES = {title(entry): entry for entry in knowledge.entries()}
+NAMESPACE = {"math": __import__("math"), "cmath": __import__("cmath")}
+
+
+def _cases(name: str, count: int) -> list[Case]:
+    entry = ENTRIES[name]
+    return list(cases(entry, *recipe_for(entry), count))
+
+
+def _run(case: Case, backend: str) -> tuple[Outcome, Outcome]:
+    function = function_from_source(case.source(), namespace=NAMESPACE)
+    compiled = weft.jit(fallback="error", backend=backend, cache=False)(function)
+    return outcome(compiled, case.make()), outcome(function, case.make())
+
+
+def _foreign(done: Outcome) -> bool:
+    """Whether NumPy computes in a type that is black box everywhere."""
+    found = [*arrays_in(done.value), *arrays_in(done.arguments)]
+    return any(array.dtype in (np.float16, np.longdouble, np.clongdouble) for array in found)
+
+
+def _boxed(actual: Any, expected: Any) -> Any:
+    """The value as NumPy wraps it: weft makes a scalar where some functions give an array of rank 0."""
+    if isinstance(actual, np.generic) and isinstance(expected, np.ndarray) and expected.shape == ():
+        return np.asarray(actual)
+    return actual
+
+
+def _problem(case: Case, backend: str = "python") -> str | None:
+    """What is wrong with a case; None if nothing is."""
+    actual, expected = _run(case, backend)
+    if expected.error is not None:
+        # What NumPy refuses may be refused at compile time: plain Python then raises NumPy's own exception.
+        if isinstance(actual.error, weft.Unsupported) or type(actual.error) is type(expected.error):
+            return None
+        return f"{actual.error!r} / value {actual.value!r}, NumPy raises {expected.error!r}"
+    if isinstance(actual.error, weft.Unsupported):
+        if _foreign(expected) or not case.covered():
+            return None
+        if case.entry.coverage.borrows and actual.error.reason.startswith("a view that has no native form"):
+            return _problem(replace(case, text=f"np.copy({case.text})"), backend)
+        return f"not native, but declared as covered: {actual.error.reason}"
+    return compare(replace(actual, value=_boxed(actual.value, expected.value)), expected, case.tolerance, zero_signs=False)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_calls_of_an_entry(name: str) -> None:
+    """Each call by itself, in the Python back end: the entry and the passes, without a compiler."""
+    found = []
+    # The methods of a ufunc share their code with those of the others.
+    drawn = _cases(name, BREADTH if MORE or name.count(".") < 2 or name.startswith("np.add.") else BREADTH // 3)
+    for case in drawn:
+        why = _problem(case)
+        if why is not None:
+            found.append(f"{case}\n    {why}")
+    assert not found, f"{len(found)} of {len(drawn)} calls\n" + "\n".join(found)
+
+
+def _is_accepted(case: Case) -> bool:
+    """Whether NumPy accepts the call, and computes in types that weft has."""
+    expected = outcome(function_from_source(case.source(), namespace=NAMESPACE), case.make())
+    return expected.error is None and not _foreign(expected)
+
+
+def _is_native(case: Case) -> bool:
+    """Whether the case compiles."""
+    function = function_from_source(case.source(), namespace=NAMESPACE)
+    try:
+        builder.build(load(function), specs.specs_of(case.make()), case.make())
+    except weft.Unsupported:
+        return False
+    return True
+
+
+def _batch(chosen: list[Case]) -> tuple[str, dict[str, Sample]]:
+    """One function of many calls."""
+    samples, body, results = {}, [], []
+    for number, case in enumerate(chosen):
+        samples |= {f"c{number}{name}": sample for name, sample in case.samples.items()}
+        statements, result = case.statements(number)
+        body += statements
+        results.append(result or "None")
+    return lines(", ".join(samples), *body, f"return {', '.join(results)},"), samples
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_every_argument_of_an_entry_is_native_somewhere(name: str) -> None:
+    """An argument that the entry names, however limited, has calls that compile."""
+    missing = set(recipe_for(ENTRIES[name])[1])
+    accepted: set[str] = set()
+    for case in _cases(name, 120):
+        if not missing:
+            break
+        if missing & set(case.passed) and _is_accepted(case):
+            accepted |= set(case.passed)
+            missing -= set(case.passed) if _is_native(case) else set()
+    assert not missing & accepted, f"no call with {missing & accepted} is native"
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("start", range(0, len(ENTRIES), GROUP), ids=lambda start: list(ENTRIES)[start])
+def test_calls_in_native_code(start: int) -> None:
+    """Calls of several entries together, in C: value, type and shape of each."""
+    chosen: list[Case] = []
+    for name in list(ENTRIES)[start : start + GROUP]:
+        chosen += [case for case in _cases(name, 4 * NATIVE) if _is_accepted(case) and _is_native(case)][:NATIVE]
+    source, samples = _batch(chosen)
+    function = function_from_source(source, namespace=NAMESPACE)
+    compiled = weft.jit(fallback="error", cache=False)(function)
+    expected, actual = (
+        outcome(run, tuple(sample.fresh() for sample in samples.values())) for run in (function, compiled)
+    )
+    if actual.error is not None:
+        raise actual.error
+    pairs = zip(chosen, actual.value, expected.value)
+    found = [(case, difference(_boxed(one, other), other, 1e-12, "result", False)) for case, one, other in pairs]
+    assert [f"{case}\n    {why}" for case, why in found if why is not None] == []
+    changed = zip(samples, actual.arguments, expected.arguments)
+    assert [name for name, one, other in changed if difference(one, other, 1e-12, name, False) is not None] == []
+
+
+def test_positional_arguments_have_the_order_of_the_function() -> None:
+    """An entry names no argument that the function does not have, but for the place of one."""
+    for name, entry in ENTRIES.items():
+        real = knowledge.signature(entry)
+        if real is None or any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in real):
+            continue
+        reachable = {entry.positional(k) for k in range(len(real))} | {entry.keyword(p.name) for p in real}
+        assert set(entry.plain) <= reachable, name
+
+
+@pytest.mark.parametrize("name", sorted(n for n in dir(np.ndarray) if not n.startswith("_")))
+def test_attributes_of_arrays(name: str) -> None:
+    """What the table says of an attribute is so."""
+    if callable(getattr(np.ndarray, name)):
+        pytest.skip("a method")
+    what = "a.dtype == np.float64" if name == "dtype" else f"a.{name}"
+    function = function_from_source(lines("a", f"return {what}"))
+    compiled = weft.jit(fallback="error", backend="python", cache=False)(function)
+    make = lambda: (np.arange(6.0).reshape(2, 3),)
+    actual, expected = outcome(compiled, make()), outcome(function, make())
+    assert isinstance(actual.error, weft.Unsupported) != (name in ATTRIBUTES), actual.error
+    if actual.error is None:
+        assert compare(actual, expected) is None
