@@ -47,9 +47,9 @@ def variables(framework: str, threads: int, directory: Path, tree: Path, python:
 
 def _for_blas(framework: str, python: Path, directory: Path) -> dict[str, str]:
     """Pythran and DaCe link a BLAS of their own, and have to be told where it is."""
-    if framework == "pythran" and importlib.util.find_spec("pythran_openblas") is not None:
+    if framework == "pythran" and importlib.util.find_spec("scipy_openblas64") is not None:
         settings = directory / "pythranrc"
-        settings.write_text("[compiler]\nblas=pythran-openblas\n", encoding="utf-8")
+        settings.write_text("[compiler]\nblas=scipy-openblas\n", encoding="utf-8")
         return {"PYTHRANRC": str(settings)}
     home = python.parent.parent
     if framework == "dace" and (home / "include" / "mkl.h").is_file():

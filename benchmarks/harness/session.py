@@ -86,6 +86,8 @@ class Session:
 
     def close(self) -> None:
         """End the process, whatever it does, and remove its directory."""
+        if not self.alive:
+            return
         self.alive = False
         if self._process.poll() is None:
             try:
@@ -99,8 +101,7 @@ class Session:
                     stream.close()
                 except BrokenPipeError:
                     continue  # what was still to be written has no reader
-        if "WEFT_BENCH_KEEP" not in os.environ:
-            shutil.rmtree(self.job.path, ignore_errors=True)
+        shutil.rmtree(self.job.path, ignore_errors=True)
 
     # --- events -----------------------------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ class Benchmark:
     parallel: Function | None = None
     tolerance: float = 1e-9
     lists: bool = False  # whether the loops also take nested lists for arrays
+    operations: Function | None = None  # arithmetic on elements for given arguments, where it cannot be counted
 
     def arguments(self, size: str) -> Arguments:
         """Fresh arguments, the same at each call."""
@@ -46,6 +47,7 @@ def from_module(module: ModuleType, parallel: Function | None) -> Benchmark:
         parallel=parallel,
         tolerance=getattr(module, "TOLERANCE", 1e-9),
         lists=getattr(module, "LISTS", False),
+        operations=getattr(module, "operations", None),
     )
 
 

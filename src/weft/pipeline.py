@@ -34,8 +34,10 @@ from weft.passes import (
     match,
     raise_loops,
     schedule,
+    search,
     simplify,
     store,
+    trapezoid,
     version,
 )
 from weft.runtime import cache, dispatch, toolchain
@@ -56,15 +58,17 @@ PASSES: tuple[tuple[str, Pass], ...] = (
 #: The passes that decide and lower the loops.
 LOWERING: tuple[tuple[str, Pass], ...] = (
     ("match", match.run),
+    ("search", search.run),
     ("schedule", schedule.run),
     ("block", block.run),
     ("store", store.run),
+    ("trapezoid", trapezoid.run),
     ("version", version.run),
 )
 
 #: The options of a caller that gives none.
 DEFAULTS = Options()
-_LOWERED = frozenset({"schedule", "block", "store", "version"})
+_LOWERED = frozenset({"schedule", "block", "store", "trapezoid", "version"})
 
 
 @dataclass

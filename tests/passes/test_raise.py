@@ -213,7 +213,7 @@ STAYS = {
             "  for q in 0 .. n:\n    for i in 0 .. n:\n      for j in 0 .. n:\n"
             "        a[i, j] = minimum(a[i, j], a[i, q] + a[q, j])\n"
         ),
-        "while it is being accumulated",
+        "need each other's results",
     ),
     "a break": ("  for i in 0 .. n:\n    if x[i] > 0.0_f64:\n      break\n    y[i] = x[i]\n", "left early"),
     "a while": (
@@ -308,6 +308,103 @@ def test_arrays_allocated_in_the_body_are_private(preserved) -> None:
 """
     lines = raised(preserved, source.lstrip("\n"))
     assert "w_2[i, j] = exp(a[i, j])   for i: 0 <= i < n, j: 0 <= j < n" in lines
+
+
+CUT = {
+    "a row": (
+        "  for i in 0 .. n:\n    for j in 0 .. n:\n      a[i, j] = a[i, j] * a[0, j] + y[i]\n",
+        [
+            "if 0 < n:",
+            "  a[0, j_2] = a[0, j_2] * a[0, j_2] + y[0]   for j_2: 0 <= j_2 < n",
+            (
+                "a[i_2 + 1, j_3] = a[i_2 + 1, j_3] * a[0, j_3] + y[i_2 + 1]"
+                "   for i_2: 0 <= i_2 < n - 1, j_3: 0 <= j_3 < n"
+            ),
+        ],
+    ),
+    "the last element": ("  for i in 0 .. n:\n    x[i] = x[i] * x[n - 1] + y[i]\n", None),
+    "an element that may be outside": ("  for i in 1 .. n - 1:\n    x[i] = x[i] * 2.0_f64 + x[0]\n", None),
+    "a branch": ("  for i in 0 .. n:\n    if x[i] < x[0]:\n      x[i] = x[0]\n", None),
+    "several statements": (
+        "  for i in 0 .. n:\n    x[i] = x[i] + x[0]\n    y[i] = x[i] * x[0]\n    b[0, i] = y[i] + x[i]\n",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_a_loop_is_cut_where_its_iterations_meet(preserved, name: str) -> None:
+    source, expected = CUT[name]
+    lines = raised(preserved, source)
+    assert not any(" .. " in line for line in lines)
+    assert expected is None or lines == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "  for i in 0 .. n:\n    x[i] = x[i - 1 + 1] + x[0] * x[n - 1]\n",  # two meeting points
+        "  for i in 1 .. n:\n    x[i] = x[i - 1] * x[0]\n",  # a recurrence besides
+    ],
+)
+def test_a_cut_that_does_not_help_is_not_made(preserved, source: str) -> None:
+    assert any(" .. " in line for line in raised(preserved, source))
+
+
+PRIVATE_ARRAYS = {
+    "set by a loop": """
+  alloc w
+  for i in 0 .. n:
+    for j in 0 .. n:
+      w[j] = 0.0_f64
+      for q in 0 .. n:
+        w[j] = w[j] + a[i, q] * b[q, j]
+    for j_2 in 0 .. n:
+      a[i, j_2] = w[j_2]
+""",
+    "set in another order": """
+  alloc w
+  for i in 0 .. n:
+    for j in 0 .. n:
+      w[j] = a[i, j] * 2.0_f64
+    for j_2 in 0 .. n:
+      c[i, j_2] = w[n - 1 - j_2] + w[j_2]
+""",
+}
+
+
+@pytest.mark.parametrize("name", PRIVATE_ARRAYS)
+def test_arrays_that_every_iteration_sets_are_private(preserved, name: str) -> None:
+    assert not any(" .. " in line for line in raised(preserved, PRIVATE_ARRAYS[name]))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        # A part of the array keeps what an earlier iteration left in it.
+        """
+  alloc w zero
+  for i in 0 .. n:
+    for j in 1 .. n:
+      w[j] = a[i, j] * 2.0_f64
+    w[0] = w[0] + w[n - 1]
+    c[i, 0] = w[0]
+""",
+        # It is read after the loop.
+        """
+  alloc w zero
+  for i in 0 .. n:
+    for j in 0 .. n:
+      w[j] = a[i, j] * 2.0_f64
+    for j_2 in 0 .. n:
+      a[i, j_2] = w[n - 1 - j_2]
+  for q in 0 .. n:
+    x[q] = w[q]
+""",
+    ],
+)
+def test_arrays_that_outlive_an_iteration_are_not(preserved, source: str) -> None:
+    assert any(" .. " in line for line in raised(preserved, source))
 
 
 def test_options_reach_the_pass() -> None:

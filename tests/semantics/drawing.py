@@ -1,5 +1,5 @@
-"""Calls drawn from the entries of the knowledge base.  In: an entry, its recipe (recipes.py) and a number; out: a `Case`,
-the text of one call and its arguments: always the same for the same number, so that a failure can be repeated.
+"""Calls drawn from the entries of the knowledge base.  In: an entry, its recipe (recipes.py) and a number; out: a
+`Case`, the text of one call and its arguments: always the same for the same number, so that a failure can be repeated.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Draw:
         return self.add(np.sort(self.values(self.dtype, self._shape(1))))
 
     def draw_distinct(self) -> str:
-        """The first operand with no value twice, as far as the dtype has so many: the order of equal ones is NumPy's own."""
+        """The first operand with no value twice if the dtype has so many: the order of equal ones is NumPy's own."""
         size = int(np.prod(self.shape))
         values = self.rng.permutation(size).reshape(self.shape)
         return self.add((values % 2 if self.dtype == "bool" and size <= 2 else values).astype(self.dtype))

@@ -19,12 +19,14 @@ COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_e
 
 #: Operands, by name.
 REQUIRED: dict[str, str] = {
-    **dict.fromkeys(("a", "x", "x1", "array", "arr", "val", "z", "f", "ar", "a1", "element", "object", "prototype"), "{a}"),
+    **dict.fromkeys(
+        ("a", "x", "x1", "array", "arr", "val", "z", "f", "ar", "a1", "element", "object", "prototype"), "{a}"
+    ),
     **dict.fromkeys(("x2", "b"), "{b}"),
     "shape": "(2, 3)",
     "dtype": "{dtype}",
     "axis": "{axis}",
-}  # fmt: skip
+}
 
 #: Arguments that may be left out, by name.
 OPTIONS: dict[str, tuple[str, ...]] = {
@@ -80,7 +82,9 @@ _RECIPES: dict[str, Recipe] = {
     "np.power": Recipe(("{a}", "{b}"), tolerance=1e-12),
     "np.where": Recipe(("{mask}", "{b}", "{b}")),
     "np.clip": Recipe(("{a}", "{number}", "4"), {"min": ("",), "max": ("",)}, awkward=True),
-    "ndarray.clip": Recipe(("{a}",), {"a_min": ("",), "a_max": ("",), "min": ("{number}", "{b}"), "max": ("4",)}, (1, 2, 3)),
+    "ndarray.clip": Recipe(
+        ("{a}",), {"a_min": ("",), "a_max": ("",), "min": ("{number}", "{b}"), "max": ("4",)}, (1, 2, 3)
+    ),
     "np.*shift": Recipe(("{a}", "{number}")),
     "np.nextafter": Recipe(("{a}", "{b}"), awkward=True),
     # reductions
@@ -95,12 +99,19 @@ _RECIPES: dict[str, Recipe] = {
     "np.cum*": Recipe(("{a}",), {"axis": ("{axis}", "None")}),
     "np.average": Recipe(("{a}",), {"weights": ("{same}",), "returned": ("True",)}),
     # scans
-    "np.diff": Recipe(("{a}",), {"n": ("1", "2", "0"), "prepend": ("0",), "append": ("{number}",), "axis": ("{axis}",)}, (1, 2, 3)),
+    "np.diff": Recipe(
+        ("{a}",), {"n": ("1", "2", "0"), "prepend": ("0",), "append": ("{number}",), "axis": ("{axis}",)}, (1, 2, 3)
+    ),
     "np.gradient": Recipe(("{a}",), {"axis": ("{axis}", "None"), "edge_order": ("1", "2")}, (1, 2), REAL),
     "np.trap*": Recipe(("{a}",), {"x": ("{like}",), "dx": ("0.5",), "axis": ("{axis}",)}, (1, 2, 3)),
     "np.convolve": Recipe(("{a}", "{vector}"), {"mode": ("'full'", "'same'", "'valid'")}, (1,)),
     "np.correlate": Recipe(("{a}", "{vector}"), {"mode": ("'full'", "'same'", "'valid'")}, (1,)),
-    "np.interp": Recipe(("{array float64 4}", "{rising}", "{array float64 6}[:len(v1)]"), {"left": ("-1.5",), "right": ("7",)}, (1,), REAL),
+    "np.interp": Recipe(
+        ("{array float64 4}", "{rising}", "{array float64 6}[:len(v1)]"),
+        {"left": ("-1.5",), "right": ("7",)},
+        (1,),
+        REAL,
+    ),
     # chosen elements
     "np.nonzero": Recipe(("{a}",), ranks=(1, 2, 3)),
     "np.compress": Recipe(("{array bool 2}", "{a}"), {"axis": ("{axis}", "None")}, (1, 2, 3)),
@@ -108,7 +119,9 @@ _RECIPES: dict[str, Recipe] = {
     "np.extract": Recipe(("{mask}", "{a}"), ranks=(1, 2, 3)),
     "np.take": Recipe(("{a}", "{index}"), {"axis": ("0", "None")}, (1, 2, 3)),
     "np.take_along_axis": Recipe(("{a}", "{array int64 2 2} % 2"), {"axis": ("0", "-1")}, (2,)),
-    "np.choose": Recipe(("{array int64 2 3} % 2", "({array self 2 3}, {array float64 2 3})"), {"mode": ("'wrap'", "'clip'")}),
+    "np.choose": Recipe(
+        ("{array int64 2 3} % 2", "({array self 2 3}, {array float64 2 3})"), {"mode": ("'wrap'", "'clip'")}
+    ),
     "np.put": Recipe(("{a}", "{index}", "{same}"), ranks=(1, 2, 3), body=("{call}",)),
     "np.array_equal": Recipe(("{a}", "{like}")),
     "np.isclose": Recipe(("{a}", "{b}"), awkward=True),
@@ -141,7 +154,11 @@ _RECIPES: dict[str, Recipe] = {
     "np.roll": Recipe(("{a}", "{whole}"), {"axis": ("{axis}", "None")}, (1, 2, 3)),
     "np.repeat": Recipe(("{a}", "{extent}"), {"axis": ("{axis}", "None")}),
     "np.tile": Recipe(("{a}", "(2, 1)")),
-    "np.pad": Recipe(("{a}", "((1, 2),)"), {"mode": ("'constant'", "'edge'", "'reflect'", "'symmetric'", "'wrap'", "'mean'"), "constant_values": ("3",)}, (1, 2, 3)),
+    "np.pad": Recipe(
+        ("{a}", "((1, 2),)"),
+        {"mode": ("'constant'", "'edge'", "'reflect'", "'symmetric'", "'wrap'", "'mean'"), "constant_values": ("3",)},
+        (1, 2, 3),
+    ),
     "np.diagonal": Recipe(("{a}",), ranks=(2, 3)),
     "np.trace": Recipe(("{a}",), ranks=(2, 3)),
     "np.fill_diagonal": Recipe(("{a}", "{number}"), {"wrap": ("True", "False")}, (2,), body=("{call}",)),
@@ -163,11 +180,17 @@ _RECIPES: dict[str, Recipe] = {
     "np.tri": Recipe(("{extent}",), {"M": ("{extent}", "None")}, (0,)),
     "np.identity": Recipe(("{extent}",), ranks=(0,)),
     "np.arange": Recipe(("{scalar}",), {"stop": ("15", "27.5"), "step": ("2", "0.5", "3")}, (0,), INTEGERS + FLOATS),
-    "np.linspace": Recipe(("{scalar}", "{number}"), {"num": ("{extent}", "7"), "endpoint": ("True", "False"), "retstep": ("False", "True")}, (0,)),
+    "np.linspace": Recipe(
+        ("{scalar}", "{number}"),
+        {"num": ("{extent}", "7"), "endpoint": ("True", "False"), "retstep": ("False", "True")},
+        (0,),
+    ),
     "np.array": Recipe(("{a}",)),
     "np.asarray": Recipe(("{a}",), {}, (1, 2, 3)),
     "np.ascontiguousarray": Recipe(("{a}",), ranks=(1, 2, 3)),
-    "np.meshgrid": Recipe(("{vector}", "{vector}"), {"copy": ("True",), "sparse": ("True", "False"), "indexing": ("'xy'", "'ij'")}),
+    "np.meshgrid": Recipe(
+        ("{vector}", "{vector}"), {"copy": ("True",), "sparse": ("True", "False"), "indexing": ("'xy'", "'ij'")}
+    ),
     "np.indices": Recipe(("({extent}, 3)",), {"sparse": ("True", "False")}, (0,)),
     "np.fromfunction": Recipe(("lambda i, j: i * 2 + j", "({extent}, 3)"), {}, (0,)),
     "np.ix_": Recipe(("{vector}", "{vector}"), dtypes=("int64", "bool", "int32")),
@@ -181,21 +204,46 @@ _RECIPES: dict[str, Recipe] = {
     "np.einsum": Recipe(("'ij,kj->ik'", "{a}", "{same}"), ranks=(2,)),
     "np.tensordot": Recipe(("{a}", "{like}"), {"axes": ("2", "([0, 1], [0, 1])", "((1,), (1,))", "0")}, (2,)),
     "np.cov": Recipe(("{a}",), {"rowvar": ("True", "False"), "bias": ("True", "False"), "y": ("{same}",)}, (2,)),
-    "np.linalg.norm": Recipe(("{a}",), {"ord": ("None", "1", "2", "np.inf", "-np.inf", "'fro'", "0", "3", "-1")}, (1, 2, 3)),
+    "np.linalg.norm": Recipe(
+        ("{a}",), {"ord": ("None", "1", "2", "np.inf", "-np.inf", "'fro'", "0", "3", "-1")}, (1, 2, 3)
+    ),
     # sorting, counting
     "np.sort": Recipe(("{a}",), {"axis": ("{axis}", "None"), "order": ("None",)}, (1, 2, 3), awkward=True),
-    "ndarray.sort": Recipe(("{a}",), {"axis": ("{axis}",), "order": ("None",)}, (1, 2, 3), awkward=True, body=("{call}",)),
+    "ndarray.sort": Recipe(
+        ("{a}",), {"axis": ("{axis}",), "order": ("None",)}, (1, 2, 3), awkward=True, body=("{call}",)
+    ),
     "np.argsort": Recipe(("{distinct}",), {"axis": ("{axis}", "None"), "order": ("None",)}, (1, 2, 3)),
     "np.searchsorted": Recipe(("{sorted}", "{b}"), {"side": ("'left'", "'right'")}),
     "np.digitize": Recipe(("{a}", "{sorted}"), {"right": ("True", "False")}),
     "np.isin": Recipe(("{a}", "{vector}"), {"assume_unique": ("False",), "invert": ("True", "False")}),
-    "np.unique": Recipe(("{a}",), {"return_index": ("True",), "return_inverse": ("True",), "return_counts": ("True",)}, (1, 2, 3)),
+    "np.unique": Recipe(
+        ("{a}",), {"return_index": ("True",), "return_inverse": ("True",), "return_counts": ("True",)}, (1, 2, 3)
+    ),
     "np.bincount": Recipe(("{counts}",), {"weights": ("{array float64 3}",), "minlength": ("0", "7")}, (1,)),
-    "np.histogram": Recipe(("{a}",), {"bins": ("4", "{rising}"), "range": ("(-3.0, 5.0)",), "density": ("True", "False"), "weights": ("{same}",)}, (1, 2)),
+    "np.histogram": Recipe(
+        ("{a}",),
+        {"bins": ("4", "{rising}"), "range": ("(-3.0, 5.0)",), "density": ("True", "False"), "weights": ("{same}",)},
+        (1, 2),
+    ),
     "np.median": Recipe(("{a}",), {"axis": ("{axis}", "None")}, (1, 2, 3)),
-    "np.percentile": Recipe(("{a}", "37.5"), {"axis": ("{axis}", "None"), "method": ("'linear'", "'lower'")}, (1, 2, 3)),
-    "np.quantile": Recipe(("{a}", "0.375"), {"axis": ("{axis}", "None"), "method": ("'linear'", "'higher'")}, (1, 2, 3)),
+    "np.percentile": Recipe(
+        ("{a}", "37.5"), {"axis": ("{axis}", "None"), "method": ("'linear'", "'lower'")}, (1, 2, 3)
+    ),
+    "np.quantile": Recipe(
+        ("{a}", "0.375"), {"axis": ("{axis}", "None"), "method": ("'linear'", "'higher'")}, (1, 2, 3)
+    ),
     "np.unwrap": Recipe(("{a}",), {"discont": ("2.0",), "period": ("4", "5.0"), "axis": ("{axis}",)}, (1, 2)),
+    "np.corrcoef": Recipe(("{a}",), {"rowvar": ("True", "False"), "y": ("{same}",)}, (2,)),
+    "np.cumulative_*": Recipe(("{a}",), {"include_initial": ("True", "False"), "axis": ("{axis}",)}, (1, 2, 3)),
+    "np.ediff1d": Recipe(("{a}",), {"to_end": ("{same}",), "to_begin": ("{same}",)}, (1, 2)),
+    **dict.fromkeys(
+        ("np.union1d", "np.intersect1d", "np.setdiff1d", "np.setxor1d"),
+        Recipe(("{a}", "{vector}"), {"assume_unique": ("False",), "return_indices": ("True",)}, (1, 2)),
+    ),
+    **dict.fromkeys(("np.polyadd", "np.polysub", "np.polymul"), Recipe(("{a}", "{vector}"), ranks=(1,))),
+    "np.polyval": Recipe(("{vector}", "{a}")),
+    "np.polyder": Recipe(("{a}",), {"m": ("1", "2", "0")}, (1,)),
+    "np.polyint": Recipe(("{a}",), {"m": ("1", "2", "0"), "k": ("None", "2.5")}, (1,)),
     # dtypes
     "np.can_cast": Recipe(("{dtype}", "{dtype}"), {"casting": ("'same_kind'", "'unsafe'")}, (0,)),
     "np.promote_types": Recipe(("{dtype}", "{dtype}"), ranks=(0,), call="np.zeros(2, np.promote_types({}))"),
@@ -206,6 +254,23 @@ _RECIPES: dict[str, Recipe] = {
     "np.iinfo": Recipe(("np.int16",), ranks=(0,), call="np.iinfo({}).max"),
     "np.finfo": Recipe(("np.float32",), ranks=(0,), call="np.finfo({}).eps"),
     # library
+    "np.fft.*freq": Recipe(("{extent}",), {"d": ("0.5", "2"), "device": ("None",)}, (0,)),
+    "np.fft.*shift": Recipe(("{a}",), {"axes": ("{axis}", "None", "{axes}")}, (1, 2, 3)),
+    "np.fft.*fft[2n]": Recipe(("{a}",), {"s": ("(2, 3)",), "axes": ("(0, 1)", "(-1, 0)")}, (2, 3), tolerance=1e-11),
+    "np.fft.*": Recipe(("{a}",), {"n": ("3", "6", "None"), "axis": ("{axis}",)}, (1, 2, 3), tolerance=1e-11),
+    "np.linalg.cross": Recipe(("{array self 3}", "{array float64 2 3}"), {"axis": ("-1",)}, dtypes=REAL + COMPLEX),
+    "np.linalg.matmul": Recipe(("{a}", "{like}.T"), ranks=(1, 2)),
+    "np.linalg.vecdot": Recipe(("{a}", "{like}"), {"axis": ("-1", "0")}, (1, 2)),
+    "np.linalg.outer": Recipe(("{a}", "{vector}"), ranks=(1,)),
+    "np.linalg.tensordot": Recipe(("{a}", "{like}"), {"axes": ("2", "((1,), (1,))", "0")}, (2,)),
+    "np.linalg.matrix_power": Recipe(("{square}", "3"), {"n": ("2",)}, (2, 3), tolerance=1e-9),
+    "np.linalg.matrix_rank": Recipe(("{square}",), {"tol": ("1e-6",), "rtol": ("1e-6",)}, (2, 3)),
+    "np.linalg.matrix_norm": Recipe(("{a}",), {"ord": ("'fro'", "1", "-1", "np.inf")}, (2, 3)),
+    "np.linalg.vector_norm": Recipe(("{a}",), {"ord": ("2", "1", "0", "np.inf")}, (1, 2, 3)),
+    "np.linalg.cond": Recipe(("{square}",), {"p": ("None", "1", "'fro'", "2")}, (2, 3), tolerance=1e-9),
+    "np.linalg.multi_dot": Recipe(("({square}, {same}, {same})",), ranks=(2,), tolerance=1e-9),
+    "np.linalg.diagonal": Recipe(("{a}",), ranks=(2, 3)),
+    "np.linalg.trace": Recipe(("{a}",), ranks=(2, 3)),
     "np.linalg.cholesky": Recipe(("{spd}",), dtypes=FLOATS + COMPLEX, tolerance=1e-9),
     "np.linalg.eig*": Recipe(("{spd}",), dtypes=FLOATS + COMPLEX, tolerance=1e-9),
     "np.linalg.solve": Recipe(("{square}", "{b}"), ranks=(1, 2, 3), dtypes=FLOATS + COMPLEX, tolerance=1e-9),
@@ -215,13 +280,17 @@ _RECIPES: dict[str, Recipe] = {
     "math.*": _SCALARS,
     "math.log": Recipe(("{real}",), {"base": ("2", "10.0")}, (0,)),
     "math.gcd": Recipe(("{whole}", "{whole}"), ranks=(0,)),
-    **dict.fromkeys(("math.atan2", "math.copysign", "math.fmod", "math.hypot", "math.pow"), Recipe(("{real}", "{real}"), ranks=(0,))),
+    **dict.fromkeys(
+        ("math.atan2", "math.copysign", "math.fmod", "math.hypot", "math.pow"), Recipe(("{real}", "{real}"), ranks=(0,))
+    ),
     "cmath.*": Recipe(("{scalar}",), ranks=(0,), dtypes=COMPLEX + FLOATS),
     "abs": Recipe(("{a}",)),
     "len": Recipe(("{a}",), ranks=(1, 2, 3)),
     "range": Recipe(("{whole}", "{whole}", "3"), ranks=(0,), call="sum(k for k in range({}))"),
     "slice": Recipe(("1", "{whole}", "2"), ranks=(0,), call="np.arange(9)[slice({})]"),
-    "enumerate": Recipe(("{a}",), {"start": ("3",)}, (1,), INTEGERS + FLOATS, call="sum(k * x for k, x in enumerate({}))"),
+    "enumerate": Recipe(
+        ("{a}",), {"start": ("3",)}, (1,), INTEGERS + FLOATS, call="sum(k * x for k, x in enumerate({}))"
+    ),
     "zip": Recipe(("{a}", "{vector}"), ranks=(1,), dtypes=FLOATS, call="sum(x * y for x, y in zip({}))"),
     "reversed": Recipe(("{a}",), ranks=(1,), dtypes=FLOATS, call="sum(x for x in reversed({}))"),
     "np.ndindex": Recipe(("{extent}", "3"), ranks=(0,), call="sum(i * j for i, j in np.ndindex({}))"),
@@ -240,7 +309,7 @@ _RECIPES: dict[str, Recipe] = {
     **{f"np.{kind}": Recipe(("{scalar}",), ranks=(0,)) for kind in (*INTEGERS, *FLOATS, *COMPLEX)},
     "ndarray.item": Recipe(("{a}",), ranks=(0,)),
     "np.isscalar": Recipe(("{a}",)),
-}  # fmt: skip
+}
 
 
 class NoRecipe(AssertionError):

@@ -66,7 +66,9 @@ def _problem(case: Case, backend: str = "python") -> str | None:
         if case.entry.coverage.borrows and actual.error.reason.startswith("a view that has no native form"):
             return _problem(replace(case, text=f"np.copy({case.text})"), backend)
         return f"not native, but declared as covered: {actual.error.reason}"
-    return compare(replace(actual, value=_boxed(actual.value, expected.value)), expected, case.tolerance, zero_signs=False)
+    return compare(
+        replace(actual, value=_boxed(actual.value, expected.value)), expected, case.tolerance, zero_signs=False
+    )
 
 
 @pytest.mark.parametrize("name", ENTRIES)

@@ -491,7 +491,7 @@ def _meaningful(name, operation, of):
         return False  # the front end turns Python's bools into integers first
     if of.dtype.kind == "c" and name in ("lt", "le", "gt", "ge", "complex"):
         return False  # Python refuses
-    if not of.dtype.is_float and name in ("erf", "erfc", "gamma", "lgamma"):
+    if not of.dtype.is_float and name in ("erf", "erfc", "gamma", "lgamma", "remainder"):
         return False
     value = convert(VALUES[of.dtype.kind][-1], of)
     try:

@@ -20,6 +20,8 @@ from weft.ir.walk import children, free_vars, reads, substitute
 # time, never a result.
 GUESSED_EXTENT = 8
 CALL_CYCLES = 20000.0
+# Cycles below which a parallel loop is not worth waking threads for.
+PARALLEL_CYCLES = 60_000
 # Vector units work on about this many elements at once; estimates are of vectorised code.
 LANES = 3.0
 

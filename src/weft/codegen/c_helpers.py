@@ -313,6 +313,10 @@ _ORDER: dict[str, Helper | tuple[Helper, ...]] = {
 }
 
 _COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
+    # Part by part: gcc drops the rounding of a plain cast when a cast back to double precision follows.
+    "narrowed": Helper(
+        "c", "static inline c64 narrowed_$t($t a) { return __builtin_complex((f32)__real__ a, (f32)__imag__ a); }"
+    ),
     "mul": Helper(
         "c",
         """static inline $t mul_$t($t a, $t b) {

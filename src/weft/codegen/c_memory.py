@@ -150,7 +150,7 @@ class Memory(Emitter):
                 saved = self.variable(self.unit.types[old], "old", C.Name(old), out)
                 later.append(C.Assign(C.Name(new), saved))
             slots = self.unit.layout.slots
-            if target in slots:
+            if target in slots and source in slots:
                 saved = self.variable("i64", "old", C.Subscript(C.Name(WORDS), C.number(slots[source])), out)
                 later.append(C.Assign(C.Subscript(C.Name(WORDS), C.number(slots[target])), saved))
         return self._scoped(out + later)

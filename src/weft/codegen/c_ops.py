@@ -311,6 +311,8 @@ def cast(value: C.CExpr, source: DType, target: DType, used: Used) -> C.CExpr:
         return value
     if target is DType.BOOL:
         return truth(value, source)
+    if source is DType.C128 and target is DType.C64:
+        return C.Invoke(used.helper("narrowed", source), (value,))
     if target.is_complex:
         return C.Convert(C_TYPE[target], value)
     if source.is_complex:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weft.analysis import ranges
+from weft.analysis.cost import PARALLEL_CYCLES
 from weft.analysis.scopes import Path
 from weft.codegen import c_support
 from weft.codegen import syntax as C
@@ -17,8 +18,6 @@ from weft.errors import Unsupported
 from weft.ir.expr import Dim
 from weft.ir.program import Loop
 
-#: Cycles below which a parallel loop is not worth waking threads for.
-PARALLEL_CYCLES = 60_000
 #: Pieces handed out for each thread, so that uneven iterations even out.
 TASKS_PER_THREAD = 2
 REGION_TICKS = 1 << 16

@@ -34,7 +34,7 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.types import INT
-from weft.ir.walk import leaves, substitute
+from weft.ir.walk import leaves, reads, substitute
 
 
 @dataclass
@@ -91,12 +91,17 @@ class Statements(Parallel):
         return c_library.library(node, self)
 
     def _kept(self, stmt: Stmt) -> tuple[Expr, Expr] | None:
-        """a[i] = value if test else a[i]: the test and the value; memory that stays as it is need not be written."""
+        """a[i] = value if test else a[i]: the test and the value; memory that stays as it is need not be written.
+
+        In vectors it is written if the test has fetched it: lanes that store and lanes that do not cost more.
+        """
         value = stmt.value
         if not isinstance(value, Op) or value.op != "select" or stmt.reduce is not None or not stmt.index:
             return None
         test, then, orelse = value.args
         own = Read(stmt.buffer, stmt.index, orelse.type)
+        if self.lockstep and own in reads(test):
+            return None
         if orelse == own:
             return test, then
         return (Op("not", (test,), test.type), orelse) if then == own else None

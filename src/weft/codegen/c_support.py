@@ -125,7 +125,8 @@ _SYRK = """static i64 syrk_$t(const weft_rt *rt, i64 n, i64 k, $t alpha, const $
         for (i64 j = jb; j < jb + 32 && j < i; j++) c[i * lc + j] = c[j * lc + i];
   return 1;
 }"""
-_SYRK_CALL = """  if (a == b && m == n && ai == bj && ak == bk && !keep && syrk_$t(rt, n, k, alpha, a, ta, la, c, lc)) return 1;
+_SYRK_CALL = """  i64 own = a == b && m == n && ai == bj && ak == bk && !keep;
+  if (own && syrk_$t(rt, n, k, alpha, a, ta, la, c, lc)) return 1;
 """
 
 _GEMV = """static i64 gemv_$t(const weft_rt *rt, i64 m, i64 k, $t alpha, const $t *a, i64 ai, i64 ak,

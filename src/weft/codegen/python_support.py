@@ -46,10 +46,7 @@ def exponent(value: Any) -> Any:
 
 def remainder(left: Any, right: Any) -> Any:
     """The remainder to the nearest multiple."""
-    evaluate = OPERATIONS["remainder"].evaluate
-    x, y = np.broadcast_arrays(*_floating(left, right))
-    found = [evaluate(*pair) for pair in zip(x.ravel(), y.ravel())]
-    return np.array(found, dtype=x.dtype).reshape(x.shape)[()]
+    return OPERATIONS["remainder"].evaluate(*_floating(left, right))
 
 
 def _floating(*values: Any) -> list[Any]:

@@ -14,7 +14,6 @@ from weft.errors import Span
 from weft.ir.program import Alloc, Block, Break, Call, Continue, If, Loop, Node, Rebind, Return, Stmt, While
 
 
-
 @dataclass(frozen=True)
 class Link:
     """NumPy would share the memory of `source`; `tracked`: a flag tells at run time whether it is the very array."""

@@ -19,7 +19,7 @@ from weft.ir.expr import ONE, ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, 
 from weft.ir.index import affine
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer
-from weft.ir.types import BOOL, DType, ScalarType, can_cast
+from weft.ir.types import BOOL, INT, DType, ScalarType, can_cast
 
 EMPTY = "zero-size array to reduction operation {op} which has no identity"
 MISMATCH = "operands could not be broadcast together with shapes"
@@ -393,6 +393,21 @@ def flip(array: Array, axis: int) -> Array:
         return (*at[:axis], ix.sub(ix.sub(extent, integer(1)), at[axis]), *at[axis + 1 :])
 
     return remap(array, array.shape, index)
+
+
+def unravelled(flat: Expr, shape: tuple[Expr, ...]) -> Index:
+    """A position in C order as an index into `shape`."""
+    if not shape:
+        return ()
+    result: list[Expr] = []
+    rest = flat
+    for extent in reversed(shape[1:]):
+        if is_one(extent):
+            result.append(ZERO)
+            continue
+        result.append(Op("mod", (rest, extent), INT))
+        rest = Op("floordiv", (rest, extent), INT)
+    return (rest, *reversed(result))
 
 
 def depends_on(expr: Expr, names: set[str]) -> bool:

@@ -15,6 +15,7 @@ from weft.frontend import arrays, knowledge, masks
 from weft.frontend.comprehensions import Comprehensions
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import linear
+from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
 from weft.frontend.knowledge.shaping import joined
 from weft.frontend.liveness import Liveness
 from weft.frontend.returns import RESULT, single_exit
@@ -37,8 +38,8 @@ class Calls(Comprehensions):
 
     def _eval_call(self, node: ast.Call) -> Value:
         function = self.evaluate(node.func)
-        if any(isinstance(arg, ast.Starred) for arg in node.args) or any(k.arg is None for k in node.keywords):
-            raise self.unsupported(node, "a call with * or ** arguments")
+        if any(k.arg is None for k in node.keywords):
+            raise self.unsupported(node, "a call with ** arguments")
         generator = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
         if generator and isinstance(function, Object) and function.value in (sum, min, max, any, all):
             return self.fold_generator(function.value, node)
@@ -47,7 +48,7 @@ class Calls(Comprehensions):
             values = [self.comprehension(arguments[0], lists=False), *self.evaluate_all(arguments[1:])]
         else:
             values = self.evaluate_all(arguments)
-        args = values[: len(node.args)]
+        args = self.spread(node.args, values[: len(node.args)])
         kwargs = {k.arg: v for k, v in zip(node.keywords, values[len(node.args) :]) if k.arg is not None}
         self.at(node)
         return self.call(function, args, kwargs, node)
@@ -110,6 +111,9 @@ class Calls(Comprehensions):
             bound = getattr(base.value, name)
             return Object(bound) if knowledge.lookup(bound) is not None else Method(base, name)
         return super().attribute(base, name, node)
+
+    def reshape(self, array: Array, shape: Value) -> Array:
+        return reshaped(array, wanted_shape(array, shape, self.emitter), self.emitter)
 
     def matmul(self, left: Value, right: Value, node: ast.AST) -> Value:
         first, second = linear.as_pair(left, right, self.emitter)
@@ -190,7 +194,7 @@ class Calls(Comprehensions):
         value = masks.settled(value, self.emitter)
         if isinstance(value, Scalar):
             return Scalar(self.emitter.snapshot(value.expr, name))
-        if isinstance(value, Array) and value.view is None:
+        if isinstance(value, Array) and value.view is None and value.origin is None:
             arrays.keepable(value, self.emitter)
             return arrays.materialise(value, self.emitter, name)
         return value

@@ -14,12 +14,12 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import ArraySlots, arrays_in
-from weft.frontend.values import Array, Object, Scalar, Slice, Tuple, Value, describe
+from weft.frontend.values import Array, Flat, Object, Records, Scalar, Slice, Tuple, Value, describe
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Read
 from weft.ir.index import affine
 from weft.ir.program import Buffer, Node
-from weft.ir.types import ScalarType, join
+from weft.ir.types import INT, ScalarType, join
 
 SYNTHETIC = "__weft"
 
@@ -68,7 +68,7 @@ class Core(ArraySlots):
 
     def bind(self, name: str, value: Value) -> None:
         """name = value"""
-        value = masks.settled(value, self.emitter)
+        value = value if isinstance(value, Flat) else masks.settled(value, self.emitter)
         self.scope.unbound.discard(name)
         self.scope.stale.discard(name)
         self.scope.bound_in[name] = self.emitter.blocks[-1]
@@ -244,6 +244,8 @@ class Core(ArraySlots):
             return bool(value.items)
         if isinstance(value, Array) and value.is_list:
             return Scalar(arith.truth(value.shape[0]))
+        if isinstance(value, Records):
+            return Scalar(arith.truth(Read(value.growing.length, (), INT)))
         raise self.unsupported(node, "the truth value of an array", "use .any() or .all()", value=value)
 
     def written_by(self, nodes: Iterable[Node]) -> set[str]:

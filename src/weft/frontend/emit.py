@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from weft.errors import LeftToLibrary, Span, Unsupported
 from weft.frontend import arith
 from weft.frontend.aliasing import Given
+from weft.frontend.values import ItemType
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import TRUE, ZERO, Const, Dim, Domain, Expr, Op, Read, Var, integer
@@ -84,6 +85,7 @@ class Decisions:
     flagged: set[tuple[int, str]] = field(default_factory=set)  # variables that may still be the argument they were
     duplicated: dict[tuple[int, int], ast.If | None] = field(default_factory=dict)  # branches that take the rest along
     branched: dict[int, ast.If | None] = field(default_factory=dict)  # `x = a if c else b` as a branch, by statement
+    items: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # what lists hold that are empty at first
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
     specialise: bool = True

@@ -17,11 +17,13 @@ from weft.errors import Span
 from weft.frontend import arith, arrays, indexing, masks
 from weft.frontend.constants import constant_int
 from weft.frontend.core import Mixed
-from weft.frontend.emit import Restart
-from weft.frontend.lists import Lists
+from weft.frontend.emit import Emitter, Restart
+from weft.frontend.growing import Cells
+from weft.frontend.lists import Lists, assembled, changes_list
 from weft.frontend.values import (
     Array,
     Closure,
+    Flat,
     Instance,
     Iterable,
     Mask,
@@ -29,13 +31,15 @@ from weft.frontend.values import (
     Object,
     PythonFunction,
     Range,
+    Records,
     Scalar,
     Slice,
     Tuple,
     Value,
 )
 from weft.ir import index as ix
-from weft.ir.expr import ZERO, Const, Expr, Op, Read, Reduce, Var, integer
+from weft.ir import walk
+from weft.ir.expr import ZERO, Const, Expr, Op, Read, Reduce, integer
 from weft.ir.program import If, Node, Stmt
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, join, type_of_value
 
@@ -106,8 +110,10 @@ class Expressions(Lists):
         # Operands of an operator are wanted as values, whatever is asked of the whole.
         self._as_condition, outer = False, self._as_condition
         for node in nodes:
+            if values and changes_list(node):
+                values = [Scalar(self.emitter.snapshot(v.expr)) if isinstance(v, Scalar) else v for v in values]
             value = self.evaluate(node)
-            if self.emitter.mutations != before and any(_lazy(v) for v in values):
+            if self.emitter.mutations != before and any(self._lazy(v) for v in values):
                 raise self.unsupported(
                     node, "an operand that changes arrays which another operand reads", "assign it to a name first"
                 )
@@ -115,6 +121,16 @@ class Expressions(Lists):
             values.append(value)
         self._as_condition = outer
         return values
+
+    def _lazy(self, value: Value) -> bool:
+        """Whether a later change of memory would change what the value is."""
+        if isinstance(value, Mask):
+            return True
+        if isinstance(value, Array):
+            return value.view is None
+        if not isinstance(value, Scalar):
+            return False
+        return any(read.index or not self.emitter.is_written_once(read.buffer) for read in walk.reads(value.expr))
 
     def scalar(self, node: ast.expr, what: str = "a number") -> Scalar:
         value = self.evaluate(node)
@@ -168,16 +184,23 @@ class Expressions(Lists):
         raise NotImplementedError
 
     def _eval_tuple(self, node: ast.Tuple) -> Value:
-        return Tuple(tuple(self.evaluate_all(self._no_star(node.elts))))
+        return Tuple(tuple(self.spread(node.elts, self.evaluate_all(node.elts))))
 
     def _eval_list(self, node: ast.List) -> Value:
-        return Tuple(tuple(self.evaluate_all(self._no_star(node.elts))), is_list=True)
+        return Tuple(tuple(self.spread(node.elts, self.evaluate_all(node.elts))), is_list=True)
 
-    def _no_star(self, nodes: Sequence[ast.expr]) -> Sequence[ast.expr]:
-        for node in nodes:
-            if isinstance(node, ast.Starred):
-                raise self.unsupported(node, "a starred item")
-        return nodes
+    def _eval_starred(self, node: ast.Starred) -> Value:
+        value = self.evaluate(node.value)
+        if not isinstance(value, Tuple):
+            raise self.unsupported(node, "a starred item that is not a tuple", value=value)
+        return value
+
+    def spread(self, nodes: Sequence[ast.expr], values: Sequence[Value]) -> list[Value]:
+        """The items of a display or of a call, with those of starred ones among them."""
+        result: list[Value] = []
+        for node, value in zip(nodes, values):
+            result += value.items if isinstance(node, ast.Starred) and isinstance(value, Tuple) else [value]
+        return result
 
     def _eval_lambda(self, node: ast.Lambda) -> Value:
         return Closure(node, self.scope.source.file)
@@ -403,6 +426,8 @@ class Expressions(Lists):
             return Scalar(Const(bool({"eq": left.value == right.value, "ne": left.value != right.value}[name]), PYBOOL))
         if isinstance(left, Tuple) and isinstance(right, Tuple) and name in ("eq", "ne"):
             return self._tuple_equality(name, left, right, node)
+        if isinstance(left, Tuple) and isinstance(right, Tuple):
+            return self.tuple_order(name, left, right, node)
         for value in (left, right):
             if not isinstance(value, (Scalar, Array, Mask)) or (isinstance(value, Array) and value.is_list):
                 raise self.unsupported(node, "this comparison", left=left, right=right)
@@ -595,6 +620,9 @@ class Expressions(Lists):
         return self.subscript(base, key, node)
 
     def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
+        if isinstance(base, Flat):
+            chosen = self.subscript(base.array, key, node, store)
+            return chosen if store or not isinstance(chosen, Array) else arrays.copied(chosen)
         base, key = masks.settled(base, self.emitter), masks.settled(key, self.emitter)
         if isinstance(key, Tuple):
             key = replace(key, items=tuple(masks.settled(item, self.emitter) for item in key.items))
@@ -609,6 +637,8 @@ class Expressions(Lists):
             return indexing.subscript(base, key, self.emitter, store)
         if isinstance(base, Tuple):
             return self._tuple_item(base, key, node)
+        if isinstance(base, Records) and isinstance(key, Scalar):
+            return self.record(base, key, node)
         if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
             raise self.unsupported(node, "an index into a range")
         raise self.unsupported(node, "an index into this", base=base)
@@ -659,7 +689,7 @@ class Expressions(Lists):
             return value
         if isinstance(base, Tuple) and base.named is not None and name in base.named._fields:  # type: ignore[attr-defined]
             return base.items[base.named._fields.index(name)]  # type: ignore[attr-defined]
-        if isinstance(base, (Tuple, Mask, PythonFunction)):
+        if isinstance(base, (Tuple, Mask, Records, PythonFunction)):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
 
@@ -687,9 +717,17 @@ class Expressions(Lists):
         if name in ("real", "imag"):
             if name == "real" and not array.type.dtype.is_complex:
                 return array
+            if array.type.dtype.is_complex:
+                return arrays.part_of(array, name, self.emitter)
             part = arrays.apply(name, [array], self.emitter)
             assert isinstance(part, Array)
-            return replace(part, borrowed=array.view is not None and array.type.dtype.is_complex)
+            return arrays.read_only(replace(part, origin=array.view.buffer if array.view is not None else None))
+        if name == "flat":
+            return Flat(flat(array, self.emitter))
+        if name == "mT" and array.rank >= 2:
+            return arrays.remap(
+                array, (*array.shape[:-2], array.shape[-1], array.shape[-2]), lambda at: (*at[:-2], at[-1], at[-2])
+            )
         return Method(array, name)
 
     def _scalar_attribute(self, value: Scalar, name: str, node: ast.AST) -> Value:
@@ -720,8 +758,13 @@ class Expressions(Lists):
             lo, step = value.lo, value.step
             return Iterable(self.trips(value), lambda q: Scalar(ix.add(lo, ix.mul(step, q))))
         if isinstance(value, Array) and value.rank >= 1:
-            array = value if value.view is not None else arrays.materialise(value, self.emitter)
+            lasting = value.view is not None or value.origin is not None
+            array = value if lasting else arrays.materialise(value, self.emitter)
             return Iterable(array.shape[0], lambda q: _row(array, q))
+        if isinstance(value, Records):
+            cells = Cells(self.emitter, value.growing)
+            layout = value.item
+            return Iterable(cells.length.value, lambda q: assembled(layout, iter(cells.taken(q))))
         raise self.unsupported(node, "iteration over this", "iterate over a range or an array", value=value)
 
     def trips(self, value: Range) -> Expr:
@@ -741,6 +784,14 @@ def _is_list(value: Value) -> bool:
     return isinstance(value, (Array, Tuple)) and value.is_list
 
 
+def flat(array: Array, emitter: Emitter) -> Array:
+    """The elements in C order, read and written where they are."""
+    if array.rank == 1:
+        return array
+    shape = array.shape
+    return arrays.remap(array, (emitter.stable(arrays.count(shape)),), lambda at: arrays.unravelled(at[0], shape))
+
+
 def _row(array: Array, q: Expr) -> Value:
     if array.rank == 1:
         return Scalar(array.element((q,)))
@@ -750,14 +801,6 @@ def _row(array: Array, q: Expr) -> Value:
 def minus_one(expr: Expr) -> Expr:
     """`expr` - 1 as an index: it is not negative where `expr` is positive."""
     return ix.sub(arith.cast(expr, INT), integer(1))
-
-
-def _lazy(value: Value) -> bool:
-    if isinstance(value, Mask):
-        return True
-    if isinstance(value, Array):
-        return value.view is None
-    return isinstance(value, Scalar) and not isinstance(value.expr, (Const, Var))
 
 
 _PYTHON_OPERATORS = {

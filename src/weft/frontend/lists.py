@@ -1,36 +1,37 @@
-"""Python lists whose length changes.  In: `append`, `pop`, `insert`... on a list; out: statements over a buffer with
-spare room and a length, which moves into a larger buffer when it is full.
+"""Python lists whose length changes, of numbers or of tuples of numbers, and deques.  In: `append`, `pop`, `insert`...;
+out: statements over memory that grows (`weft.frontend.growing`).
 
     xs.append(v)  -->  if n == room: room = 2 * room; alloc spare; spare[i] = data[i]; data, spare = spare, data
                        data[n] = v; n = n + 1
 
-To everything that only reads a list, such a list is the array of its first n items.  Two names of one list share its
+To everything that only reads a list of numbers, it is the array of its first n items.  Two names of one list share its
 buffers and its length, so a change is seen through both.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from weft.frontend import arith, arrays
+from weft.frontend import arith, arrays, growing
 from weft.frontend.core import Core
-from weft.frontend.emit import Emitter, Restart
-from weft.frontend.values import Array, Growing, Object, Scalar, Tuple, Value, View
-from weft.frontend.writing import Variable, loop, variable, when
+from weft.frontend.emit import Restart
+from weft.frontend.growing import Cells
+from weft.frontend.values import Array, Growing, ItemType, Object, Records, Scalar, Tuple, Value, View
+from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Expr, Op, Read, integer
-from weft.ir.program import Alloc, Rebind
-from weft.ir.types import BOOL, INT, ScalarType
+from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
+from weft.ir.types import BOOL, INT, PYBOOL
 
-_FIRST_ROOM = 16
+_EXTRA_ROOM = 16
 #: Methods that change the length of a list.
-CHANGES_LENGTH = frozenset({"append", "extend", "pop", "insert", "clear", "remove"})
+CHANGES_LENGTH = frozenset({"append", "extend", "pop", "insert", "clear", "remove", "appendleft", "popleft"})
+_HEAP_FUNCTIONS = frozenset({"heappush", "heappop", "heapify", "heappushpop", "heapreplace", "insort", "insort_left"})
 
 
 def grown_names(body: Iterable[ast.stmt]) -> frozenset[str]:
-    """Names of lists that a function makes longer or shorter."""
+    """Names of lists that a function makes longer or shorter, or gives to a function that does."""
     found: set[str] = set()
     for statement in body:
         for node in ast.walk(statement):
@@ -45,14 +46,72 @@ def grown_names(body: Iterable[ast.stmt]) -> frozenset[str]:
             elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 if isinstance(node.value, (ast.List, ast.ListComp)):
                     found.add(node.target.id)
+            elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
+                called = getattr(node.func, "attr", getattr(node.func, "id", None))
+                if called in _HEAP_FUNCTIONS:
+                    found.add(node.args[0].id)
     return frozenset(found)
+
+
+def changes_list(expression: ast.expr) -> bool:
+    """Whether an expression takes something out of a list, or puts something into one."""
+    return any(isinstance(node, ast.Attribute) and node.attr in CHANGES_LENGTH for node in ast.walk(expression))
+
+
+def layout_of(value: Value) -> ItemType | None:
+    """The type of an item of a list; None if a list of such items has no native form."""
+    if isinstance(value, Scalar):
+        return value.type
+    if isinstance(value, Array) and value.rank == 0:
+        return value.type
+    if isinstance(value, Tuple) and not value.is_list:
+        parts = tuple(layout_of(item) for item in value.items)
+        return None if None in parts or not parts else parts  # type: ignore[return-value]
+    return None
+
+
+def numbers_of(value: Value) -> Iterator[Expr]:
+    """The numbers of an item, from left to right."""
+    if isinstance(value, Tuple):
+        for part in value.items:
+            yield from numbers_of(part)
+    elif isinstance(value, Array):
+        yield value.element(())
+    else:
+        assert isinstance(value, Scalar)
+        yield value.expr
+
+
+def assembled(layout: ItemType, numbers: Iterator[Expr]) -> Value:
+    """The item that consists of these numbers."""
+    if isinstance(layout, tuple):
+        return Tuple(tuple(assembled(part, numbers) for part in layout))
+    return Scalar(next(numbers))
+
+
+def _types(layout: ItemType) -> list[object]:
+    return [of for part in layout for of in _types(part)] if isinstance(layout, tuple) else [layout]
 
 
 class Lists(Core):
     """Lists that grow and shrink."""
 
     def bind(self, name: str, value: Value) -> None:
-        super().bind(name, self.growing_value(name, value))
+        slot = self.scope.slots.get(name)
+        if slot is not None and isinstance(value, Tuple) and value.is_list and _of_numbers(value):
+            value = self.literal_list(value, None)
+        elif slot is not None and isinstance(value, Records):
+            raise self.unsupported(None, f"{name} gets a list of tuples in a loop or branch", "use .clear()")
+        elif slot is None:
+            value = self.growing_value(name, value)
+        super().bind(name, value)
+
+    def open_slots(self, names: Iterable[str], owner: ast.AST) -> list[str]:
+        for name in names:
+            value = self.scope.values.get(name)
+            if name not in self.scope.slots and isinstance(value, Tuple) and value.is_list and _of_numbers(value):
+                self.scope.values[name] = self.literal_list(value, None)
+        return super().open_slots(names, owner)
 
     def growing_value(self, name: str, value: Value) -> Value:
         """What a name is bound to: a list that is going to change its length gets room for that."""
@@ -64,16 +123,24 @@ class Lists(Core):
             if view is not None and not (view.whole and self.exclusive(name, view.buffer)):
                 raise self.unsupported(None, f"{name} shares a list whose length is fixed", f"use {name} = list(...)")
             return self._filled(name, value)
-        if not isinstance(value, Tuple) or not value.is_list:
+        if not isinstance(value, Tuple) or not value.is_list or value.key is not None:
             return value
+        return self.started(name, value, is_deque=False)
+
+    def started(self, name: str, value: Tuple, is_deque: bool) -> Value:
+        """A list or deque with these first items; the type of an empty one is told by what is put into it first."""
         span = self.emitter.span
         key = (hash((self.scope.path, span.line, span.column)), f"items of {name}")
-        of = self.emitter.decisions.slot_types.get(key)
-        if value.items:
-            return self._filled(name, self.literal_list(value, None))
-        if of is None:
-            return replace(value, key=key)
-        return self._empty(name, of)
+        layout = layout_of(value.items[0]) if value.items else self.emitter.decisions.items.get(key)
+        if value.items and (layout is None or any(layout_of(item) != layout for item in value.items)):
+            raise self.unsupported(None, "a list of different types", "keep one type in a list", items=value)
+        if layout is None:
+            return replace(value, key=key, is_deque=is_deque)
+        room = integer(len(value.items) + _EXTRA_ROOM)
+        made = growing.make(self.emitter, name, _types(layout), room, is_deque)  # type: ignore[arg-type]
+        for item in value.items:
+            Cells(self.emitter, made).push(tuple(numbers_of(item)))
+        return _as_value(made, layout, is_deque)
 
     def _grown(self) -> frozenset[str]:
         if self.scope.grown is None:
@@ -83,7 +150,7 @@ class Lists(Core):
     def literal_list(self, value: Tuple, node: ast.AST | None) -> Array:
         """[x, y, z] as a list of one type in a buffer."""
         types = {item.type for item in value.items if isinstance(item, Scalar)}
-        if len(types) != 1 or len([i for i in value.items if isinstance(i, Scalar)]) != len(value.items):
+        if len(types) != 1 or not _of_numbers(value):
             raise self.unsupported(node, "a list of different types", "keep one type in a list", item=value)
         buffer = self.emitter.allocate("list", types.pop(), (integer(len(value.items)),))
         for position, item in enumerate(value.items):
@@ -122,63 +189,94 @@ class Lists(Core):
             emitter.assign(dims, buffer.name, (place,), items.element(at))
         return arrays.of_buffer(buffer, is_list=True)
 
-    # --- making -----------------------------------------------------------------------------------------------------
-
-    def _empty(self, name: str, of: ScalarType, room: Expr | None = None) -> Array:
-        emitter = self.emitter
-        length = variable(emitter, f"{name}_length", ZERO)
-        capacity = variable(emitter, f"{name}_room", room if room is not None else integer(_FIRST_ROOM))
-        data = emitter.declare(name, of, (capacity.value,))
-        spare = emitter.declare(f"{name}_spare", of, (capacity.value,))
-        emitter.emit(Alloc(data.name, False, emitter.span))
-        emitter.emit(Alloc(spare.name, False, emitter.span))
-        return _as_array(Growing(data.name, spare.name, length.name, capacity.name), of)
-
     def _filled(self, name: str, items: Array) -> Array:
         if items.rank != 1:
             raise self.unsupported(None, f"{name} is a list of lists whose length changes", "use an array")
         count = self.emitter.stable(items.shape[0])
-        made = self._empty(name, items.type, ix.add(count, integer(_FIRST_ROOM)))
-        assert made.growing is not None
+        made = growing.make(self.emitter, name, [items.type], ix.add(count, integer(_EXTRA_ROOM)))
         dims, at = self.emitter.domain((count,))
-        self.emitter.assign(dims, made.growing.data, at, items.element(at))
-        _length(made.growing, self.emitter).set(count)
-        return made
+        self.emitter.assign(dims, made.data[0], at, items.element(at))
+        Cells(self.emitter, made).length.set(count)
+        value = _as_value(made, items.type, False)
+        assert isinstance(value, Array)
+        return value
+
+    # --- reading ----------------------------------------------------------------------------------------------------
+
+    def record(self, base: Records, key: Value, node: ast.AST | None) -> Value:
+        """base[key]"""
+        cells = Cells(self.emitter, base.growing)
+        message = "deque index out of range" if base.is_deque else "list index out of range"
+        position = self._position(key, cells, message, node)
+        return assembled(base.item, iter(cells.taken(position)))
+
+    def store_record(self, base: Records, key: Value, value: Value, node: ast.AST | None) -> None:
+        """base[key] = value"""
+        cells = Cells(self.emitter, base.growing)
+        numbers = [self.emitter.snapshot(number, "item") for number in self._numbers(base.item, value, node)]
+        message = "deque index out of range" if base.is_deque else "list assignment index out of range"
+        cells.write(self._position(key, cells, message, node), numbers)
+        self.emitter.mutations += 1
+
+    def _position(self, key: Value, cells: Cells, message: str, node: ast.AST | None) -> Expr:
+        """An index from the front, in range."""
+        place = self._place(key, cells, node)
+        inside = Op("and", (Op("ge", (place, ZERO), BOOL), Op("lt", (place, cells.length.value), BOOL)), BOOL)
+        self.emitter.check(inside, "IndexError", message)
+        return place
+
+    def _place(self, key: Value, cells: Cells, node: ast.AST | None) -> Expr:
+        if not isinstance(key, Scalar) or not key.type.dtype.is_integer:
+            raise self.unsupported(node, "an index that is not an integer", key=key)
+        at = arith.cast(key.expr, INT)
+        if isinstance(at, Const) and int(at.value.real) >= 0:
+            return at
+        wrapped = Op("select", (Op("lt", (at, ZERO), BOOL), Op("add", (at, cells.length.value), INT), at), INT)
+        return self.emitter.snapshot(wrapped, "place")
 
     # --- methods ----------------------------------------------------------------------------------------------------
 
     def list_method(self, receiver: Value, name: str, args: list[Value], node: ast.AST) -> Value | None:
-        """A method of a list that changes its length; None if it is another one."""
+        """A method of a list or deque that changes its length; None if it is another one."""
         if name not in CHANGES_LENGTH:
             return None
         if isinstance(receiver, Tuple) and receiver.is_list and not receiver.items and receiver.key is not None:
             return self._first_use(receiver, name, args, node)
-        if not isinstance(receiver, Array) or not receiver.is_list:
+        if isinstance(receiver, Records):
+            held, item = receiver.growing, receiver.item
+        elif isinstance(receiver, Array) and receiver.is_list:
+            if receiver.growing is None:
+                raise self.unsupported(node, f"{name}() of a list whose length is fixed", "use a list made here")
+            held, item = receiver.growing, receiver.type
+        else:
             return None
-        growing = receiver.growing
-        if growing is None:
-            raise self.unsupported(node, f"{name}() of a list whose length is fixed", "use a list made here")
-        run = getattr(self, f"_list_{name}")
-        result: Value = run(receiver, growing, args, node)
+        is_deque = isinstance(receiver, Records) and receiver.is_deque
+        if (name in ("appendleft", "popleft")) > is_deque or (is_deque and name in ("insert", "remove")):
+            raise self.unsupported(node, f"the method {name}", receiver=receiver)
+        result: Value = getattr(self, f"_list_{name}")(Cells(self.emitter, held), item, args, node)
         self.emitter.mutations += 1
         return result
 
     def _first_use(self, receiver: Tuple, name: str, args: list[Value], node: ast.AST) -> Value:
         """The first item tells the type of an empty list: the build starts again with it."""
-        assert receiver.key is not None
-        item = args[-1] if args and name in ("append", "insert") else None
+        if name in ("pop", "popleft", "remove"):
+            raise self.unsupported(node, f"{name}() of an empty list")
+        layout = layout_of(args[-1]) if args and name in ("append", "insert", "appendleft") else None
         if name == "extend" and args:
             items = self.list_items(args[0], node)
-            item = Scalar(items.element((ZERO,))) if items is not None else None
+            layout = None if items is None else items.type
             if items is None:
                 return Object(None)
         if name == "clear":
             return Object(None)
-        if isinstance(item, Array) and item.rank == 0:
-            item = Scalar(item.element(()))
-        if not isinstance(item, Scalar):
-            raise self.unsupported(node, f"{name}() with this item", "keep numbers in the list", receiver=receiver)
-        self.emitter.decisions.slot_types[receiver.key] = item.type
+        self.decide_items(receiver, layout, node)
+        return Object(None)
+
+    def decide_items(self, receiver: Tuple, layout: ItemType | None, node: ast.AST) -> None:
+        """The type of the items of an empty list becomes known: start again with it."""
+        if layout is None or receiver.key is None:
+            raise self.unsupported(node, "a list of these items", "keep numbers or tuples of numbers in it")
+        self.emitter.decisions.items[receiver.key] = layout
         raise Restart
 
     def list_items(self, value: Value, node: ast.AST | None) -> Array | None:
@@ -189,150 +287,140 @@ class Lists(Core):
             return arrays.evaluated(value, self.emitter)
         raise self.unsupported(node, "the items of this", "keep numbers in the list", items=value)
 
-    def _item(self, receiver: Array, value: Value, node: ast.AST) -> Expr:
-        if isinstance(value, Array) and value.rank == 0:
-            value = Scalar(value.element(()))
-        if not isinstance(value, Scalar) or value.type != receiver.type:
+    def _numbers(self, layout: ItemType, value: Value, node: ast.AST | None) -> list[Expr]:
+        if layout_of(value) != layout:
             raise self.unsupported(
-                node, "an item of another type than the list has", "keep one type in a list", list=receiver, item=value
+                node, "an item of another type than the list has", "keep one type in a list", item=value
             )
-        return value.expr
+        return list(numbers_of(value))
 
-    def _list_append(self, receiver: Array, growing: Growing, args: list[Value], node: ast.AST) -> Value:
+    def _new_item(self, layout: ItemType, value: Value, node: ast.AST) -> list[Expr]:
+        return [self.emitter.snapshot(number, "item") for number in self._numbers(layout, value, node)]
+
+    def _list_append(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         (item,) = self._arguments(args, 1, "append", node)
-        value = self.emitter.snapshot(self._item(receiver, item, node), "item")
-        self._push(growing, value)
+        cells.push(self._new_item(layout, item, node))
         return Object(None)
 
-    def _push(self, growing: Growing, value: Expr) -> None:
-        emitter = self.emitter
-        length, room = _length(growing, emitter), Variable(emitter, growing.capacity, INT)
-        with when(emitter, Op("eq", (length.value, room.value), BOOL)):
-            room.set(ix.mul(integer(2), room.value))
-            emitter.emit(Alloc(growing.spare, False, emitter.span))
-            kept = emitter.snapshot(Op("add", (length.value, ZERO), INT), "kept")
-            dims, at = emitter.domain((kept,))
-            of = emitter.buffers[growing.data].type
-            emitter.assign(dims, growing.spare, at, Read(growing.data, at, of))
-            names = (growing.data, growing.spare)
-            emitter.emit(Rebind(names, names[::-1], emitter.span))
-        emitter.assign((), growing.data, (length.value,), value)
-        length.set(Op("add", (length.value, ONE), INT))
+    def _list_appendleft(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
+        (item,) = self._arguments(args, 1, "appendleft", node)
+        cells.push_front(self._new_item(layout, item, node))
+        return Object(None)
 
-    def _list_extend(self, receiver: Array, growing: Growing, args: list[Value], node: ast.AST) -> Value:
+    def _list_extend(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         (value,) = self._arguments(args, 1, "extend", node)
-        items = self.list_items(value, node)
-        if items is None:
+        if isinstance(value, Tuple):
+            taken = [self._new_item(layout, item, node) for item in value.items]
+            for item in taken:
+                cells.push(item)
             return Object(None)
-        if items.type != receiver.type:
-            raise self.unsupported(node, "items of another type than the list has", "", list=receiver, items=items)
+        items = self.list_items(value, node)
+        assert items is not None
+        if items.type != layout:
+            raise self.unsupported(node, "items of another type than the list has", "", items=items)
         count = self.emitter.snapshot(Op("add", (items.shape[0], ZERO), INT), "count")  # before it grows: xs.extend(xs)
         with loop(self.emitter, ZERO, count) as position:
-            self._push(growing, self.emitter.snapshot(items.element((position,)), "item"))
+            cells.push((self.emitter.snapshot(items.element((position,)), "item"),))
         return Object(None)
 
-    def _list_pop(self, receiver: Array, growing: Growing, args: list[Value], node: ast.AST) -> Value:
-        emitter = self.emitter
-        length = _length(growing, emitter)
-        emitter.check(Op("gt", (length.value, ZERO), BOOL), "IndexError", "pop from empty list")
+    def _list_pop(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
+        is_deque = cells.head is not None
+        message = "pop from an empty deque" if is_deque else "pop from empty list"
+        self.emitter.check(Op("gt", (cells.length.value, ZERO), BOOL), "IndexError", message)
         if not args:
-            length.set(Op("sub", (length.value, ONE), INT))
-            return Scalar(emitter.snapshot(Read(growing.data, (length.value,), receiver.type), "item"))
-        (key,) = self._arguments(args, 1, "pop", node)
-        place = self._place(key, length, node)
-        inside = Op("and", (_at_least(place, ZERO), Op("lt", (place, length.value), BOOL)), BOOL)
-        emitter.check(inside, "IndexError", "pop index out of range")
-        item = emitter.snapshot(Read(growing.data, (place,), receiver.type), "item")
-        self._close_gap(growing, place, receiver.type)
-        return Scalar(item)
+            return assembled(layout, iter(cells.pop()))
+        (key,) = self._arguments(args, 0 if is_deque else 1, "pop", node)
+        position = self._position(key, cells, "pop index out of range", node)
+        item = cells.taken(position)
+        cells.close_gap(position)
+        return assembled(layout, iter(item))
 
-    def _place(self, key: Value, length: Variable, node: ast.AST) -> Expr:
-        """An index from the front."""
-        if not isinstance(key, Scalar) or not key.type.dtype.is_integer:
-            raise self.unsupported(node, "an index that is not an integer", key=key)
-        at = arith.cast(key.expr, INT)
-        wrapped = Op("select", (Op("lt", (at, ZERO), BOOL), Op("add", (at, length.value), INT), at), INT)
-        return self.emitter.snapshot(wrapped, "place")
+    def _list_popleft(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
+        self._arguments(args, 0, "popleft", node)
+        self.emitter.check(Op("gt", (cells.length.value, ZERO), BOOL), "IndexError", "pop from an empty deque")
+        return assembled(layout, iter(cells.pop_front()))
 
-    def _close_gap(self, growing: Growing, place: Expr, of: ScalarType) -> None:
-        emitter = self.emitter
-        length = _length(growing, emitter)
-        length.set(Op("sub", (length.value, ONE), INT))
-        with loop(emitter, place, emitter.snapshot(Op("add", (length.value, ZERO), INT), "last")) as position:
-            follower = Read(growing.data, (ix.add(position, ONE),), of)
-            emitter.assign((), growing.data, (position,), follower)
-
-    def _list_insert(self, receiver: Array, growing: Growing, args: list[Value], node: ast.AST) -> Value:
+    def _list_insert(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         key, item = self._arguments(args, 2, "insert", node)
-        emitter = self.emitter
-        length = _length(growing, emitter)
-        value = emitter.snapshot(self._item(receiver, item, node), "item")
-        place = self._place(key, length, node)
-        bounded = Op("minimum", (Op("maximum", (place, ZERO), INT), length.value), INT)
-        place = emitter.snapshot(bounded, "place")
-        self._push(growing, value)
-        end = emitter.snapshot(Op("sub", (length.value, ONE), INT), "last")
-        moved = emitter.snapshot(Op("sub", (end, place), INT), "moved")
-        with loop(emitter, ZERO, moved) as step:
-            to = ix.sub(end, step)
-            emitter.assign((), growing.data, (to,), Read(growing.data, (ix.sub(to, ONE),), receiver.type))
-        emitter.assign((), growing.data, (place,), value)
+        numbers = self._new_item(layout, item, node)
+        place = self._place(key, cells, node)
+        bounded = Op("minimum", (Op("maximum", (place, ZERO), INT), cells.length.value), INT)
+        cells.insert(self.emitter.snapshot(bounded, "place"), numbers)
         return Object(None)
 
-    def _list_clear(self, receiver: Array, growing: Growing, args: list[Value], node: ast.AST) -> Value:
+    def _list_clear(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         self._arguments(args, 0, "clear", node)
-        _length(growing, self.emitter).set(ZERO)
+        cells.clear()
         return Object(None)
 
-    def _list_remove(self, receiver: Array, growing: Growing, args: list[Value], node: ast.AST) -> Value:
+    def _list_remove(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         (item,) = self._arguments(args, 1, "remove", node)
         emitter = self.emitter
-        length = _length(growing, emitter)
-        value = emitter.snapshot(self._item(receiver, item, node), "item")
-        place = variable(emitter, "place", length.value)
-        seen = emitter.snapshot(Op("add", (length.value, ZERO), INT), "seen")
+        numbers = self._new_item(layout, item, node)
+        place = variable(emitter, "place", cells.length.value)
+        seen = cells.last()
         with loop(emitter, ZERO, seen) as step:
-            position = ix.sub(ix.sub(seen, ONE), step)  # from the end, so that the first one stays
-            with when(emitter, Op("eq", (Read(growing.data, (position,), receiver.type), value), BOOL)):
+            position = ix.sub(ix.sub(seen, integer(1)), step)  # from the end, so that the first one stays
+            same: Expr | None = None
+            for mine, other in zip(cells.read(position), numbers):
+                equal = Op("eq", (mine, other), BOOL)
+                same = equal if same is None else Op("and", (same, equal), BOOL)
+            assert same is not None
+            with when(emitter, same):
                 place.set(position)
-        emitter.check(Op("lt", (place.value, length.value), BOOL), "ValueError", "list.remove(x): x not in list")
-        self._close_gap(growing, emitter.snapshot(Op("add", (place.value, ZERO), INT), "place"), receiver.type)
+        emitter.check(Op("lt", (place.value, cells.length.value), BOOL), "ValueError", "list.remove(x): x not in list")
+        cells.close_gap(emitter.snapshot(Op("add", (place.value, ZERO), INT), "place"))
         return Object(None)
 
     def delete_item(self, base: Value, key: Value, node: ast.AST) -> None:
         """del base[key]"""
-        if not isinstance(base, Array) or base.growing is None or not isinstance(key, Scalar):
+        held = base.growing if isinstance(base, (Array, Records)) else None
+        if held is None or not isinstance(key, Scalar):
             raise self.unsupported(node, "del of an element", base=base)
-        emitter = self.emitter
-        length = _length(base.growing, emitter)
-        place = self._place(key, length, node)
-        inside = Op("and", (_at_least(place, ZERO), Op("lt", (place, length.value), BOOL)), BOOL)
-        emitter.check(inside, "IndexError", "list assignment index out of range")
-        self._close_gap(base.growing, place, base.type)
-        emitter.mutations += 1
+        cells = Cells(self.emitter, held)
+        cells.close_gap(self._position(key, cells, "list assignment index out of range", node))
+        self.emitter.mutations += 1
 
     def _arguments(self, args: list[Value], count: int, name: str, node: ast.AST) -> list[Value]:
         if len(args) != count:
             raise self.unsupported(node, f"{name}() with {len(args)} arguments")
         return args
 
+    def tuple_order(self, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
+        """left < right: the first numbers that differ decide."""
+        pairs = list(zip(numbers_of(left), numbers_of(right)))
+        if layout_of(left) is None or layout_of(left) != layout_of(right) or not pairs:
+            raise self.unsupported(node, "this comparison of tuples", left=left, right=right)
+        span = self.emitter.span
+        result = arith.cast(arith.compare(name, *pairs[-1], span), PYBOOL)
+        strict = {"le": "lt", "ge": "gt"}.get(name, name)
+        for mine, other in reversed(pairs[:-1]):
+            before = arith.cast(arith.compare(strict, mine, other, span), PYBOOL)
+            same = arith.cast(arith.compare("eq", mine, other, span), PYBOOL)
+            result = Op("or", (before, Op("and", (same, result), PYBOOL)), PYBOOL)
+        return Scalar(result)
 
-def _as_array(growing: Growing, of: ScalarType) -> Array:
+
+def _of_numbers(value: Tuple) -> bool:
+    kinds = {item.type if isinstance(item, Scalar) else None for item in value.items}
+    return len(kinds) == 1 and None not in kinds
+
+
+def _as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
+    if isinstance(layout, tuple) or is_deque:
+        return Records(held, layout, is_deque)
+    of = layout
     return Array(
-        (Read(growing.length, (), INT),),
+        (Read(held.length, (), INT),),
         of,
-        lambda at: Read(growing.data, at, of),
-        View(growing.data, lambda at: at),
+        lambda at: Read(held.data[0], at, of),
+        View(held.data[0], lambda at: at),
         is_list=True,
-        growing=growing,
+        growing=held,
     )
 
 
-def _length(growing: Growing, emitter: Emitter) -> Variable:
-    return Variable(emitter, growing.length, INT)
-
-
-def _at_least(value: Expr, low: Expr) -> Expr:
-    return Op("ge", (value, low), BOOL)
+def record_length(value: Records) -> Expr:
+    return Read(value.growing.length, (), INT)
 
 

@@ -213,10 +213,10 @@ class Loops(Statements):
         return kept + self.open_slots(names - set(kept), node)
 
     def _flag_pair(self, names: list[str]) -> None:
-        """Two arguments that a loop swaps: a flag tells whether their names have changed places."""
+        """An argument that a loop swaps with another array: a flag tells whether the names have changed places."""
         buffers = [slot.buffer for slot in (self.scope.slots[name] for name in names) if slot.buffer is not None]
         pair = frozenset(buffer.name for buffer in buffers)
-        if len(pair) == 2 and all(buffer.role is Role.PARAM for buffer in buffers) and pair not in self.swap_flags:
+        if len(pair) == 2 and any(buffer.role is Role.PARAM for buffer in buffers) and pair not in self.swap_flags:
             flag = self.emitter.declare("swapped", BOOL)
             self.emitter.assign((), flag.name, (), Const(False, BOOL))
             self.swap_flags[pair] = flag.name
@@ -425,6 +425,8 @@ class Loops(Statements):
             self.assign_target(node.target, items.item(Var(dim.var)), node)
             self._loop_body(node.body, frame)
         emitter.span = span
+        if walk.expr_buffers(items.trips) & self.written_by(block):
+            raise self.unsupported(node, "a loop over a list whose length changes in the loop", "loop over a copy of it")
         emitter.emit(Loop(dim, tuple(block), span=span))
         self._settle(opened, node.body, trips)
         self._after_loop(before, opened)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
 from weft.frontend.emit import Emitter
-from weft.frontend.values import Array, Index, Mask, Scalar, Value
+from weft.frontend.values import Array, Flat, Index, Mask, Scalar, Value
 from weft.frontend.writing import Variable, axis_index, counter, less, may_share, nest, others, repeat, when
 from weft.ir import index as ix
 from weft.ir import walk
@@ -23,6 +23,8 @@ from weft.ir.types import BOOL, I64, INT, ScalarType
 
 def settled(value: Value, emitter: Emitter) -> Value:
     """The value, a mask as the array of its elements."""
+    if isinstance(value, Flat):
+        return value.array
     return compacted(value, emitter) if isinstance(value, Mask) else value
 
 

@@ -13,7 +13,7 @@ from weft.frontend.core import Mixed
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import Expressions
 from weft.frontend.slots import arrays_in
-from weft.frontend.values import Array, Instance, Object, Scalar, Tuple, Value
+from weft.frontend.values import Array, Flat, Instance, Object, Scalar, Tuple, Value
 from weft.ir.expr import Expr, Read
 from weft.ir.program import (
     ArrayOut,
@@ -53,6 +53,9 @@ class Results(Expressions):
 
     def finish(self, value: Value, node: ast.AST) -> None:
         """Return `value` to the Python caller."""
+        shown = [array.view.buffer for array in arrays_in(value) if array.view is not None]
+        lazy = [array.origin for array in arrays_in(value) if array.view is None and array.origin is not None]
+        self._returning = frozenset(shown) | {name for name in lazy if lazy.count(name) > 1}
         choice = self._first_choice(value)
         if choice is not None:
             branches = []
@@ -78,6 +81,9 @@ class Results(Expressions):
             return
         # The names of two arguments may have changed places: put them back, and return the object that each denotes.
         first, second, flag = exchange
+        for name in (first, second):
+            if self.emitter.buffers[name].role is Role.LOCAL:
+                self.emitter.buffers[name] = replace(self.emitter.buffers[name], role=Role.RESULT)
         with self.emitter.capture() as block:
             self.emitter.emit(Rebind((first, second), (second, first), self.emitter.span))
             self._return(_with_buffers(self.out(value, node), {first: second, second: first}))
@@ -129,6 +135,8 @@ class Results(Expressions):
     swap_flags: dict[frozenset[str], str]
 
     def out(self, value: Value, node: ast.AST) -> Out:
+        if isinstance(value, Flat):
+            raise self.unsupported(node, "the return of an iterator", "add .copy()")
         value = masks.settled(value, self.emitter)
         if isinstance(value, Object):
             if value.value is None:
@@ -159,6 +167,8 @@ class Results(Expressions):
             value = arrays.materialise(value, emitter, "result")
         if value.view is None:
             arrays.keepable(value, emitter)
+            if value.origin is not None and self._shown(value.origin):
+                raise self.unsupported(node, "the return of such a view of an argument or of a result", "add .copy()")
             value = arrays.materialise(value, emitter, "result")
         view = value.view
         assert view is not None
@@ -178,6 +188,12 @@ class Results(Expressions):
         dims, at = emitter.domain(value.shape)
         return ViewOut(buffer.name, dims, view.index(at))
 
+    def _shown(self, buffer: str) -> bool:
+        """Whether the caller can see the memory of a buffer otherwise: it is an argument's or is returned as well."""
+        role = self.emitter.buffers[buffer].role
+        return role is not Role.LOCAL or buffer in self.emitter.kept or buffer in self._returning
+
+    _returning: frozenset[str] = frozenset()
     swapped: set[str]
 
     def _flagged(self, buffer: str) -> bool:

@@ -25,7 +25,6 @@ from weft.ir.index import affine
 from weft.ir.program import Alloc, ArrayOut, Block, Buffer, Node, Rebind, Role, Stmt, ViewOut
 from weft.ir.types import BOOL, INT
 
-
 #: Each duplicate may double the code that follows.
 _MOST_DUPLICATES = 5
 
@@ -175,7 +174,8 @@ class ArraySlots:
         if slot.buffer is None:
             self._note_late(slot, value)
         assert slot.buffer is not None
-        if slot.buffer.type.dtype is not value.type.dtype or slot.buffer.rank != value.rank or value.is_list != slot.is_list:
+        same_kind = slot.buffer.type.dtype is value.type.dtype and value.is_list == slot.is_list
+        if not same_kind or slot.buffer.rank != value.rank:
             self._refuse_type(name, slot, value)
         if slot.sizes is not None:
             self._assign_varying(name, slot, value, current if isinstance(current, Array) else None)
@@ -263,7 +263,8 @@ class ArraySlots:
         if view is None or not view.whole or not self.exclusive(None, view.buffer) or self.scope.keeping:
             return False
         block = self.emitter.blocks[-1]
-        made = next((at for at, node in enumerate(block) if isinstance(node, Alloc) and node.buffer == view.buffer), None)
+        allocs = [at for at, node in enumerate(block) if isinstance(node, Alloc) and node.buffer == view.buffer]
+        made = allocs[-1] if allocs else None
         shared = any(view.buffer in pair for pair in self.emitter.exchanged)
         if made is None or shared or self.emitter.buffers[view.buffer].type != slot.twin.type:
             return False

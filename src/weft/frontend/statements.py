@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-from dataclasses import replace
 
 from weft.frontend import arith, arrays, masks
-from weft.frontend.expressions import BINARY
+from weft.frontend.expressions import BINARY, flat
 from weft.frontend.results import Results
-from weft.frontend.values import Array, Closure, Mask, Scalar, Slice, Tuple, Value
+from weft.frontend.slots import arrays_in
+from weft.frontend.values import Array, Closure, Flat, Mask, Records, Scalar, Slice, Tuple, Value
 from weft.ir import walk
-from weft.ir.expr import ZERO, Const, Read, Var, integer
+from weft.ir.expr import ONE, ZERO, Const, Read, Var, integer
 from weft.ir.program import (
     Block,
     Loop,
@@ -132,42 +132,111 @@ class Statements(Results):
         elif isinstance(target, ast.Subscript):
             self._store_element(target, value, node)
         else:
-            raise self.unsupported(target, "an assignment to an attribute", "return the value instead")
+            assert isinstance(target, ast.Attribute)
+            self._store_attribute(target, value, node)
+
+    def _store_attribute(self, target: ast.Attribute, value: Value, node: ast.AST) -> None:
+        """array.real = value, array.imag, array.flat, array.shape"""
+        base = self.evaluate(target.value)
+        self.at(node)
+        if isinstance(base, Array) and not base.is_list:
+            if target.attr in ("real", "imag"):
+                arrays.store(self._part(base, target), self._storable(value, node), self.emitter)
+                return
+            if target.attr == "flat":
+                self._store_flat(Flat(flat(base, self.emitter)), Slice(None, None, None), value, target)
+                return
+            if target.attr == "shape" and isinstance(target.value, ast.Name):
+                self._store_shape(target.value.id, base, value, node)
+                return
+        raise self.unsupported(target, "an assignment to an attribute", "return the value instead")
+
+    def _part(self, base: Array, target: ast.Attribute) -> Array:
+        part = self.attribute(base, target.attr, target)
+        if not isinstance(part, Array) or (part.view is None and part.part is None):
+            raise self.unsupported(target, f"an assignment to .{target.attr} of this", base=base)
+        return part
+
+    def _storable(self, value: Value, node: ast.AST) -> Value:
+        return self.array_of(value, node) if isinstance(value, Tuple) else masks.settled(value, self.emitter)
+
+    def _store_flat(self, base: Flat, key: Value, value: Value, node: ast.AST) -> None:
+        """array.flat[key] = value: as many values as places; NumPy would repeat fewer."""
+        value = self._storable(value, node)
+        place = self.subscript(base.array, key, node, store=True)
+        if isinstance(value, Array) and value.rank and not isinstance(place, Mask):
+            source = flat(value, self.emitter)
+            extent = place.shape[0] if isinstance(place, Array) else ONE
+            if not self.emitter.likely_equal(extent, source.shape[0]):
+                raise self.unsupported(node, "as many values for .flat as it has places are needed")
+            self.emitter.same_size(extent, source.shape[0], "RuntimeError", "")
+            value = source if isinstance(place, Array) else Scalar(source.element((ZERO,)))
+        elif isinstance(place, Mask) and not isinstance(value, Scalar):
+            raise self.unsupported(node, "an assignment to .flat by a mask")
+        self.store(base.array, key, value, node)
+
+    def _store_shape(self, name: str, base: Array, value: Value, node: ast.AST) -> None:
+        """The one name of an array takes another shape of the same memory."""
+        view = base.view
+        alone = [n for n, other in self.scope.values.items() if any(a is base for a in arrays_in(other))] == [name]
+        whole = view is not None and view.whole
+        mine = view is not None and self.exclusive(name, view.buffer) if whole else True
+        if view is None or not alone or not mine or name in self.scope.slots or self.scope.inlined:
+            raise self.unsupported(node, "an assignment to .shape of an array known under another name", "use reshape")
+        reshaped = self.reshape(base, value)
+        if reshaped.view is None or reshaped.view.buffer != view.buffer:
+            raise self.unsupported(node, "an assignment to .shape that would need a copy", "use reshape")
+        self.bind(name, reshaped)
+
+    def reshape(self, array: Array, shape: Value) -> Array:
+        raise NotImplementedError
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, node: ast.AST) -> None:
         if isinstance(value, Array) and value.rank >= 1:
             parts = arrays.constant_shape(value.shape[:1])
+            if any(isinstance(item, ast.Starred) for item in target.elts):
+                raise self.unsupported(node, "a starred target for the rows of an array")
             if parts is not None and parts[0] != len(target.elts):
                 raise self.unsupported(node, f"ValueError: {parts[0]} values for {len(target.elts)} targets")
             if parts is None:
                 self.emitter.same_size(
                     value.shape[0], integer(len(target.elts)), "ValueError", "not enough values to unpack"
                 )
-            row = value if value.view is not None else arrays.materialise(value, self.emitter)
+            lasting = value.view is not None or value.origin is not None
+            row = value if lasting else arrays.materialise(value, self.emitter)
             value = Tuple(tuple(self.subscript(row, Scalar(integer(k)), node) for k in range(len(target.elts))))
         if not isinstance(value, Tuple):
             raise self.unsupported(node, "unpacking of this value", value=value)
-        if any(isinstance(item, ast.Starred) for item in target.elts):
-            raise self.unsupported(node, "a starred target")
+        starred = [k for k, item in enumerate(target.elts) if isinstance(item, ast.Starred)]
+        if starred:
+            value = self._gathered(value, starred[0], len(target.elts), node)
         if len(value.items) != len(target.elts):
             raise self.unsupported(node, f"ValueError: {len(value.items)} values for {len(target.elts)} targets")
         # All values are taken before any name changes: `a, b = b, a + b`.
         taken = [self._taken(item) for item in value.items]
         for item, part in zip(target.elts, taken):
-            self.assign_target(item, part, node)
+            self.assign_target(item.value if isinstance(item, ast.Starred) else item, part, node)
+
+    def _gathered(self, value: Tuple, place: int, targets: int, node: ast.AST) -> Tuple:
+        """a, *b, c = values: what is left for b as a list."""
+        extra = len(value.items) - (targets - 1)
+        if extra < 0:
+            raise self.unsupported(node, f"ValueError: {len(value.items)} values for {targets} targets")
+        middle = Tuple(value.items[place : place + extra], is_list=True)
+        return Tuple((*value.items[:place], middle, *value.items[place + extra :]))
 
     def _taken(self, value: Value) -> Value:
         value = masks.settled(value, self.emitter)
         if isinstance(value, Scalar):
             return Scalar(self.emitter.snapshot(value.expr))
-        if isinstance(value, Array) and value.view is None:
+        if isinstance(value, Array) and value.view is None and value.origin is None:
             return arrays.materialise(value, self.emitter)
         if isinstance(value, Array) and self._is_slot_array(value):
             return arrays.materialise(value, self.emitter)
         return value
 
     def _is_slot_array(self, value: Array) -> bool:
-        buffer = value.view.buffer if value.view else None
+        buffer = value.view.buffer if value.view else value.origin
         return any(slot.buffer is not None and slot.buffer.name == buffer for slot in self.scope.slots.values())
 
     def _permutation(self, target: ast.expr, value: ast.expr, node: ast.Assign) -> bool:
@@ -209,6 +278,12 @@ class Statements(Results):
         if self.emitter.mutations != before:
             raise self.unsupported(target, "a target whose evaluation changes arrays")
         self.at(node)
+        if isinstance(base, Flat):
+            self._store_flat(base, key, value, target)
+            return
+        if isinstance(base, Records):
+            self.store_record(base, key, value, node)
+            return
         if not isinstance(base, Array):
             raise self.unsupported(target, "an assignment to an element of this", base=base)
         self.store(base, key, value, target)
@@ -216,7 +291,7 @@ class Statements(Results):
     def store(self, base: Array, key: Value, value: Value, node: ast.AST) -> None:
         """base[key] = value"""
         emitter = self.emitter
-        if base.view is None:
+        if base.view is None and base.part is None:
             raise self.unsupported(node, "an assignment to an element of a temporary")
         if isinstance(value, Tuple):
             value = self.array_of(value, node)
@@ -252,16 +327,17 @@ class Statements(Results):
         """array[indices] = value, in order: the last of several writes to one element stays."""
         emitter = self.emitter
         source = arrays.as_array(value, emitter)
-        assert place.view is not None
+        view = place.view or (place.part.view if place.part is not None else None)
+        assert view is not None
         shape = arrays.broadcast_shapes([place.shape, source.shape], emitter)
         if len(shape) != place.rank:
             raise self.unsupported(node, "ValueError: the value does not fit the shape of the indexed elements")
         source = arrays.broadcast_to(source, shape)
-        if source.cost or place.view.buffer in walk.expr_buffers(source.element(tuple(ZERO for _ in shape))):
+        if source.cost or view.buffer in walk.expr_buffers(source.element(tuple(ZERO for _ in shape))):
             source = arrays.materialise(source, emitter)
         dims, at = emitter.domain(shape)
-        element = arrays.storable(source.element(at), place.type, emitter)
-        node_out: Block = (Stmt((), place.view.buffer, place.view.index(at), element, None, emitter.span),)
+        view, element = arrays.placed(place, at, arrays.storable(source.element(at), place.type, emitter), emitter)
+        node_out: Block = (Stmt((), view.buffer, view.index(at), element, None, emitter.span),)
         for dim in reversed(dims):
             node_out = (Loop(dim, node_out, span=emitter.span),)
         emitter.emit(node_out[0])
@@ -274,7 +350,17 @@ class Statements(Results):
         elif isinstance(target, ast.Subscript):
             self._augment_element(node, target)
         else:
-            raise self.unsupported(node, "an augmented assignment to an attribute")
+            self._augment_attribute(node, target)
+
+    def _augment_attribute(self, node: ast.AugAssign, target: ast.Attribute) -> None:
+        base = self.evaluate(target.value)
+        value = masks.settled(self.evaluate(node.value), self.emitter)
+        self.at(node)
+        plain = isinstance(base, Array) and not base.is_list and target.attr in ("real", "imag")
+        if not plain or not isinstance(value, (Scalar, Array)) or isinstance(node.op, ast.MatMult):
+            raise self.unsupported(node, "an augmented assignment to an attribute", base=base)
+        assert isinstance(base, Array)
+        arrays.update(self._part(base, target), BINARY[type(node.op)], value, self.emitter)
 
     def _augment_name(self, node: ast.AugAssign, target: ast.Name) -> None:
         load = ast.copy_location(ast.Name(id=target.id, ctx=ast.Load()), target)
@@ -304,7 +390,9 @@ class Statements(Results):
             raise self.unsupported(
                 node, "an update in place whose value changes arrays", "assign the value to a name first"
             )
-        if not isinstance(base, Array) or base.view is None:
+        if isinstance(base, Flat):
+            base = base.array
+        if not isinstance(base, Array) or (base.view is None and base.part is None):
             raise self.unsupported(node, "an update in place of this", base=base)
         if isinstance(node.op, ast.MatMult):
             raise self.unsupported(node, "@= on elements")
@@ -321,7 +409,7 @@ class Statements(Results):
                 raise self.unsupported(node, "an array added to one element", value=value)
             self._store_scalar(base, place, self.scalar_binary(op, place, value), node)
         elif isinstance(place, Array) and _data_dependent(place):
-            copied = replace(place, view=None, cost=1)
+            copied = arrays.copied(place)
             result = arrays.apply(op, [copied, value], self.emitter)
             assert isinstance(result, Array)
             arrays.check_in_place(result.type, base.type, self.emitter)
@@ -372,7 +460,8 @@ def _literal_text(node: ast.expr | None) -> str | None:
 
 
 def _data_dependent(place: Array) -> bool:
-    assert place.view is not None
-    probe = place.view.index(tuple(Var(f"?{axis}") for axis in range(place.rank)))
+    view = place.view or (place.part.view if place.part is not None else None)
+    assert view is not None
+    probe = view.index(tuple(Var(f"?{axis}") for axis in range(place.rank)))
     inner = {f"?{axis}" for axis in range(place.rank)}
     return any(walk.free_vars(read) & inner for expr in probe for read in walk.reads(expr))

@@ -50,12 +50,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Growing:
-    """The memory of a list whose length changes: names of its buffer, of the larger one to come, and of two scalars."""
+    """The memory of a list whose length changes: the names of its buffers (one for each number in an item), of larger
+    ones to come, and of scalars: how many items there are, how many have room, and for a deque, where the first one is.
+    """
 
-    data: str
-    spare: str
+    data: tuple[str, ...]
+    spare: tuple[str, ...]
     length: str
     capacity: str
+    head: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,11 +88,32 @@ class Mask:
 
 
 @dataclass(frozen=True)
+class Flat:
+    """`array.flat`: the elements in C order, one after the other."""
+
+    array: Array
+
+
+@dataclass(frozen=True)
 class Tuple:
     items: tuple[Value, ...]
     is_list: bool = False
     key: tuple[int, str] | None = field(default=None, compare=False)  # of an empty list that may grow
+    is_deque: bool = field(default=False, compare=False)
     named: type | None = None  # the class of named tuples it is of
+
+
+#: The type of an item: of a number, or of the parts of a tuple.
+ItemType = Union[ScalarType, tuple["ItemType", ...]]
+
+
+@dataclass(frozen=True)
+class Records:
+    """A list of tuples (or a deque of anything): each number of an item has a buffer of its own."""
+
+    growing: Growing
+    item: ItemType
+    is_deque: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,7 +177,9 @@ class PythonFunction:
     function: types.FunctionType
 
 
-Value = Union[Scalar, Array, Mask, Tuple, Range, Slice, Iterable, Object, Instance, Method, Closure, PythonFunction]
+Value = Union[
+    Scalar, Array, Mask, Flat, Tuple, Records, Range, Slice, Iterable, Object, Instance, Method, Closure, PythonFunction
+]
 
 
 def describe(value: Value) -> str:
@@ -164,6 +190,8 @@ def describe(value: Value) -> str:
         return ("list" if value.is_list else value.type.dtype.value) + f" of rank {value.rank}"
     if isinstance(value, Tuple):
         return "(" + ", ".join(describe(item) for item in value.items) + ")"
+    if isinstance(value, Records):
+        return "deque" if value.is_deque else "list of tuples"
     if isinstance(value, Instance):
         return f"an object of type {type(value.sample).__name__}"
     if isinstance(value, Object):

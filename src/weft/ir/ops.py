@@ -60,15 +60,16 @@ def _make_complex(re: Any, im: Any) -> Any:
 
 
 def _libm_pair(function: Callable[[float, float], float]) -> Evaluate:
-    """As `_libm`, for two operands."""
+    """As `_libm`, for two operands, scalars or arrays."""
 
-    def evaluate(left: Any, right: Any) -> Any:
+    def total(left: Any, right: Any) -> float:
         try:
-            return type(left)(function(float(left), float(right)))
+            return function(float(left), float(right))
         except ValueError:
-            return type(left)(math.nan)
+            return math.nan
 
-    return evaluate
+    elements = np.frompyfunc(total, 2, 1)
+    return lambda left, right: np.asarray(elements(left, right)).astype(left.dtype)[()]
 
 
 def _libm(function: Callable[[float], float]) -> Evaluate:
@@ -229,13 +230,14 @@ def _all_ones(dtype: DType) -> bool | int:
     return -1 if dtype.kind == "i" else int(np.iinfo(dtype.numpy.name).max)
 
 
-def _extreme(dtype: DType, largest: bool) -> bool | int | float:
+def _extreme(dtype: DType, largest: bool) -> bool | int | float | complex:
     if dtype is DType.BOOL:
         return largest
     if dtype.is_integer:
         info = np.iinfo(dtype.numpy.name)
         return int(info.max if largest else info.min)
-    return math.inf if largest else -math.inf
+    limit = math.inf if largest else -math.inf
+    return complex(limit, limit) if dtype.is_complex else limit
 
 
 REDUCTIONS: dict[str, Reduction] = {

@@ -437,8 +437,9 @@ class _Verifier:
             self.require(name in self.table and name in scope.ready, f"{name} is no buffer in scope")
         for target, source in zip(node.targets, node.sources):
             one, other = self.table[target], self.table[source]
-            same = one.type == other.type and one.shape == other.shape and one.role is other.role
-            same = same and one.layout is other.layout
+            same = one.type == other.type and one.shape == other.shape and one.layout is other.layout
+            # An argument changes places with a local array only for a while: it is put back before anything returns.
+            same = same and (one.role is other.role or Role.PARAM in (one.role, other.role))
             self.require(same, f"{target} and {source} differ in type, shape, role or layout")
 
     def call(self, node: Call, scope: _Scope) -> None:

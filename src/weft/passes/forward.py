@@ -190,6 +190,11 @@ def sites_in(node: Node, buffer: str, dims: tuple[AnyDim, ...] = (), repeated: b
                 yield from sites_in(inner_node, buffer, dims, again)
 
 
+def _takes_array(node: Node, buffer: str) -> bool:
+    """Whether something in a node reads a buffer as a whole, so that no value can stand in its place."""
+    return any(isinstance(n, (Call, Library, Rebind)) and buffer in buffers_read(n) for n in walk((node,)))
+
+
 def repeats_work(site: _Site, producer: _Producer) -> bool:
     """Whether some element of the temporary is read at more than one point around the site."""
     if site.repeated:
@@ -362,7 +367,7 @@ class Forwarder:
                 why_not = own_input and not (killing and not readers)
                 why_not = why_not or bool(producer.inputs & changed)
                 why_not = why_not or (not isinstance(node, Stmt) and bool((producer.inputs | {target}) & writes))
-                why_not = why_not or isinstance(node, (Call, Library, Rebind))
+                why_not = why_not or _takes_array(node, target)
                 why_not = why_not or (isinstance(node, Stmt) and node.reduce is not None and node.buffer == target)
                 why_not = why_not or any(uncovered(site, producer, self.shape(target), facts) for site in found)
                 if why_not:

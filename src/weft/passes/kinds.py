@@ -15,9 +15,10 @@ from weft.analysis import cost
 from weft.errors import Span
 from weft.ir import index as affine_index
 from weft.ir.expr import Const, Dim, Expr, Op, Read, Var, integer, real
-from weft.ir.program import Accumulator, Alloc, Block, Buffer, If, Loop, LoopKind, Node, Role, Stmt
+from weft.ir.program import Accumulator, Alloc, Block, Buffer, If, Library, Loop, LoopKind, Node, Role, Stmt
 from weft.ir.types import INT, PYBOOL, ScalarType
 from weft.ir.walk import (
+    buffers_read,
     buffers_written,
     expr_buffers,
     free_vars,
@@ -80,6 +81,8 @@ class Kinds:
         free = loop.kind is LoopKind.PARALLEL
         # A single loop inside two others runs often and not for long: sharing it would cost more than it gains.
         allowed = allowed and not (self.depth >= DEEP and is_innermost(loop))
+        known = cost.work(loop)
+        allowed = allowed and not (isinstance(known, Const) and known.value.real < cost.PARALLEL_CYCLES)
         if allowed and free:
             return (self._parallel(loop),)
         if allowed and loop.accumulators:
@@ -206,7 +209,8 @@ class Kinds:
         places |= {
             read.index for node in walk((loop,)) for e in node_exprs(node) for read in reads(e) if read.buffer == buffer
         }
-        if len(places) != 1:
+        whole = any(isinstance(n, Library) and buffer in buffers_read(n) | buffers_written(n) for n in walk(loop.body))
+        if len(places) != 1 or whole:
             return None
         place = places.pop()
         changed = set().union(*(buffers_written(node) for node in loop.body))

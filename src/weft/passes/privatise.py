@@ -82,7 +82,9 @@ def _count_readers(block: Block) -> dict[str, int]:
 def _sets_all(stmt: Stmt, shape: tuple[Expr, ...]) -> bool:
     """Whether a statement gives every element of an array a value (it does not read the array: see `private_names`)."""
     dims = {dim.var: dim for dim in stmt.domain}
-    if stmt.reduce is not None or not shape or len(dims) != len(shape) or {Var(name) for name in dims} != set(stmt.index):
+    if stmt.reduce is not None or not shape or len(dims) != len(shape):
+        return False
+    if {Var(name) for name in dims} != set(stmt.index):
         return False
     along = (dims[position.name] for position in stmt.index if isinstance(position, Var))
     return all(dim == Dim(dim.var, ZERO, size) for dim, size in zip(along, shape))
@@ -103,20 +105,24 @@ class Expansion:
         new = self.buffers[name]
         return Read(new.name, (minus(iteration, self.dim.lo), *index), new.type)
 
+    def expression(self, expr: Expr, variable: Expr) -> Expr:
+        """An expression of the body with the expanded variables at an iteration."""
+
+        def visit(part: Expr) -> Expr:
+            if isinstance(part, Read) and part.buffer in self.buffers:
+                element = self.element(part.buffer, variable, part.index)
+                return replace(element, of=part.of, span=part.span)
+            return part
+
+        return rewrite(expr, visit)
+
     def apply(self, items: list[Item], variable: Expr) -> list[Item]:
         """Items that use the expanded variables; their allocations are gone (see `allocations`)."""
-
-        def visit(expr: Expr) -> Expr:
-            if isinstance(expr, Read) and expr.buffer in self.buffers:
-                element = self.element(expr.buffer, variable, expr.index)
-                return replace(element, of=expr.of, span=expr.span)
-            return expr
-
         out: list[Item] = []
         for item in items:
             if isinstance(item.node, Alloc) and item.node.buffer in self.buffers:
                 continue
-            node = map_node_exprs(item.node, lambda e: rewrite(e, visit))
+            node = map_node_exprs(item.node, lambda e: self.expression(e, variable))
             if isinstance(node, Stmt) and node.buffer in self.buffers:
                 element = self.element(node.buffer, variable, node.index)
                 node = replace(node, buffer=element.buffer, index=element.index)

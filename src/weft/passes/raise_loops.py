@@ -44,6 +44,7 @@ from weft.ir.walk import (
 from weft.passes import PassContext, deadcode
 from weft.passes.algebra import Algebra, is_exact
 from weft.passes.distribute import groups
+from weft.passes.extremes import Extreme, extreme, without
 from weft.passes.forward import Forwarder, with_disjoint
 from weft.passes.predicate import Flattening, Item
 from weft.passes.privatise import Confined, Expansion, expansion, must_expand, private_names
@@ -315,27 +316,17 @@ class _Raiser:
         What a test repeats is computed twice, but then the test can be made before the loop.  Sums are not repeated,
         nor is what could come out differently a second time, such as a sine in a vector and in a scalar register.
         """
-        writers = [name for item in items for name in buffers_written(item.node)]
-        known: dict[str, Expr] = {}
-
-        def visit(expr: Expr) -> Expr:
-            return known.get(expr.buffer, expr) if isinstance(expr, Read) else expr
-
+        known = _Definitions(items)
         out: list[Item] = []
         for item in items:
             node = item.node
-            if isinstance(node, Check) and known:
-                resolved = Item(map_node_exprs(node, lambda e: rewrite(e, visit)), item.within)
+            if isinstance(node, Check) and known.values:
+                resolved = Item(map_node_exprs(node, known.resolved), item.within)
                 simple = resolved if resolved.node is node else self.simplified(resolved, facts)
                 out += () if simple is None else (simple,)
                 continue
             out.append(item)
-            if isinstance(node, Stmt) and not (node.index or node.domain or item.within or node.reduce):
-                value = rewrite(node.value, visit)
-                parts = list(islice(subexpressions(value), _MOST_REPEATED + 1))
-                cheap = len(parts) <= _MOST_REPEATED and not any(isinstance(part, Reduce) for part in parts)
-                if cheap and is_exact(value) and writers.count(node.buffer) == 1:
-                    known[node.buffer] = value
+            known.take(item)
         return out
 
     def simplified(self, item: Item, facts: Facts) -> Item | None:
@@ -353,6 +344,9 @@ class _Raiser:
         """All items raised, private variables expanded; or the first reason against it."""
         if not all(isinstance(item.node, Stmt) or _allocates(item, private) for item in work):
             return "an inner loop of it stays sequential"
+        kept = _kept_extreme(work, private)
+        if kept is not None:
+            work, private = without(work, kept), private - {kept.test}
         expanded: Expansion | None = None
         if private:
             shapes = {
@@ -373,9 +367,21 @@ class _Raiser:
                 return new
             order.append(new)
         nodes = self.leaving(order, normal, facts)
+        if kept is not None:
+            nodes += self.extreme_of(kept, normal, expanded, facts)
         if expanded is None:
             return tuple(nodes)
         return expanded.allocations() + tuple(nodes) + self.last_values(expanded, normal, private & live_after, facts)
+
+    def extreme_of(self, kept: Extreme, normal: _Normal, expanded: Expansion | None, facts: Facts) -> list[Node]:
+        """The statements of an extreme, which the loop keeps by comparison."""
+
+        def final(expr: Expr, iteration: Expr) -> Expr:
+            moved = expr if expanded is None else expanded.expression(expr, Var(normal.dim.var))
+            return substitute(moved, {normal.dim.var: iteration})
+
+        stmts = kept.statements(normal.dim, self.new_buffer, final)
+        return [simplify_stmt(stmt, facts, self.algebra) or stmt for stmt in renamed(tuple(stmts), self.taken)]
 
     def leaving(self, stmts: list[Stmt], normal: _Normal, facts: Facts) -> list[Node]:
         """Raised statements counting up, simplified, the loop's variable under another name in all but the first."""
@@ -426,8 +432,9 @@ class _Raiser:
                 stmt = simplify_stmt(piece, facts, self.algebra)
                 nodes += () if stmt is None else renamed((stmt,), self.taken)
             else:
-                rest = replace(loop, body=tuple(work[position].node for position in piece))
-                nodes += renamed((rest,), self.taken) if named else (rest,)
+                body = tuple(work[position].node for position in piece)
+                rest = self.cut(loop, body, facts) or (replace(loop, body=body),)
+                nodes += renamed(rest, self.taken) if named else rest
                 named = True
         self._assume_disjoint(work)
         self.context.done(_NAME, f"the loop over {loop.dim.var} was split: part of it became statements", loop.span)
@@ -512,6 +519,47 @@ class _Raiser:
             touched |= (buffers_read(item.node) | buffers_written(item.node)) & self.arrays
             written |= buffers_written(item.node) & self.arrays
         self.forwarder.disjoint |= {(w, other) for w in written for other in touched if other != w}
+
+
+@dataclass
+class _Definitions:
+    """What scalars set once in a body are computed from, if it is cheap to repeat and comes out the same."""
+
+    items: list[Item]
+    values: dict[str, Expr] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._writers = [name for item in self.items for name in buffers_written(item.node)]
+
+    def resolved(self, expr: Expr) -> Expr:
+        def visit(part: Expr) -> Expr:
+            return self.values.get(part.buffer, part) if isinstance(part, Read) else part
+
+        return rewrite(expr, visit)
+
+    def take(self, item: Item) -> None:
+        """Remember an item's definition."""
+        node = item.node
+        if isinstance(node, Stmt) and not (node.index or node.domain or item.within or node.reduce):
+            value = self.resolved(node.value)
+            parts = list(islice(subexpressions(value), _MOST_REPEATED + 1))
+            cheap = len(parts) <= _MOST_REPEATED and not any(isinstance(part, Reduce) for part in parts)
+            if cheap and is_exact(value) and self._writers.count(node.buffer) == 1:
+                self.values[node.buffer] = value
+
+
+def _kept_extreme(work: list[Item], private: set[str]) -> Extreme | None:
+    """The extreme that a body keeps by comparison, if nothing else in it has to do with it."""
+    kept = extreme(work)
+    if kept is None:
+        return None
+    known = _Definitions(work)
+    for item in without(work, kept):
+        known.take(item)
+    known.values = {name: value for name, value in known.values.items() if name in private}
+    kept = kept.resolved(known.resolved)
+    changed = {name for item in work for name in buffers_written(item.node)} - private
+    return None if kept.reads & changed else kept
 
 
 def blocks_raising(loop: Loop, body: Block) -> str | None:

@@ -88,12 +88,20 @@ def _positions(reduce: Reduce, new_var: Callable[[str], str]) -> Expr:
     dims, names = renamed_domain(reduce.dims, new_var)
     value = substitute(reduce.value, names)
     hit: Expr = Op("eq", (value, best), BOOL)
-    if value.type.dtype.is_inexact:
+    if value.type.dtype.is_inexact and without_nan(value) is None:
         nans = Op("and", (Op("ne", (value, value), BOOL), Op("ne", (best, best), BOOL)), BOOL)
         hit = Op("or", (hit, nans), BOOL)
     place = Cast(_rank(dims, new_var), I64)
     found = Reduce("minimum", dims, Op("select", (hit, place, _NOT_FOUND), I64), reduce.span)
     return Op("select", (Op("eq", (found, _NOT_FOUND), BOOL), Const(0, I64), found), I64)
+
+
+def without_nan(value: Expr) -> Expr | None:
+    """e, if the value is select(isnan(e), x, e) for a literal x: it is never NaN."""
+    if not isinstance(value, Op) or value.op != "select" or not isinstance(value.args[1], Const):
+        return None
+    test, other = value.args[0], value.args[2]
+    return other if isinstance(test, Op) and test.op == "isnan" and test.args == (other,) else None
 
 
 def renamed_domain(domain: Domain, new_var: Callable[[str], str]) -> tuple[Domain, dict[str, Expr]]:

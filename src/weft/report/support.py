@@ -12,7 +12,7 @@ import math
 import sys
 import types
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -109,9 +109,7 @@ def _row(entry: Entry, name: str, alias_of: str = "") -> Row:
     if coverage.note:
         notes.append(coverage.note)
     dtypes = "all" if coverage.kinds == ALL_KINDS else ", ".join(_KINDS[kind] for kind in coverage.kinds)
-    return Row(
-        name, family_of(name), coverage.category, own, tuple(uncovered), dtypes, tuple(notes), alias_of
-    )
+    return Row(name, family_of(name), coverage.category, own, tuple(uncovered), dtypes, tuple(notes), alias_of)
 
 
 def _limit(parameter: str, values: tuple[str, ...] | str) -> str:
@@ -209,12 +207,12 @@ _PAGE_HEAD = """# What is native
 
 **native**: compiled into the function. **library**: compiled into a call of BLAS, LAPACK or the FFT library that is
 already loaded. **black box**: runs through NumPy (or Python) in place; the rest of the function stays native. An
-argument that is not covered is never ignored: that call takes the black-box path. `weft support NAME` prints one row.
+argument that is not covered is never ignored: that call takes the black-box path. `weft support NAME` prints a row.
 
 float16, longdouble, strings, dates and objects are black box everywhere, and so is what NumPy computes in float16
 (`np.sin` of int8); "all" means bool, int8 to int64, uint8 to uint64, float32, float64, complex64 and complex128, as far
-as NumPy itself takes them.
-Numbers count as arrays of rank 0, without an `axis`; where NumPy gives an array of rank 0, native code gives the scalar.
+as NumPy itself takes them. Numbers count as arrays of rank 0, without an `axis`; where NumPy gives an array of rank 0,
+native code gives the scalar.
 
 Limits that hold wherever nothing else is said:
 
@@ -232,19 +230,28 @@ def page() -> str:
         if known:
             columns = ("name", "path", "arguments", "black box with", "dtypes", "limits")
             parts.append(f"\n| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n")
-            parts += [_markdown(row) for row in known]
+            parts += [_markdown(names, row) for names, row in _alike(known)]
         unknown = [f"`{row.name}`" for row in members if row.path == "black box"]
         if unknown:
             parts.append(f"\nBlack box: {', '.join(unknown)}.\n")
     return "".join(parts)
 
 
-def _markdown(row: Row) -> str:
+def _alike(known: list[Row]) -> list[tuple[str, Row]]:
+    """The rows to show, each with its names: methods of ufuncs that are covered alike share a row."""
+    shared: dict[Row, list[str]] = {}
+    for row in known:
+        anonymous = replace(row, name=row.name.rpartition(".")[2]) if row.family == "ufunc" else row
+        shared.setdefault(anonymous, []).append(f"`{row.name}`")
+    return [(", ".join(names), row) for row, names in shared.items()]
+
+
+def _markdown(names: str, row: Row) -> str:
     if row.alias_of:
-        return f"| `{row.name}` | {row.path} | as `{row.alias_of}` | | | |\n"
+        return f"| {names} | {row.path} | as `{row.alias_of}` | | | |\n"
     covered, uncovered = (" ".join(f"`{name}`" for name in names) for names in (row.covered, row.uncovered))
     notes = "; ".join(row.notes).replace("|", "\\|")
-    return f"| `{row.name}` | {row.path} | {covered} | {uncovered} | {row.dtypes} | {notes} |\n"
+    return f"| {names} | {row.path} | {covered} | {uncovered} | {row.dtypes} | {notes} |\n"
 
 
 def is_reference_version() -> bool:

@@ -256,22 +256,27 @@ def _load() -> None:
     if not _loaded:
         from weft.frontend.knowledge import (  # noqa: F401
             assembling,
+            containers,
             counting,
             creation,
             dtypes,
             elementwise,
             fourier,
             grids,
+            indices,
             linalg,
             linear,
             matrices,
             methods,
+            missing,
             python,
             reductions,
+            reshaping,
             scans,
             selecting,
             shaping,
             sorting,
+            statistics,
             ufuncs,
         )
 
@@ -292,6 +297,8 @@ def method(name: str) -> Entry | None:
 
 
 def entries() -> list[Entry]:
-    """Every entry, by name."""
+    """Every entry of a library function, by name; helpers of weft's own definitions are left out."""
     _load()
-    return sorted({entry for _, entry in _FUNCTIONS.values()} | set(_METHODS.values()), key=lambda entry: entry.name)
+    found = {entry for _, entry in _FUNCTIONS.values()} | set(_METHODS.values())
+    public = [entry for entry in found if not str(getattr(entry.target, "__module__", "")).startswith("weft.")]
+    return sorted(public, key=lambda entry: (entry.name, entry.is_method, str(entry.target)))

@@ -15,8 +15,9 @@ from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import dtype_of, shape_of
 from weft.frontend.knowledge.reductions import sum_type
+from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import axis_of, operand
-from weft.frontend.knowledge.shaping import flattened, joined
+from weft.frontend.knowledge.shaping import joined, permuted
 from weft.frontend.knowledge.ufuncs import elements
 from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
 from weft.frontend.writing import axis_index, counter, last, loop, others, pick
@@ -294,7 +295,7 @@ def _diagonal(call: Bound) -> Value:
 
     line = arrays.remap(array, (*(array.shape[k] for k in rest), extent), index)
     # NumPy gives a view that must not be written.
-    return replace(line, view=None, borrowed=array.view is not None, cost=array.cost + 1)
+    return arrays.read_only(line)
 
 
 @native(np.fill_diagonal, parameters="a val wrap")
@@ -385,12 +386,28 @@ def _lifted(array: Array, rank: int) -> Array:
     return arrays.remap(array, (ONE,) * lead + array.shape, lambda at: at[lead:])
 
 
-@native(np.cross, parameters="a b")
+@native(np.cross, parameters="a b axisa axisb axisc axis")
 def _cross(call: Bound) -> Value:
     emitter = call.builder.emitter
     left, right = (arrays.evaluated(operand(call, name), emitter) for name in ("a", "b"))
     if not left.rank or not right.rank:
         raise Unsupported(emitter.span, "ValueError: np.cross of a number")
+    names = ("axisa", "axisb", "axisc") if call.get("axis") is None else ("axis",) * 3
+    first, second, third = (-1 if call.get(n) is None else constant_int(call.need(n), emitter) for n in names)
+    result = _cross_last(_moved(left, first, -1, emitter), _moved(right, second, -1, emitter), emitter)
+    return _moved(result, -1, third, emitter)
+
+
+def _moved(array: Array, source: int, target: int, emitter: Emitter) -> Array:
+    """The array with one axis at another place."""
+    source, target = (arrays.normalise_axes(axis, array.rank, emitter)[0] for axis in (source, target))
+    order = [axis for axis in range(array.rank) if axis != source]
+    order.insert(target, source)
+    return permuted(array, tuple(order)) if source != target else array
+
+
+def _cross_last(left: Array, right: Array, emitter: Emitter) -> Array:
+    """Products of the vectors along the last axes."""
     for array in (left, right):
         if emitter.sample_value(array.shape[-1]) not in (None, 3):
             raise Unsupported(emitter.span, "np.cross of vectors that have not three elements")

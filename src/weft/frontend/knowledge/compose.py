@@ -11,8 +11,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from weft.errors import Unsupported
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.values import Value
+from weft.frontend.values import Object, Scalar, Value
+from weft.ir import index as ix
 
 
 def composed(
@@ -30,3 +32,18 @@ def composed(
         return function
 
     return register
+
+
+def at_least(value: int, least: int) -> None:
+    """In a composed definition: it covers only calls for which value >= least is known, or can be a guard."""
+    assert value >= least
+
+
+@native(at_least, parameters="value least", name="at_least")
+def _at_least(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    value, least = call.need("value"), call.need("least")
+    assert isinstance(value, Scalar) and isinstance(least, Scalar)
+    if not emitter.assure(ix.sub(value.expr, least.expr), "RuntimeError"):
+        raise Unsupported(emitter.span, "a size that is too small for this call, or known only inside the function")
+    return Object(None)

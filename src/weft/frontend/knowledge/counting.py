@@ -12,7 +12,7 @@ from weft.frontend.constants import constant, constant_bool
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.selecting import axis_of, operand
-from weft.frontend.knowledge.shaping import flattened
+from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.sorting import sorted_copy
 from weft.frontend.knowledge.ufuncs import strong
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value

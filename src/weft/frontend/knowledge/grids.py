@@ -13,7 +13,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import dtype_of, shape_of
 from weft.frontend.knowledge.selecting import operand
-from weft.frontend.knowledge.shaping import flattened
+from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.values import Array, Index, Range, Scalar, Slice, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer

@@ -1,4 +1,4 @@
-"""Products: matmul, dot, inner, outer, vdot, tensordot, einsum, trace, cov.  All are sums of products over indices."""
+"""Products: matmul, dot, inner, outer, vdot, trace.  All are sums of products over indices (einsum: see `indices`)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from weft.frontend import arith, arrays
 from weft.frontend.constants import constant, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.knowledge.reductions import mean_value, sum_type
-from weft.frontend.knowledge.shaping import diagonal, permuted
+from weft.frontend.knowledge.reductions import reduced_in, sum_type
+from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.ufuncs import MEANINGS, Meaning, as_plain, deliver, operation
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.ir import index as ix
@@ -123,22 +123,54 @@ def _inner(call: Bound) -> Value:
 
 @native(np.vdot, parameters="a b")
 def _vdot(call: Bound) -> Value:
+    """Over all elements in order; of two arrays of one rank they are taken to have one shape (else Python runs)."""
+    emitter = call.builder.emitter
     left, right = _pair(call, "a", "b")
-    if left.rank != 1 or right.rank != 1:
-        raise Unsupported(call.builder.emitter.span, "np.vdot of matrices", "ravel them first")
-    if left.type.dtype.is_complex:
-        conjugate = arrays.apply("conj", [left], call.builder.emitter)
-        assert isinstance(conjugate, Array)
-        left = conjugate
-    return contract([left, right], ["k", "k"], "", call.builder.emitter, "shapes not aligned")
+    if left.rank != right.rank:
+        left, right = (flattened(array, emitter) for array in (left, right))
+    letters = "abcdefgh"[: left.rank]
+    return contract([_conjugate(left, emitter), right], [letters, letters], "", emitter, "shapes not aligned")
+
+
+def _conjugate(array: Array, emitter: Emitter) -> Array:
+    if not array.type.dtype.is_complex:
+        return array
+    result = arrays.apply("conj", [array], emitter)
+    assert isinstance(result, Array)
+    return result
+
+
+def _batched(name: str, first: str, second: str, output: str, conjugate: bool) -> None:
+    """A product of the last axes, over leading ones that are broadcast."""
+    if not hasattr(np, name):
+        return
+
+    @native(getattr(np, name), parameters="x1 x2 out")
+    def build(call: Bound) -> Value:
+        emitter = call.builder.emitter
+        left, right = _pair(call, "x1", "x2")
+        if left.rank < len(first) or right.rank < len(second):
+            raise Unsupported(emitter.span, f"ValueError: {name} of arrays with too few axes")
+        batch = "abcdefgh"[: max(left.rank - len(first), right.rank - len(second))]
+        inputs = [
+            batch[len(batch) - (array.rank - len(core)) :] + core for array, core in ((left, first), (right, second))
+        ]
+        if conjugate:
+            left = _conjugate(left, emitter)
+        message = f"{name}: Input operand 1 has a mismatch in its core dimension"
+        return deliver(call, contract([left, right], inputs, batch + output, emitter, message))
+
+
+_batched("vecdot", "k", "k", "", True)
+_batched("matvec", "ik", "k", "i", False)
+_batched("vecmat", "k", "kj", "j", True)
 
 
 @native(np.outer, parameters="a b out")
 def _outer(call: Bound) -> Value:
     left, right = _pair(call, "a", "b")
     emitter = call.builder.emitter
-    if left.rank != 1 or right.rank != 1:
-        raise Unsupported(emitter.span, "np.outer of matrices", "ravel them first")
+    left, right = (array if array.rank == 1 else flattened(array, emitter) for array in (left, right))
     return deliver(call, outer(operation("mul"), left, right, emitter))
 
 
@@ -155,51 +187,39 @@ def outer(meaning: Meaning, left: Array, right: Array, emitter: Emitter) -> Valu
     return arrays.elementwise(pair, lambda parts: meaning.combine(parts, span), emitter, meaning.cost)
 
 
-@native(np.trace, parameters="a", method="trace")
+@native(np.trace, parameters="a offset axis1 axis2 dtype out", method="trace")
 def _trace(call: Bound) -> Value:
-    array = arrays.as_array(as_plain(call.need("a")), call.builder.emitter)
-    if array.rank != 2:
-        raise Unsupported(call.builder.emitter.span, "the trace of an array that is not a matrix")
-    line = diagonal(array, call.builder.emitter)
-    return arrays.reduce(line, "add", (0,), False, call.builder.emitter, "trace", sum_type(array.type))
-
-
-@native(np.einsum, parameters="subscripts *operands")
-def _einsum(call: Bound) -> Value:
     emitter = call.builder.emitter
-    text = constant(call.need("subscripts"), emitter)
-    if not isinstance(text, str) or "." in text:
-        raise Unsupported(emitter.span, "np.einsum with an ellipsis or without a subscript string")
-    text = text.replace(" ", "")
-    source, arrow, output = text.partition("->")
-    inputs = source.split(",")
-    operands = [arrays.as_array(as_plain(value), emitter) for value in call.rest]
-    if len(inputs) != len(operands) or any(len(s) != a.rank for s, a in zip(inputs, operands)):
-        raise Unsupported(emitter.span, "ValueError: the subscripts of np.einsum do not fit its operands")
-    if not arrow:
-        letters = "".join(inputs)
-        output = "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
-    return contract(operands, inputs, output, emitter, "operands could not be broadcast together")
-
-
-@native(np.tensordot, parameters="a b axes")
-def _tensordot(call: Bound) -> Value:
-    emitter = call.builder.emitter
-    left, right = _pair(call, "a", "b")
-    given = 2 if call.get("axes") is None else constant(call.need("axes"), emitter)
-    if isinstance(given, int):
-        first, second = list(range(left.rank - given, left.rank)), list(range(given))
-    else:
-        first, second = ([a] if isinstance(a, int) else list(a) for a in given)
-    letters_left = ["abcdefgh"[k] for k in range(left.rank)]
-    letters_right = ["stuvwxyz"[k] for k in range(right.rank)]
-    for a, b in zip(first, second):
-        letters_right[b] = letters_left[a]
-    summed = {letters_left[a] for a in first}
-    output = "".join(c for c in letters_left + letters_right if c not in summed)
-    return contract(
-        [left, right], ["".join(letters_left), "".join(letters_right)], output, emitter, "shape-mismatch for sum"
+    array = arrays.as_array(as_plain(call.need("a")), emitter)
+    if array.rank < 2:
+        raise Unsupported(emitter.span, "ValueError: diag requires an array of at least two dimensions")
+    offset, first, second = (
+        default if call.get(name) is None else constant_int(call.need(name), emitter)
+        for name, default in (("offset", 0), ("axis1", 0), ("axis2", 1))
     )
+    first, second = arrays.normalise_axes((first, second), array.rank, emitter)
+    line = _diagonal(array, offset, first, second, emitter)
+    of = reduced_in(call, array.type.strong, sum_type(array.type))
+    return deliver(call, arrays.reduce(line, "add", (line.rank - 1,), False, emitter, "trace", of), exact=True)
+
+
+def _diagonal(array: Array, offset: int, first: int, second: int, emitter: Emitter) -> Array:
+    """The diagonal over two axes as the last axis of the result."""
+    starts = integer(max(0, -offset)), integer(max(0, offset))
+    rows, columns = (ix.sub(array.shape[axis], start) for axis, start in zip((first, second), starts))
+    length = rows
+    if ix.difference(rows, columns) != 0:
+        length = emitter.snapshot(Op("minimum", (rows, columns), INT), "n")
+    if not emitter.assure(length, "RuntimeError"):
+        length = emitter.snapshot(Op("maximum", (length, ZERO), INT), "n")
+    kept = [axis for axis in range(array.rank) if axis not in (first, second)]
+
+    def index(at: Index) -> Index:
+        place = dict(zip(kept, at))
+        place[first], place[second] = (ix.add(at[-1], start) for start in starts)
+        return tuple(place[axis] for axis in range(array.rank))
+
+    return arrays.remap(array, (*(array.shape[axis] for axis in kept), length), index)
 
 
 def as_pair(left: Value, right: Value, emitter: Emitter) -> tuple[Array, Array]:
@@ -207,35 +227,3 @@ def as_pair(left: Value, right: Value, emitter: Emitter) -> tuple[Array, Array]:
         if isinstance(value, Tuple):
             raise Unsupported(emitter.span, "@ on a tuple or list", "make it a NumPy array")
     return arrays.as_array(as_plain(left), emitter), arrays.as_array(as_plain(right), emitter)
-
-
-@native(np.cov, parameters="m y rowvar bias ddof")
-def _cov(call: Bound) -> Value:
-    """(X - mean) (X - mean)ᴴ / (observations - ddof), a variable a row (a column without rowvar)."""
-    emitter = call.builder.emitter
-    array = arrays.as_array(as_plain(call.need("m")), emitter)
-    if call.get("y") is not None or array.rank != 2:
-        raise Unsupported(emitter.span, "np.cov of anything but one matrix", "stack the variables into a matrix")
-    if not constant_bool(call.get("rowvar"), emitter, True):
-        array = permuted(array, (1, 0))
-    variables, observations = array.shape
-    if not emitter.assure(ix.sub(variables, integer(2)), "RuntimeError"):
-        # NumPy drops axes of extent one from the result.
-        raise Unsupported(
-            emitter.span, "np.cov of one variable, or of a number known only inside the function", "use np.var"
-        )
-    of = ScalarType(DType.C128 if array.type.dtype.is_complex else DType.F64)
-    values = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost + 1)
-    mean = mean_value(call, values, (1,), True)
-    centred = arrays.apply("sub", [values, mean], emitter)
-    assert isinstance(centred, Array)
-    centred = arrays.materialise(centred, emitter, "centred")
-    other: Value = arrays.apply("conj", [centred], emitter) if of.dtype.is_complex else centred
-    assert isinstance(other, Array)
-    given = call.get("ddof")
-    lost = (0 if constant_bool(call.get("bias"), emitter) else 1) if given is None else constant_int(given, emitter)
-    freedom = arith.cast(Op("maximum", (ix.sub(observations, integer(lost)), ZERO), INT), ScalarType(DType.F64))
-    factor = emitter.snapshot(
-        Op("truediv", (Const(1.0, ScalarType(DType.F64)), freedom), ScalarType(DType.F64)), "factor"
-    )
-    return arrays.apply("mul", [contract([centred, other], ["ik", "jk"], "ij", emitter), Scalar(factor)], emitter)

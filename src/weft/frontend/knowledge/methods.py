@@ -102,6 +102,8 @@ def _partial(call: Bound, array: Array, op: str, axes: tuple[int, ...], keepdims
     of = array.type.strong
     if of.dtype.is_complex:
         raise Unsupported(call.builder.emitter.span, f"{call.name}() of complex numbers")
+    if "initial" not in call.given:
+        _refuse_empty(array, axes, call.name.partition(".")[0], call.builder.emitter)
     if not of.dtype.is_float:
         return reduced(call, array, op, of, axes, keepdims)
     if chosen_by(call) is not None or "initial" in call.given:
@@ -122,6 +124,14 @@ def _partial(call: Bound, array: Array, op: str, axes: tuple[int, ...], keepdims
     )
 
 
+def _refuse_empty(array: Array, axes: tuple[int, ...], name: str, emitter: Emitter) -> None:
+    message = arrays.EMPTY.format(op=name)
+    for axis in axes:
+        extent = array.shape[axis]
+        if not emitter.assure(ix.sub(extent, ONE), "ValueError", message):
+            emitter.check(Op("gt", (extent, ZERO), BOOL), "ValueError", message)
+
+
 def _folded(call: Bound, ufunc: np.ufunc, array: Array, axes: tuple[int, ...], keepdims: bool) -> Value:
     """One element after the other along one axis, from the first (or from the identity, if the ufunc has one)."""
     emitter = call.builder.emitter
@@ -137,9 +147,7 @@ def _folded(call: Bound, ufunc: np.ufunc, array: Array, axes: tuple[int, ...], k
     if start is None and ufunc.identity is not None:
         start = arith.cast(Const(ufunc.identity, INT if isinstance(ufunc.identity, int) else of), of)
     if start is None:
-        extent, message = array.shape[axis], arrays.EMPTY.format(op=ufunc.__name__)
-        if not emitter.assure(ix.sub(extent, ONE), "ValueError", message):
-            emitter.check(Op("gt", (extent, ZERO), BOOL), "ValueError", message)
+        _refuse_empty(array, axes, ufunc.__name__, emitter)
     buffer = emitter.allocate("folded", of, rest) if rest else emitter.declare("folded", of)
     held = arrays.of_buffer(buffer)
     dims, at = emitter.domain(rest)

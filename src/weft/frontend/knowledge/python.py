@@ -15,7 +15,7 @@ from weft.frontend.core import Mixed
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.ufuncs import elements
-from weft.frontend.values import Array, Iterable, Object, Range, Scalar, Slice, Tuple, Value, describe
+from weft.frontend.values import Array, Iterable, Object, Range, Records, Scalar, Slice, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Var
 from weft.ir.program import Loop, Stmt
@@ -38,6 +38,8 @@ def _len(call: Bound) -> Value:
         return Scalar(value.shape[0])
     if isinstance(value, Tuple):
         return Scalar(Const(len(value.items), INT))
+    if isinstance(value, Records):
+        return Scalar(Read(value.growing.length, (), INT))
     if isinstance(value, Range):
         return Scalar(call.builder.trips(value))
     if isinstance(value, Object) and isinstance(value.value, (str, bytes)):
@@ -310,169 +312,6 @@ def _python_type(value: Value) -> type | None:
     if isinstance(value, Tuple):
         return list if value.is_list else tuple
     return type(value.value) if isinstance(value, Object) else None
-
-
-# --- math -----------------------------------------------------------------------------------------------------------
-
-# Functions of one float, with the domain in which Python does not raise: "all", "overflow" (an infinite result from a
-# finite argument raises), or a test.
-_MATH = {
-    "sqrt": ("sqrt", "nonnegative"),
-    "exp": ("exp", "overflow"),
-    "expm1": ("expm1", "overflow"),
-    "log": ("log", "positive"),
-    "log2": ("log2", "positive"),
-    "log10": ("log10", "positive"),
-    "log1p": ("log1p", "above -1"),
-    "sin": ("sin", "finite"),
-    "cos": ("cos", "finite"),
-    "tan": ("tan", "finite"),
-    "asin": ("arcsin", "unit"),
-    "acos": ("arccos", "unit"),
-    "atan": ("arctan", "all"),
-    "sinh": ("sinh", "overflow"),
-    "cosh": ("cosh", "overflow"),
-    "tanh": ("tanh", "all"),
-    "asinh": ("arcsinh", "all"),
-    "acosh": ("arccosh", "above 1"),
-    "atanh": ("arctanh", "inside 1"),
-    "fabs": ("abs", "all"),
-    "erf": ("erf", "all"),
-    "erfc": ("erfc", "all"),
-    "gamma": ("gamma", "overflow"),
-    "lgamma": ("lgamma", "overflow"),
-    "cbrt": ("cbrt", "all"),
-    "exp2": ("exp2", "overflow"),
-}
-
-
-def _compare(op: str, left: Expr, right: float) -> Expr:
-    return Op(op, (left, Const(right, FLOAT)), BOOL)
-
-
-#: The largest arguments whose results are finite.
-_LARGEST = {
-    "exp": 709.782712893384,
-    "expm1": 709.782712893384,
-    "exp2": 1023.9999999999999,
-    "sinh": 710.4758600739439,
-    "cosh": 710.4758600739439,
-}
-
-
-def _outside(kind: str, x: Expr) -> Expr | None:
-    """Whether Python raises ValueError; a NaN compares false, as it should."""
-    tests: dict[str, Callable[[], Expr]] = {
-        "nonnegative": lambda: _compare("lt", x, 0.0),
-        "positive": lambda: _compare("le", x, 0.0),
-        "above -1": lambda: _compare("le", x, -1.0),
-        "above 1": lambda: _compare("lt", x, 1.0),
-        "unit": lambda: _compare("gt", Op("abs", (x,), FLOAT), 1.0),
-        "inside 1": lambda: _compare("ge", Op("abs", (x,), FLOAT), 1.0),
-        "finite": lambda: Op("isinf", (x,), BOOL),
-    }
-    outside = tests.get(kind)
-    return None if outside is None else outside()
-
-
-def _register_math(name: str, op: str, kind: str) -> None:
-    function = getattr(math, name, None)
-    if function is None:
-        return
-
-    @native(function, parameters="x" if name != "log" else "x base", name=f"math.{name}")
-    def build(call: Bound) -> Value:
-        emitter = call.builder.emitter
-        if name == "log" and "base" in call.given:
-            raise Unsupported(emitter.span, "math.log with a base", "divide by the logarithm of the base")
-        x = emitter.snapshot(arith.cast(_real(call, "x"), FLOAT), "x")
-        outside = _outside(kind, x)
-        if outside is not None:
-            emitter.check(Op("not", (outside,), BOOL), "ValueError", "math domain error")
-        result: Expr = Op(op, (x,), FLOAT, emitter.span)
-        if name in _LARGEST:
-            size = Op("abs", (x,), FLOAT) if name in ("sinh", "cosh") else x
-            over = Op("and", (_compare("gt", size, _LARGEST[name]), _compare("lt", size, math.inf)), BOOL)
-            emitter.check(Op("not", (over,), BOOL), "OverflowError", "math range error")
-        elif kind == "overflow":
-            result = emitter.snapshot(result, name)
-            fine = Op("or", (Op("isfinite", (result,), BOOL), Op("not", (Op("isfinite", (x,), BOOL),), BOOL)), BOOL)
-            emitter.check(fine, "OverflowError", "math range error")
-        return Scalar(result)
-
-
-def _real(call: Bound, name: str) -> Expr:
-    expr = _expr(call, name)
-    if expr.type.dtype.is_complex:
-        raise Unsupported(call.builder.emitter.span, f"TypeError: {call.name}() of a complex number")
-    return expr
-
-
-for _name, (_op, _inside) in _MATH.items():
-    _register_math(_name, _op, _inside)
-
-
-def _register_pair(name: str, op: str) -> None:
-    @native(getattr(math, name), parameters="x y", name=f"math.{name}")
-    def build(call: Bound) -> Value:
-        x, y = (arith.cast(_real(call, n), FLOAT) for n in ("x", "y"))
-        return Scalar(Op(op, (x, y), FLOAT, call.builder.emitter.span))
-
-
-for _name, _op in (("atan2", "arctan2"), ("hypot", "hypot"), ("copysign", "copysign")):
-    _register_pair(_name, _op)
-
-
-@native(math.pow, parameters="x y", name="math.pow")
-def _math_pow(call: Bound) -> Value:
-    return call.builder.scalar_binary("pow", *(Scalar(arith.cast(_real(call, n), FLOAT)) for n in ("x", "y")))
-
-
-@native(math.fmod, parameters="x y", name="math.fmod")
-def _math_fmod(call: Bound) -> Value:
-    x, y = (call.builder.emitter.snapshot(arith.cast(_real(call, n), FLOAT), n) for n in ("x", "y"))
-    fine = arith.conjunction(_compare("ne", y, 0.0), Op("not", (Op("isinf", (x,), BOOL),), BOOL))
-    call.builder.emitter.check(fine, "ValueError", "math domain error")
-    return Scalar(Op("fmod", (x, y), FLOAT))
-
-
-def _register_rounding(name: str, op: str) -> None:
-    @native(getattr(math, name), parameters="x", name=f"math.{name}")
-    def build(call: Bound) -> Value:
-        expr = _real(call, "x")
-        if expr.type.dtype.kind in "biu":
-            return Scalar(_as_int(expr))
-        return Scalar(_checked_int(call, Op(op, (expr,), expr.type), name))
-
-
-for _name in ("floor", "ceil", "trunc"):
-    _register_rounding(_name, _name)
-
-
-def _register_test(name: str) -> None:
-    @native(getattr(math, name), parameters="x", name=f"math.{name}")
-    def build(call: Bound) -> Value:
-        return Scalar(Op(name, (arith.cast(_real(call, "x"), FLOAT),), PYBOOL))
-
-
-for _name in ("isnan", "isinf", "isfinite"):
-    _register_test(_name)
-
-
-@native(math.gcd, parameters="a b", name="math.gcd")
-def _gcd(call: Bound) -> Value:
-    a, b = (_as_int(_expr(call, n)) for n in ("a", "b"))
-    return Scalar(Op("gcd", (a, b), INT))
-
-
-def _register_angle(name: str, factor: float) -> None:
-    @native(getattr(math, name), parameters="x", name=f"math.{name}")
-    def build(call: Bound) -> Value:
-        return Scalar(Op("mul", (arith.cast(_real(call, "x"), FLOAT), Const(factor, FLOAT)), FLOAT))
-
-
-_register_angle("radians", math.pi / 180.0)
-_register_angle("degrees", 180.0 / math.pi)
 
 
 # --- NumPy scalar types ---------------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.reductions import reduced_in, sum_type
 from weft.frontend.knowledge.selecting import axis_of, operand
-from weft.frontend.knowledge.shaping import flattened, joined
+from weft.frontend.knowledge.reshaping import flattened
+from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import Meaning, deliver, operation
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.frontend.writing import (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from weft.errors import Unsupported
@@ -11,7 +9,7 @@ from weft.frontend import arith, arrays, indexing, masks
 from weft.frontend.constants import constant, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.knowledge.shaping import flattened, unravelled
+from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.ufuncs import as_plain, elements, strong
 from weft.frontend.values import Array, Index, Mask, Object, Scalar, Slice, Tuple, Value
 from weft.frontend.writing import Variable, loop, may_share
@@ -149,7 +147,7 @@ def _take(call: Bound) -> Value:
     everything = Slice(None, None, None)
     found = indexing.subscript(array, Tuple((*[everything] * axis, key)), emitter)
     if isinstance(found, Array):
-        return replace(found, view=None, cost=found.cost + 1)
+        return arrays.copied(found)
     return strong(found)
 
 
@@ -229,7 +227,7 @@ def _put(call: Bound) -> Value:
         inside = arith.conjunction(Op("ge", (position, ZERO), BOOL), Op("lt", (position, size), BOOL))
         # What was put before an index that is out of bounds stays.
         emitter.check(inside, "IndexError", "index {0} is out of bounds for axis 0 with size {1}", (raw, size))
-        place = unravelled(position, array.shape)
+        place = arrays.unravelled(position, array.shape)
         source = values.element((ZERO if single else Op("mod", (k, values.shape[0]), INT),))
         emitter.assign((), view.buffer, view.index(place), arrays.storable(source, array.type, emitter))
     emitter.mutations += 1

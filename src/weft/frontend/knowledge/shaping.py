@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from weft.errors import Unsupported
@@ -12,12 +10,11 @@ from weft.frontend.constants import constant, constant_axis, constant_bool, cons
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import dtype_named, shape_of
+from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.ufuncs import as_plain
 from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
 from weft.ir import index as ix
-from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Var
-from weft.ir.program import Layout
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op
 from weft.ir.types import BOOL, INT, DType, ScalarType, promote
 
 
@@ -126,7 +123,7 @@ def _broadcast_to(call: Bound) -> Value:
     shape = arrays.broadcast_shapes(
         [array.shape, shape_of(call.need("shape"), call.builder.emitter)], call.builder.emitter
     )
-    return replace(arrays.broadcast_to(array, shape), view=None, borrowed=array.view is not None)
+    return arrays.read_only(arrays.broadcast_to(array, shape))
 
 
 @native(
@@ -173,145 +170,6 @@ def _fill(call: Bound) -> Value:
     return Object(None)
 
 
-# --- reshape --------------------------------------------------------------------------------------------------------
-
-
-def _is_contiguous(array: Array, emitter: Emitter) -> bool:
-    """Whether the array is a run of elements of a buffer in C order, so that a reshape of it is a view: the buffer
-    itself, or a part such as a[i] or a[2:5], whose last axes are those of the buffer.
-    """
-    view = array.view
-    if view is None or emitter.buffers[view.buffer].layout is not Layout.C:
-        return False
-    if view.whole:
-        return True
-    probes = tuple(Var(f"@{axis}") for axis in range(array.rank))
-    index = view.index(probes)
-    lead = len(index) - array.rank
-    if lead < 0 or not probes or index[lead + 1 :] != probes[1:]:
-        return False
-    names = {probe.name for probe in probes}
-    offset = ix.sub(index[lead], probes[0])
-    fixed = all(not walk.free_vars(part) & names for part in (*index[:lead], offset))
-    extents = emitter.buffers[view.buffer].shape[lead + 1 :]
-    return fixed and all(emitter.resolve(a) == emitter.resolve(b) for a, b in zip(array.shape[1:], extents))
-
-
-def reshaped(array: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
-    """The same elements in C order under another shape."""
-    source = array if _is_contiguous(array, emitter) else arrays.materialise(array, emitter, "reshape")
-    result = arrays.remap(source, shape, lambda at: _redistribute(at, shape, source.shape))
-    # A part of an array may be contiguous, too: then NumPy gives a view where this is a copy.
-    partial = array.view is not None and source is not array
-    return replace(result, view=None, borrowed=True, cost=1) if partial else result
-
-
-def _redistribute(at: Index, new: tuple[Expr, ...], old: tuple[Expr, ...]) -> Index:
-    """The index into `old` of the element at `at` in `new`: common leading and trailing axes stay as they are."""
-    lead = 0
-    while lead < min(len(new), len(old)) and new[lead] == old[lead]:
-        lead += 1
-    tail = 0
-    while tail < min(len(new), len(old)) - lead and new[-1 - tail] == old[-1 - tail]:
-        tail += 1
-    middle_new, middle_old = new[lead : len(new) - tail], old[lead : len(old) - tail]
-    middle_at = at[lead : len(new) - tail]
-    flat: Expr = ZERO
-    for extent, variable in zip(middle_new, middle_at):
-        flat = ix.add(ix.mul(flat, extent), variable)
-    inner = _split(flat, middle_old)
-    return at[:lead] + inner + (at[len(new) - tail :] if tail else ())
-
-
-def _split(flat: Expr, shape: tuple[Expr, ...]) -> Index:
-    """A position in C order as an index into `shape`."""
-    if not shape:
-        return ()
-    result: list[Expr] = []
-    rest = flat
-    for extent in reversed(shape[1:]):
-        if arrays.is_one(extent):
-            result.append(ZERO)
-            continue
-        result.append(Op("mod", (rest, extent), INT))
-        rest = Op("floordiv", (rest, extent), INT)
-    return (rest, *reversed(result))
-
-
-def _wanted_shape(array: Array, value: Value, emitter: Emitter) -> tuple[Expr, ...]:
-    items = value.items if isinstance(value, Tuple) else (value,)
-    unknown = [k for k, item in enumerate(items) if isinstance(item, Scalar) and item.expr == Const(-1, INT)]
-    if len(unknown) > 1:
-        raise Unsupported(emitter.span, "ValueError: can only specify one unknown dimension")
-    known = [shape_of(item, emitter)[0] for k, item in enumerate(items) if k not in unknown]
-    total, product = arrays.count(array.shape), arrays.count(known)
-    if not unknown:
-        emitter.same_size(total, product, "ValueError", "cannot reshape array into this shape")
-        return tuple(known)
-    remaining = _quotient(array.shape, known)
-    if remaining is None:
-        emitter.check(
-            Op("eq", (Op("mod", (total, product), INT), ZERO), BOOL),
-            "ValueError",
-            "cannot reshape array into this shape",
-        )
-        remaining = emitter.snapshot(Op("floordiv", (total, product), INT), "n")
-    known.insert(unknown[0], remaining)
-    return tuple(known)
-
-
-def _quotient(shape: tuple[Expr, ...], known: list[Expr]) -> Expr | None:
-    """The product of the extents that are left when `known` are taken away; None if they are not among them."""
-    left = list(shape)
-    for extent in known:
-        if extent in left:
-            left.remove(extent)
-        elif not arrays.is_one(extent):
-            return None
-    return arrays.count(left)
-
-
-def flattened(array: Array, emitter: Emitter) -> Array:
-    """The elements in C order as an array of rank 1, for reading."""
-    if array.rank == 1:
-        return array
-    if array.rank == 0:
-        return arrays.remap(array, (ONE,), lambda at: ())
-    return replace(reshaped(array, (arrays.count(array.shape),), emitter), borrowed=False)
-
-
-def unravelled(flat: Expr, shape: tuple[Expr, ...]) -> Index:
-    """A position in C order as an index into `shape`."""
-    return _split(flat, shape)
-
-
-@native(np.reshape, parameters="a shape")
-def _reshape(call: Bound) -> Value:
-    array = _operand(call)
-    return reshaped(array, _wanted_shape(array, call.need("shape"), call.builder.emitter), call.builder.emitter)
-
-
-@native(parameters="a *shape", method="reshape")
-def _reshape_method(call: Bound) -> Value:
-    array = _operand(call)
-    shape = call.rest[0] if len(call.rest) == 1 else Tuple(call.rest)
-    return reshaped(array, _wanted_shape(array, shape, call.builder.emitter), call.builder.emitter)
-
-
-@native(np.ravel, parameters="a", method="ravel")
-def _ravel(call: Bound) -> Value:
-    array = _operand(call)
-    if array.rank == 1:
-        return array
-    return reshaped(array, (arrays.count(array.shape),), call.builder.emitter)
-
-
-@native(parameters="a", method="flatten")
-def _flatten(call: Bound) -> Value:
-    array = arrays.materialise(_operand(call), call.builder.emitter, "flat")
-    return array if array.rank == 1 else reshaped(array, (arrays.count(array.shape),), call.builder.emitter)
-
-
 # --- parts and joins ------------------------------------------------------------------------------------------------
 
 
@@ -326,7 +184,7 @@ def diagonal(array: Array, emitter: Emitter) -> Array:
 def _diag(call: Bound) -> Value:
     array = _operand(call)
     if array.rank == 2:
-        return replace(diagonal(array, call.builder.emitter), view=None, borrowed=array.view is not None)
+        return arrays.read_only(diagonal(array, call.builder.emitter))
     zero = arith.cast(Const(0, INT), array.type)
 
     def element(at: Index) -> Expr:

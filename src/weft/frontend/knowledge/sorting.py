@@ -17,7 +17,7 @@ from weft.frontend.constants import constant, constant_bool
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.selecting import axis_of, operand
-from weft.frontend.knowledge.shaping import flattened, unravelled
+from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.values import Array, Index, Mask, Object, Scalar, Tuple, Value
 from weft.frontend.writing import (
     Variable,
@@ -46,10 +46,26 @@ _RUN = 16  # shorter lines are sorted by insertion
 
 def precedes(left: Expr, right: Expr) -> Expr:
     """left < right in NumPy's order: NaN comes last."""
+    if left.type.dtype.is_complex:
+        return _precedes_complex(left, right)
     if not left.type.dtype.is_float:
         return Op("lt", (left, right), BOOL)
     not_after = Op("not", (Op("ge", (left, right), BOOL),), BOOL)
     return Op("and", (not_after, Op("eq", (left, left), BOOL)), BOOL)
+
+
+def _precedes_complex(left: Expr, right: Expr) -> Expr:
+    """By real parts, then by imaginary parts; after all numbers those with a NaN in one part, then in the other."""
+    real = ScalarType(left.type.dtype.real)
+    (a, b), (c, d) = ((Op("real", (z,), real), Op("imag", (z,), real)) for z in (left, right))
+    missing = [Op("isnan", (part,), BOOL) for part in (a, b, c, d)]
+    present = [Op("not", (test,), BOOL) for test in missing]
+    level = either(Op("eq", (a, c), BOOL), both(missing[0], missing[2]))
+    second = either(Op("lt", (b, d), BOOL), both(missing[3], present[1]))
+    below = both(Op("lt", (a, c), BOOL), either(present[1], missing[3]))
+    above = both(Op("gt", (a, c), BOOL), missing[3], present[1])
+    first = either(below, above, both(missing[2], present[0]))
+    return pick(level, second, first)
 
 
 def _refuse_complex(array: Array, call: Bound) -> Array:
@@ -220,7 +236,7 @@ def sorting_order(array: Array, axis: int, emitter: Emitter) -> Array:
 
 
 def _lines_of(call: Bound) -> tuple[Array, int]:
-    array = _refuse_complex(operand(call, "a"), call)
+    array = operand(call, "a")
     if not array.rank:
         raise Unsupported(call.builder.emitter.span, f"{call.name}() of a number")
     axis = axis_of(call, array.rank, default=-1)
@@ -248,6 +264,33 @@ def _sort_in_place(call: Bound) -> Value:
 def _argsort(call: Bound) -> Value:
     _no_order(call)
     return sorting_order(*_lines_of(call), call.builder.emitter)
+
+
+@native(np.lexsort, parameters="keys axis")
+def _lexsort(call: Bound) -> Value:
+    """Sorted by the last key, among equals by the one before it: by the first key first, each sort keeps the order."""
+    emitter = call.builder.emitter
+    given = call.need("keys")
+    if not isinstance(given, Tuple) or not given.items:
+        raise Unsupported(emitter.span, "np.lexsort of keys that are not a tuple or list of arrays")
+    keys = [arrays.as_array(item, emitter) for item in given.items]
+    if any(key.rank != 1 for key in keys):
+        raise Unsupported(emitter.span, "np.lexsort of keys that are not vectors")
+    axis_of(call, 1, default=-1)
+    for key in keys[1:]:
+        emitter.same_size(keys[0].shape[0], key.shape[0], "ValueError", "all keys need to be the same shape")
+    order = sorting_order(keys[0], 0, emitter)
+    for key in keys[1:]:
+        turned = _taken(arrays.evaluated(key, emitter), order)
+        order = arrays.materialise(_taken(order, sorting_order(turned, 0, emitter)), emitter, "order")
+    return order
+
+
+def _taken(array: Array, order: Array) -> Array:
+    """array[order]"""
+    return Array(
+        order.shape, array.type, lambda at: array.element((Cast(order.element(at), INT),)), cost=array.cost + 1
+    )
 
 
 def _no_order(call: Bound) -> None:
@@ -290,13 +333,15 @@ def _side(call: Bound) -> bool:
     return bool(side == "right")
 
 
-@native(np.searchsorted, parameters="a v side", method="searchsorted")
+@native(np.searchsorted, parameters="a v side sorter", method="searchsorted")
 def _searchsorted(call: Bound) -> Value:
     emitter = call.builder.emitter
     array, values = (_refuse_complex(operand(call, name), call) for name in ("a", "v"))
     if array.rank != 1:
         raise Unsupported(emitter.span, "ValueError: searchsorted in an array that is not of rank 1")
     array = arrays.evaluated(array, emitter)
+    if call.get("sorter") is not None:
+        array = _sorted_by(array, arrays.evaluated(operand(call, "sorter"), emitter), emitter)
     common, right = promote(array.type.strong, values.type.strong), _side(call)
 
     def find(value: Expr) -> Expr:
@@ -304,6 +349,18 @@ def _searchsorted(call: Bound) -> Value:
         return _search(lambda k: array.element((k,)), array.shape[0], held, right, emitter)
 
     return each_element(values, I64, emitter, find)
+
+
+def _sorted_by(array: Array, order: Array, emitter: Emitter) -> Array:
+    """The array as a permutation orders it."""
+    if order.rank != 1 or not order.type.dtype.is_integer or order.type.dtype.size > 8:
+        raise Unsupported(emitter.span, "a sorter of searchsorted() that is not a vector of integers")
+    emitter.same_size(array.shape[0], order.shape[0], "ValueError", "sorter.size must equal array.size")
+    dims, at = emitter.domain(order.shape)
+    place = arith.cast(order.element(at), INT)
+    inside = both(Op("ge", (place, ZERO), BOOL), less(place, array.shape[0]))
+    emitter.check(inside, "ValueError", "Sorter index out of range.", (), dims)
+    return arrays.materialise(_taken(array, order), emitter, "sorted")
 
 
 @native(np.digitize, parameters="x bins right")
@@ -407,7 +464,7 @@ def _inverse(array: Array, order: Array, fresh: Array, emitter: Emitter) -> Arra
     rank = counter(emitter, "rank", integer(-1))
     with loop(emitter, ZERO, order.shape[0], "k") as k:
         rank.set(Op("add", (rank.value, arith.cast(fresh.element((k,)), I64)), I64))
-        place = unravelled(Cast(order.element((k,)), INT), shape)
+        place = arrays.unravelled(Cast(order.element((k,)), INT), shape)
         emitter.assign((), buffer.name, place, rank.value)
     return arrays.of_buffer(buffer)
 

@@ -1,0 +1,156 @@
+"""A run. In come kernels, frameworks and settings; out comes a `Report`, kernel by kernel.
+
+For each kernel NumPy goes first: everybody's result is compared with its own. Every attempt has a process of its own,
+which compiles, calls once and is checked; then those that are right take turns on the clock, so that a noisy neighbour
+hurts all of them alike. Where the arguments of all of them together would fill the memory, each finishes alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from benchmarks.harness import environment, machine
+from benchmarks.harness.job import Job
+from benchmarks.harness.model import ABSENT, Attempt, KernelResult, Report
+from benchmarks.harness.peers import PLAIN, framework_of
+from benchmarks.harness.session import Session
+
+TURNS = 5
+#: Times an attempt's arguments: the originals, the copies of a repeat, results and what the framework needs.
+_MEMORY_FACTOR = 4
+
+
+class Progress(Protocol):
+    def say(self, text: str) -> None: ...
+    def kernel(self, name: str) -> None: ...
+    def attempt(self, framework: str, form: str) -> None: ...
+    def finished(self, result: KernelResult) -> None: ...
+
+
+@dataclass(frozen=True)
+class Settings:
+    size: str = "M"
+    threads: int = 2
+    seconds: float = 1.5  # of repeats, for each attempt
+    limit: float = 60.0  # for a first call, and for any other
+
+
+@dataclass
+class Runner:
+    settings: Settings
+    frameworks: tuple[str, ...]  # columns, NumPy first
+    progress: Progress
+    trees: dict[str, Path] = field(default_factory=dict)  # checkouts of other commits, by column
+    pythons: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+
+    def find_frameworks(self) -> None:
+        """An interpreter for every framework; the reason for those that have none."""
+        for name in self.frameworks:
+            python, reason = environment.interpreter(framework_of(name), self.progress.say)
+            if python is None:
+                self.absent[name] = reason
+                self.progress.say(f"{name}: {reason}")
+            else:
+                self.pythons[name] = python
+
+    def report(self, kernels: Sequence[str], known: dict[str, KernelResult], keep: Callable[[Report], None]) -> Report:
+        """Run the kernels that are not `known` already; `keep` is called with what is there after each."""
+        self.find_frameworks()
+        report = Report(
+            self.frameworks,
+            (),
+            settings=vars(self.settings) | {"turns": TURNS},
+            machine=machine.description(),
+            versions=machine.versions({framework_of(name).package: python for name, python in self.pythons.items()}),
+            commit=machine.commit(),
+        )
+        self.progress.say("measuring the machine's limits")
+        report.machine["limits"] = machine.limits(self.settings.threads)
+        for name in kernels:
+            result = known.get(name)
+            if result is None:
+                self.progress.kernel(name)
+                result = self.run_kernel(name)
+                work = machine.work(name, self.settings.size)
+                reached = machine.fraction(work, report.machine["limits"], result.seconds("weft"))
+                result = replace(result, work=work, fraction=reached)
+            report = replace(report, kernels=(*report.kernels, result))
+            keep(report)
+            self.progress.finished(result)
+        return report
+
+    def run_kernel(self, name: str) -> KernelResult:
+        with _scratch() as directory, contextlib.ExitStack() as stack:
+            sessions: list[Session] = []
+            absent: list[Attempt] = []
+            alone = False
+            for framework in self.frameworks:
+                if framework in self.absent:
+                    absent.append(Attempt(framework, PLAIN, ABSENT, self.absent[framework]))
+                    continue
+                for forms in framework_of(framework).rounds:
+                    tried = [self.start(name, framework, form, directory) for form in forms]
+                    for session in tried:
+                        stack.callback(session.close)
+                    sessions += tried
+                    if any(session.alive for session in tried):
+                        break
+                if framework == "numpy":
+                    alone = not self.all_fit(sessions[0])
+                    if not sessions[0].alive:
+                        break  # nobody's result could be checked
+                if alone:
+                    self.take_turns(tried)
+            if not alone:
+                self.take_turns(sessions)
+            return KernelResult(name, (*(session.attempt for session in sessions), *absent))
+
+    def start(self, kernel: str, framework: str, form: str, directory: Path) -> Session:
+        self.progress.attempt(framework, form)
+        place = directory / f"{framework}-{form}".replace(" ", "-").replace(",", "")
+        python = self.pythons.get(framework, sys.executable)
+        tree = self.trees.get(framework, environment.ROOT)
+        settings = environment.variables(framework, self.settings.threads, place, tree, Path(python))
+        job = Job(
+            kernel, framework, form, self.settings.size, self.settings.threads, str(place), str(directory / "expected")
+        )
+        session = Session(job, python, settings, self.settings.limit)
+        session.prepare()
+        return session
+
+    def take_turns(self, sessions: Sequence[Session]) -> None:
+        share = self.settings.seconds / TURNS
+        for _ in range(TURNS):
+            for session in sessions:
+                # A slow one has had its seconds before the others; two calls it has in any case.
+                enough = sum(session.attempt.times) >= self.settings.seconds and len(session.attempt.times) >= 2
+                if session.alive and not enough:
+                    session.turn(share)
+        for session in sessions:
+            if session.alive and session.attempt.best < self.settings.limit / 2:
+                session.measure_memory()
+            session.close()
+
+    def all_fit(self, reference: Session) -> bool:
+        """Whether the arguments of every attempt can be held at once."""
+        attempts = sum(max(map(len, framework_of(name).rounds)) for name in self.frameworks)
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return attempts * _MEMORY_FACTOR * reference.argument_bytes < total / 2
+
+
+@contextlib.contextmanager
+def _scratch() -> Iterator[Path]:
+    directory = Path(tempfile.mkdtemp(prefix="weft-bench-"))
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)

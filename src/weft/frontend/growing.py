@@ -1,0 +1,155 @@
+"""Memory that grows: what a list or a deque is made of.  In: items as tuples of expressions, one for each buffer; out:
+the statements that put them into the buffers, move everything into larger ones when those are full, and take items out.
+
+Item k lies at `head + k` of every buffer (a list has no head: it begins at 0), and k runs to `length`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.frontend.emit import Emitter
+from weft.frontend.values import Growing
+from weft.frontend.writing import Variable, loop, variable, when
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Expr, Op, Read, integer
+from weft.ir.program import Alloc, Rebind
+from weft.ir.types import BOOL, INT, ScalarType
+
+_FIRST_ROOM = 16
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The items of one list or deque."""
+
+    emitter: Emitter
+    growing: Growing
+
+    @property
+    def length(self) -> Variable:
+        return Variable(self.emitter, self.growing.length, INT)
+
+    @property
+    def room(self) -> Variable:
+        return Variable(self.emitter, self.growing.capacity, INT)
+
+    @property
+    def head(self) -> Variable | None:
+        return None if self.growing.head is None else Variable(self.emitter, self.growing.head, INT)
+
+    def place(self, position: Expr) -> Expr:
+        """Where the item at a position lies."""
+        head = self.head
+        return position if head is None else Op("add", (head.value, position), INT)
+
+    def read(self, position: Expr) -> tuple[Expr, ...]:
+        at = self.place(position)
+        return tuple(Read(name, (at,), self.emitter.buffers[name].type) for name in self.growing.data)
+
+    def write(self, position: Expr, item: Sequence[Expr]) -> None:
+        at = self.place(position)
+        for name, value in zip(self.growing.data, item):
+            self.emitter.assign((), name, (at,), value)
+
+    def taken(self, position: Expr) -> tuple[Expr, ...]:
+        """The item, kept from later changes."""
+        return tuple(self.emitter.snapshot(value, "item") for value in self.read(position))
+
+    def last(self) -> Expr:
+        """The length as it is now."""
+        return self.emitter.snapshot(Op("add", (self.length.value, ZERO), INT), "length")
+
+    # --- at the ends ------------------------------------------------------------------------------------------------
+
+    def push(self, item: Sequence[Expr]) -> None:
+        """After the last item."""
+        length, room = self.length, self.room
+        with when(self.emitter, Op("eq", (self.place(length.value), room.value), BOOL)):
+            room.set(ix.mul(integer(2), room.value))
+            self._move(ZERO)
+        self.write(length.value, item)
+        length.set(Op("add", (length.value, ONE), INT))
+
+    def push_front(self, item: Sequence[Expr]) -> None:
+        """Before the first item of a deque."""
+        head, length, room = self.head, self.length, self.room
+        assert head is not None
+        with when(self.emitter, Op("eq", (head.value, ZERO), BOOL)):
+            before = self.emitter.snapshot(Op("add", (room.value, ZERO), INT), "before")
+            room.set(ix.mul(integer(2), room.value))
+            self._move(before)
+        head.set(Op("sub", (head.value, ONE), INT))
+        self.write(ZERO, item)
+        length.set(Op("add", (length.value, ONE), INT))
+
+    def _move(self, start: Expr) -> None:
+        """Everything into new buffers of the size that `room` now tells, the first item at `start`."""
+        emitter = self.emitter
+        count = self.last()
+        for data, spare in zip(self.growing.data, self.growing.spare):
+            emitter.emit(Alloc(spare, False, emitter.span))
+            dims, at = emitter.domain((count,))
+            value = Read(data, (self.place(at[0]),), emitter.buffers[data].type)
+            emitter.assign(dims, spare, (ix.add(start, at[0]),), value)
+        for data, spare in zip(self.growing.data, self.growing.spare):
+            emitter.emit(Rebind((data, spare), (spare, data), emitter.span))
+        head = self.head
+        if head is not None:
+            head.set(start)
+
+    def pop(self) -> tuple[Expr, ...]:
+        """The last item, taken away."""
+        self.length.set(Op("sub", (self.length.value, ONE), INT))
+        return self.taken(self.length.value)
+
+    def pop_front(self) -> tuple[Expr, ...]:
+        """The first item of a deque, taken away."""
+        head = self.head
+        assert head is not None
+        item = self.taken(ZERO)
+        self.length.set(Op("sub", (self.length.value, ONE), INT))
+        head.set(Op("add", (head.value, ONE), INT))
+        return item
+
+    def clear(self) -> None:
+        self.length.set(ZERO)
+        head = self.head
+        if head is not None:
+            head.set(ZERO)
+
+    # --- in between -------------------------------------------------------------------------------------------------
+
+    def close_gap(self, position: Expr) -> None:
+        """Take away the item at a position: those after it move up."""
+        self.length.set(Op("sub", (self.length.value, ONE), INT))
+        with loop(self.emitter, position, self.last()) as to:
+            self.write(to, self.read(ix.add(to, ONE)))
+
+    def insert(self, position: Expr, item: Sequence[Expr]) -> None:
+        """Before the item at a position: those from there on move down."""
+        self.push(item)
+        end = self.emitter.snapshot(Op("sub", (self.length.value, ONE), INT), "end")
+        moved = self.emitter.snapshot(Op("sub", (end, position), INT), "moved")
+        with loop(self.emitter, ZERO, moved) as step:
+            to = ix.sub(end, step)
+            self.write(to, self.read(ix.sub(to, ONE)))
+        self.write(position, item)
+
+
+def make(
+    emitter: Emitter, name: str, types: Sequence[ScalarType], room: Expr | None = None, is_deque: bool = False
+) -> Growing:
+    """An empty list or deque."""
+    length = variable(emitter, f"{name}_length", ZERO)
+    capacity = variable(emitter, f"{name}_room", room if room is not None else integer(_FIRST_ROOM))
+    head = variable(emitter, f"{name}_head", ZERO).name if is_deque else None
+    data: list[str] = []
+    spare: list[str] = []
+    for of in types:
+        for names, title in ((data, name), (spare, f"{name}_spare")):
+            buffer = emitter.declare(title, of, (capacity.value,))
+            emitter.emit(Alloc(buffer.name, False, emitter.span))
+            names.append(buffer.name)
+    return Growing(tuple(data), tuple(spare), length.name, capacity.name, head)

@@ -1,0 +1,138 @@
+"""Containers of the standard library: deques, and the heap and bisection functions over lists, by their definitions.
+In: calls of `collections`, `heapq` and `bisect`; out: statements over the memory of the list.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+from __future__ import annotations
+
+import bisect
+import heapq
+from collections import deque
+
+from weft.errors import Unsupported
+from weft.frontend import growing
+from weft.frontend.growing import Cells
+from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.compose import composed
+from weft.frontend.values import Array, Records, Tuple, Value, describe
+from weft.frontend.writing import loop
+from weft.ir.expr import ZERO
+
+
+@native(deque, parameters="iterable", name="deque")
+def _deque(call: Bound) -> Value:
+    value = call.get("iterable")
+    builder, emitter = call.builder, call.builder.emitter
+    if value is None or isinstance(value, Tuple):
+        return builder.started("deque", Tuple(() if value is None else value.items, is_list=True), is_deque=True)
+    if isinstance(value, Array) and value.rank == 1:
+        made = growing.make(emitter, "deque", [value.type], is_deque=True)
+        with loop(emitter, ZERO, value.shape[0]) as at:
+            Cells(emitter, made).push((emitter.snapshot(value.element((at,)), "item"),))
+        return Records(made, value.type, is_deque=True)
+    raise Unsupported(emitter.span, f"deque() of {describe(value)}", "append the items in a loop")
+
+
+# --- heaps: item k is not larger than items 2k + 1 and 2k + 2 -------------------------------------------------------
+
+
+def _rise(heap, start, place):
+    """The item at `place` goes up past larger ones, but not beyond `start`."""
+    item = heap[place]
+    while place > start:
+        above = (place - 1) >> 1
+        parent = heap[above]
+        if not item < parent:
+            break
+        heap[place] = parent
+        place = above
+    heap[place] = item
+
+
+def _sink(heap, place):
+    """The item at `place` goes down to a leaf past the smaller of its children, and from there up again."""
+    end = len(heap)
+    start = place
+    item = heap[place]
+    child = 2 * place + 1
+    while child < end:
+        if child + 1 < end and not heap[child] < heap[child + 1]:
+            child += 1
+        heap[place] = heap[child]
+        place = child
+        child = 2 * place + 1
+    heap[place] = item
+    _rise(heap, start, place)
+
+
+@composed(heapq.heappush)
+def heappush(heap, item):
+    heap.append(item)
+    _rise(heap, 0, len(heap) - 1)
+
+
+@composed(heapq.heappop)
+def heappop(heap):
+    if len(heap) == 0:
+        raise IndexError("index out of range")
+    smallest = heap[0]
+    last = heap.pop()
+    if len(heap) > 0:
+        heap[0] = last
+        _sink(heap, 0)
+    return smallest
+
+
+@composed(heapq.heapify)
+def heapify(x):
+    for place in range(len(x) // 2 - 1, -1, -1):
+        _sink(x, place)
+
+
+@composed(heapq.heapreplace)
+def heapreplace(heap, item):
+    if len(heap) == 0:
+        raise IndexError("index out of range")
+    smallest = heap[0]
+    heap[0] = item
+    _sink(heap, 0)
+    return smallest
+
+
+# --- bisection ------------------------------------------------------------------------------------------------------
+
+
+@composed(bisect.bisect_left)
+def bisect_left(a, x):
+    low = 0
+    high = len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if a[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@composed(bisect.bisect_right, bisect.bisect)
+def bisect_right(a, x):
+    low = 0
+    high = len(a)
+    while low < high:
+        middle = (low + high) // 2
+        if x < a[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@composed(bisect.insort_right, bisect.insort)
+def insort_right(a, x):
+    a.insert(bisect_right(a, x), x)
+
+
+@composed(bisect.insort_left)
+def insort_left(a, x):
+    a.insert(bisect_left(a, x), x)

@@ -1,0 +1,110 @@
+"""Reductions that leave out NaN, written over the plain ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from weft.frontend.knowledge.compose import composed
+
+
+@composed(np.nansum)
+def nansum(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = 0,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    a = np.asarray(a)
+    present = np.where(np.isnan(a), 0, a)
+    return np.sum(present, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where)
+
+
+@composed(np.nanprod)
+def nanprod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = 1,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    a = np.asarray(a)
+    present = np.where(np.isnan(a), 1, a)
+    return np.prod(present, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where)
+
+
+@composed(np.nanmax)
+def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    return np.fmax.reduce(a, axis=axis, out=out, keepdims=keepdims)
+
+
+@composed(np.nanmin)
+def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    return np.fmin.reduce(a, axis=axis, out=out, keepdims=keepdims)
+
+
+@composed(np.nanmean)
+def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    a = np.asarray(a)
+    if a.dtype.kind not in ("f", "c"):
+        return np.mean(a, axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+    present = ~np.isnan(a)
+    count = np.sum(present, axis=axis, dtype=np.intp, keepdims=keepdims)
+    total = np.sum(np.where(present, a, 0), axis=axis, dtype=dtype, keepdims=keepdims)
+    return np.divide(total, count.astype(total.dtype), out=out)
+
+
+@composed(np.nanvar)
+def nanvar(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False
+) -> Any:
+    a = np.asarray(a)
+    if a.dtype.kind not in ("f", "c"):
+        return np.var(a, axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims)
+    present = ~np.isnan(a)
+    number = np.sum(present, axis=axis, dtype=np.intp, keepdims=True)
+    added = np.sum(np.where(present, a, 0), axis=axis, dtype=dtype, keepdims=True)
+    gap = np.where(present, a - added / number.astype(added.dtype), 0)
+    if a.dtype.kind == "c":
+        square = np.square(gap.real) + np.square(gap.imag)
+    else:
+        square = np.square(gap)
+    total = np.sum(square, axis=axis, dtype=dtype, keepdims=keepdims)
+    freedom = np.sum(present, axis=axis, dtype=np.intp, keepdims=keepdims) - ddof
+    spread = np.divide(total, freedom.astype(total.dtype))
+    return np.add(np.where(freedom > 0, spread, np.nan), 0, out=out)
+
+
+@composed(np.nanstd)
+def nanstd(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False
+) -> Any:
+    return np.sqrt(np.nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims), out=out)
+
+
+@composed(np.nanargmax)
+def nanargmax(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    a = np.asarray(a)
+    missing = np.isnan(a)
+    found = np.argmax(np.where(missing, -np.inf, a) if a.dtype.kind == "f" else a, axis=axis, keepdims=keepdims)
+    if np.any(np.all(missing, axis=axis)):
+        raise ValueError("All-NaN slice encountered")
+    return found
+
+
+@composed(np.nanargmin)
+def nanargmin(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    a = np.asarray(a)
+    missing = np.isnan(a)
+    found = np.argmin(np.where(missing, np.inf, a) if a.dtype.kind == "f" else a, axis=axis, keepdims=keepdims)
+    if np.any(np.all(missing, axis=axis)):
+        raise ValueError("All-NaN slice encountered")
+    return found
+
+
+@composed(np.nancumsum)
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    a = np.asarray(a)
+    return np.cumsum(np.where(np.isnan(a), 0, a), axis=axis, dtype=dtype, out=out)
+
+
+@composed(np.nancumprod)
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    a = np.asarray(a)
+    return np.cumprod(np.where(np.isnan(a), 1, a), axis=axis, dtype=dtype, out=out)

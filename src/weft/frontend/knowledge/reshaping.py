@@ -1,0 +1,160 @@
+"""Reshape, ravel, flatten: a view where NumPy gives a view, a copy where it copies.  Where only the run time can tell,
+a copy that is noted to stand for a view: the build refuses a program that could tell the two apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weft.errors import Unsupported
+from weft.frontend import arrays, layouts
+from weft.frontend.aliasing import Given
+from weft.frontend.constants import constant
+from weft.frontend.emit import Emitter
+from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.creation import shape_of
+from weft.frontend.knowledge.ufuncs import as_plain
+from weft.frontend.values import Array, Scalar, Tuple, Value
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op
+from weft.ir.types import BOOL, INT
+
+
+def transposed(array: Array) -> Array:
+    return arrays.remap(array, array.shape[::-1], lambda at: at[::-1])
+
+
+def reshaped(array: Array, shape: tuple[Expr, ...], emitter: Emitter, kept: bool = True) -> Array:
+    """The same elements in C order under another shape; `kept`: the result may be given a name."""
+    if array.view is None and array.part is None and array.origin is None:
+        return _rearranged(arrays.materialise(array, emitter, "reshape"), shape, emitter)
+    _specialise(array.shape, shape, emitter)
+    copied = layouts.is_copied(array, shape, emitter)
+    if copied is False:
+        return _rearranged(array, shape, emitter)
+    return _rearranged(duplicate(array, emitter, linked=copied is None and kept), shape, emitter)
+
+
+def _specialise(old: tuple[Expr, ...], new: tuple[Expr, ...], emitter: Emitter) -> None:
+    """Sizes at both ends that are equal for the arguments at hand are taken to be equal, behind a guard."""
+    for step in (1, -1):
+        for mine, other in zip(old[::step], new[::step]):
+            if not emitter.likely_equal(mine, other):
+                break
+            emitter.same_size(mine, other, "RuntimeError", "")
+
+
+def duplicate(array: Array, emitter: Emitter, linked: bool) -> Array:
+    """A copy; `linked`: NumPy may give a view of the same memory instead."""
+    copy = arrays.materialise(array, emitter, "reshape")
+    source = array.view.buffer if array.view is not None else array.origin
+    assert copy.view is not None
+    if linked and source is not None:
+        emitter.note_given(emitter.blocks[-1][-1], Given(copy.view.buffer, source))
+    return copy
+
+
+def _rearranged(array: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
+    old = tuple(emitter.resolve(extent) for extent in array.shape)
+    new = tuple(emitter.resolve(extent) for extent in shape)
+    return arrays.remap(array, shape, lambda at: layouts.redistributed(at, new, old))
+
+
+def wanted_shape(array: Array, value: Value, emitter: Emitter) -> tuple[Expr, ...]:
+    """A shape argument, with -1 for what is left."""
+    items = value.items if isinstance(value, Tuple) else (value,)
+    unknown = [k for k, item in enumerate(items) if isinstance(item, Scalar) and item.expr == Const(-1, INT)]
+    if len(unknown) > 1:
+        raise Unsupported(emitter.span, "ValueError: can only specify one unknown dimension")
+    known = [shape_of(item, emitter)[0] for k, item in enumerate(items) if k not in unknown]
+    total, product = arrays.count(array.shape), arrays.count(known)
+    if not unknown:
+        emitter.same_size(total, product, "ValueError", "cannot reshape array into this shape")
+        return tuple(known)
+    remaining = _quotient(array.shape, known)
+    if remaining is None:
+        emitter.check(
+            Op("eq", (Op("mod", (total, product), INT), ZERO), BOOL),
+            "ValueError",
+            "cannot reshape array into this shape",
+        )
+        remaining = emitter.snapshot(Op("floordiv", (total, product), INT), "n")
+    known.insert(unknown[0], remaining)
+    return tuple(known)
+
+
+def _quotient(shape: tuple[Expr, ...], known: list[Expr]) -> Expr | None:
+    """The product of the extents that are left when `known` are taken away; None if they are not among them."""
+    left = list(shape)
+    for extent in known:
+        if extent in left:
+            left.remove(extent)
+        elif not arrays.is_one(extent):
+            return None
+    return arrays.count(left)
+
+
+def flattened(array: Array, emitter: Emitter) -> Array:
+    """The elements in C order as an array of rank 1, for reading."""
+    if array.rank == 1:
+        return array
+    if array.rank == 0:
+        return arrays.remap(array, (ONE,), lambda at: ())
+    return reshaped(array, (arrays.count(array.shape),), emitter, kept=False)
+
+
+def _order(call: Bound, array: Array) -> str:
+    """"C" or "F"."""
+    given = call.get("order")
+    order = "C" if given is None else constant(given, call.builder.emitter)
+    if order in ("A", "K") and (array.rank < 2 or layouts.is_contiguous(array, call.builder.emitter)):
+        return "C"
+    if order not in ("C", "F"):
+        raise Unsupported(call.builder.emitter.span, f"order={order!r} of {call.name}() for an array of this layout")
+    return str(order)
+
+
+def _operand(call: Bound) -> Array:
+    return arrays.as_array(as_plain(call.need("a")), call.builder.emitter)
+
+
+def _reshape_as(call: Bound, array: Array, wanted: Value) -> Array:
+    emitter = call.builder.emitter
+    shape = wanted_shape(array, wanted, emitter)
+    if _order(call, array) == "C":
+        return reshaped(array, shape, emitter)
+    return transposed(reshaped(transposed(array), shape[::-1], emitter))
+
+
+@native(np.reshape, parameters="a shape order", only={"order": ("'C'", "'F'")})
+def _reshape(call: Bound) -> Value:
+    return _reshape_as(call, _operand(call), call.need("shape"))
+
+
+@native(parameters="a *shape order", method="reshape", only={"order": ("'C'", "'F'")})
+def _reshape_method(call: Bound) -> Value:
+    return _reshape_as(call, _operand(call), call.rest[0] if len(call.rest) == 1 else Tuple(call.rest))
+
+
+@native(np.ravel, parameters="a order", method="ravel", only={"order": ("'C'", "'F'")})
+def _ravel(call: Bound) -> Value:
+    """A view of a contiguous array, a copy of any other."""
+    emitter = call.builder.emitter
+    array = _operand(call)
+    if _order(call, array) == "F":
+        array = transposed(array)
+    shape = (arrays.count(array.shape),)
+    if array.view is None and array.origin is None:
+        return _rearranged(arrays.materialise(array, emitter, "flat"), shape, emitter)
+    contiguous = layouts.is_contiguous(array, emitter)
+    if contiguous:
+        return _rearranged(array, shape, emitter)
+    return _rearranged(duplicate(array, emitter, linked=contiguous is None), shape, emitter)
+
+
+@native(parameters="a order", method="flatten", only={"order": ("'C'", "'F'")})
+def _flatten(call: Bound) -> Value:
+    array = _operand(call)
+    if _order(call, array) == "F":
+        array = transposed(array)
+    array = arrays.materialise(array, call.builder.emitter, "flat")
+    return _rearranged(array, (arrays.count(array.shape),), call.builder.emitter)

@@ -1,0 +1,167 @@
+"""Extremes: the best so far and where it was, kept by comparison, become an arg-reduction.
+
+    for i: test = e(i) < best;  best = select(test, e(i), best);  k = select(test, g(i), k)
+        -->  at = argmin[i] e(i);  test = e(at) < best;  k = select(test, g(at), k);  best = select(test, e(at), best)
+
+In: the items of a loop body; out: those that keep an extreme, and the statements that stand for them.  A strict
+comparison takes the first of equal values, as argmin does; a NaN is never taken.  A further condition (`if c(i) and
+e(i) < best`) takes part as a value that is never taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from weft.analysis.facts import conjuncts
+from weft.ir.expr import Cast, Const, Dim, Expr, Op, Read, Reduce, Var, is_const
+from weft.ir.index import add as plus
+from weft.ir.ops import REDUCTIONS
+from weft.ir.program import Stmt
+from weft.ir.types import BOOL, INT, PYBOOL
+from weft.ir.walk import buffers_read, buffers_written, expr_buffers
+from weft.passes.predicate import Item, NewBuffer
+
+_KINDS = {"lt": "argmin", "gt": "argmax"}
+_MIRRORED = {"lt": "gt", "gt": "lt"}
+_FALSE = Const(False, BOOL)
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """`best` takes `value` where all `guards` hold and `value op best`; `kept` are set along with it."""
+
+    items: tuple[Item, ...]
+    test: str
+    op: str
+    best: Stmt
+    value: Expr
+    guards: tuple[Expr, ...]
+    kept: tuple[Stmt, ...]
+
+    def resolved(self, visit: Callable[[Expr], Expr]) -> Extreme:
+        """The same with expressions rewritten; the items stay those of the body."""
+        best, *kept = (replace(stmt, value=_taking(stmt, visit(taken(stmt)))) for stmt in (self.best, *self.kept))
+        guards = tuple(visit(guard) for guard in self.guards)
+        return replace(self, best=best, value=visit(self.value), guards=guards, kept=tuple(kept))
+
+    @property
+    def reads(self) -> set[str]:
+        """What decides and what is kept is computed from."""
+        exprs = (self.value, *self.guards, *(taken(stmt) for stmt in self.kept))
+        return {name for expr in exprs for name in expr_buffers(expr)}
+
+    def statements(self, dim: Dim, new_buffer: NewBuffer, final: Callable[[Expr, Expr], Expr]) -> list[Stmt]:
+        """What stands for the loop; `final` gives an expression of the body at an iteration, after the loop."""
+        span = self.best.span
+        never = Const(REDUCTIONS[_PLAIN[_KINDS[self.op]]].identity(self.value.type), self.value.type)
+        at, hit = new_buffer("at", INT, ()).name, new_buffer("found", BOOL, ()).name
+        here, there = Var(dim.var), Read(at, (), INT)
+        key = final(self.value, here)
+        if key.type.dtype.is_inexact:
+            key = Op("select", (Op("isnan", (key,), BOOL), never, key), key.type)
+        better: Expr = Op(self.op, (final(self.value, there), Read(self.best.buffer, (), self.value.type)), BOOL)
+        for guard in reversed(self.guards):
+            key = Op("select", (final(guard, here), key, never), key.type)
+            better = Op("select", (final(guard, there), better, _FALSE), BOOL)
+        place = plus(dim.lo, Cast(Reduce(_KINDS[self.op], (dim,), key, span), INT))
+        some = Op("lt", (dim.lo, dim.hi), PYBOOL)
+        test = Read(hit, (), BOOL)
+        out = [
+            Stmt((), at, (), place, span=span),
+            Stmt((), hit, (), Op("select", (some, better, _FALSE), BOOL), span=span),
+        ]
+        for stmt in (*self.kept, self.best):
+            old = Read(stmt.buffer, (), stmt.value.type)
+            value = Op("select", (test, final(taken(stmt), there), old), stmt.value.type)
+            out.append(Stmt((), stmt.buffer, (), value, span=stmt.span))
+        return out
+
+
+_PLAIN = {"argmin": "minimum", "argmax": "maximum"}
+
+
+def taken(stmt: Stmt) -> Expr:
+    """What `x = select(test, value, x)` takes."""
+    assert isinstance(stmt.value, Op)
+    return stmt.value.args[1]
+
+
+def _taking(stmt: Stmt, value: Expr) -> Expr:
+    assert isinstance(stmt.value, Op)
+    test, _, old = stmt.value.args
+    return replace(stmt.value, args=(test, value, old))
+
+
+def extreme(items: list[Item]) -> Extreme | None:
+    """The items that keep an extreme and what belongs to it; None if there are none, or others look at them."""
+    for item in items:
+        found = _of_test(item, items)
+        if found is not None:
+            return found
+    return None
+
+
+def _of_test(item: Item, items: list[Item]) -> Extreme | None:
+    test = item.node
+    if item.within or not _sets_scalar(test) or test.value.type.dtype is not BOOL.dtype:
+        return None
+    parts = _parts(test.value)
+    users = [other for other in items if other is not item and test.buffer in buffers_read(other.node)]
+    stmts = [user.node for user in users]
+    if not all(_takes(stmt, test.buffer) for stmt in stmts) or any(user.within for user in users):
+        return None
+    own = {test.buffer, *(stmt.buffer for stmt in stmts if isinstance(stmt, Stmt))}
+    mine = [item, *users]
+    if any((buffers_read(o.node) | buffers_written(o.node)) & own for o in items if all(o is not m for m in mine)):
+        return None
+    for best in stmts:
+        assert isinstance(best, Stmt)
+        comparisons = [(op, part) for part in parts if (op := _compares(part, best)) is not None]
+        if len(comparisons) != 1 or len(own) != len(stmts) + 1:
+            continue
+        op, comparison = comparisons[0]
+        guards = tuple(part for part in parts if part is not comparison)
+        kept = tuple(stmt for stmt in stmts if stmt is not best and isinstance(stmt, Stmt))
+        found = Extreme(tuple(mine), test.buffer, op, best, taken(best), guards, kept)
+        return None if found.reads & own else found
+    return None
+
+
+def _sets_scalar(node: object) -> bool:
+    return isinstance(node, Stmt) and not (node.index or node.domain or node.reduce)
+
+
+def _parts(condition: Expr) -> list[Expr]:
+    """a and b, also where b is only looked at if a holds."""
+    if isinstance(condition, Op) and condition.op == "select" and is_const(condition.args[2], False):
+        return _parts(condition.args[0]) + _parts(condition.args[1])
+    found = conjuncts(condition)
+    return found if len(found) == 1 else [part for one in found for part in _parts(one)]
+
+
+def _takes(stmt: object, test: str) -> bool:
+    """x = select(test, value, x)"""
+    if not isinstance(stmt, Stmt) or not _sets_scalar(stmt):
+        return False
+    value = stmt.value
+    if not isinstance(value, Op) or value.op != "select" or value.args[0] != Read(test, (), BOOL):
+        return False
+    return value.args[2] == Read(stmt.buffer, (), value.args[2].type)
+
+
+def _compares(part: Expr, best: Stmt) -> str | None:
+    """lt or gt, if the condition compares what `best` would take with what it has."""
+    if not isinstance(part, Op) or part.op not in _KINDS or part.args[0].type.dtype.is_complex:
+        return None
+    old, new = Read(best.buffer, (), best.value.type), taken(best)
+    if part.args == (new, old):
+        return part.op
+    return _MIRRORED[part.op] if part.args == (old, new) else None
+
+
+def without(items: Iterable[Item], found: Extreme) -> list[Item]:
+    return [item for item in items if all(item is not mine for mine in found.items)]
+
+
+__all__ = ["Extreme", "extreme", "taken", "without"]
