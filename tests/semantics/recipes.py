@@ -342,11 +342,11 @@ def _named(name: str) -> Recipe | None:
     for candidate in candidates:
         if candidate in _RECIPES:
             return _RECIPES[candidate]
-    for candidate in candidates:
-        for pattern, recipe in _RECIPES.items():
-            if fnmatch.fnmatchcase(candidate, pattern):
-                return recipe
-    return None
+    fitting = [
+        pattern for pattern in _RECIPES for candidate in candidates if fnmatch.fnmatchcase(candidate, pattern)
+    ]
+    # The more a pattern says, the better it fits.
+    return _RECIPES[max(fitting, key=len)] if fitting else None
 
 
 def _needed(entry: Entry) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ sample runs; WEFT_FUZZ=n tries n calls of each entry.
 
 from __future__ import annotations
 
+import importlib
 import os
 from dataclasses import replace
 from typing import Any
@@ -25,7 +26,8 @@ NATIVE, GROUP = 3, 8
 MORE = int(os.environ.get("WEFT_FUZZ", "0"))
 BREADTH = MORE or 13
 ENTRIES = {title(entry): entry for entry in knowledge.entries()}
-NAMESPACE = {"math": __import__("math"), "cmath": __import__("cmath")}
+_ROOTS = {name.partition(".")[0] for name in ENTRIES if "." in name} - {"np", "ndarray"}
+NAMESPACE = {root: importlib.import_module(root) for root in sorted(_ROOTS | {"math", "cmath"})}
 
 
 def _cases(name: str, count: int) -> list[Case]:

@@ -15,11 +15,12 @@ import numpy as np
 
 from weft.errors import Span
 from weft.frontend import arith, arrays, indexing, masks
+from weft.frontend.comparisons import Comparisons
 from weft.frontend.constants import constant_int
 from weft.frontend.core import Mixed
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.growing import Cells
-from weft.frontend.lists import Lists, assembled, changes_list
+from weft.frontend.lists import assembled, changes_list
 from weft.frontend.values import (
     Array,
     Closure,
@@ -39,7 +40,7 @@ from weft.frontend.values import (
 )
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ZERO, Const, Expr, Op, Read, Reduce, integer
+from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import If, Node, Stmt
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, join, type_of_value
 
@@ -57,7 +58,6 @@ BINARY = {
     ast.LShift: "shl",
     ast.RShift: "shr",
 }
-_COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
 #: Modules whose contents do not change while a program runs.
 _FIXED = frozenset({"numpy", "scipy", "math", "cmath", "builtins"})
 _ARRAY_ATTRIBUTES = frozenset({"shape", "T", "ndim", "size", "dtype", "itemsize", "nbytes", "real", "imag"})
@@ -90,7 +90,7 @@ def constant_value(value: Any) -> Value | None:
     return None
 
 
-class Expressions(Lists):
+class Expressions(Comparisons):
     """`evaluate` and its cases."""
 
     def evaluate(self, node: ast.expr) -> Value:
@@ -396,97 +396,6 @@ class Expressions(Lists):
         if not isinstance(value, (Scalar, Array, Mask)) or (isinstance(value, Array) and value.is_list):
             raise self.unsupported(node, "this operator", value=value)
         return arrays.elementwise([value], lambda parts: arith.unary(op, parts[0], span), self.emitter)
-
-    def _eval_compare(self, node: ast.Compare) -> Value:
-        if len(node.ops) == 1:
-            left, right = self.evaluate_all([node.left, node.comparators[0]])
-            return self._comparison(node.ops[0], left, right, node)
-        # a < b < c: b once, and c only if a < b.
-        left, previous = self.evaluate_all([node.left, node.comparators[0]])
-        result = self._comparison(node.ops[0], left, previous, node)
-        for op, operand in zip(node.ops[1:], node.comparators[1:]):
-            if not isinstance(result, Scalar):
-                raise self.unsupported(node, "a chained comparison of arrays", "join two comparisons with &")
-            with self.emitter.capture() as block:
-                [following] = self.evaluate_all([operand])
-                part = self._comparison(op, previous, following, node)
-            result = self._joined(result, result, part, block, True, node)
-            previous = following
-        return result
-
-    def _comparison(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
-        self.at(node)
-        if isinstance(op, (ast.Is, ast.IsNot)):
-            same = self._identical(left, right, node)
-            return Scalar(Const(same == isinstance(op, ast.Is), PYBOOL))
-        if isinstance(op, (ast.In, ast.NotIn)):
-            return self._membership(isinstance(op, ast.In), left, right, node)
-        name = _COMPARE[type(op)]
-        if isinstance(left, Object) and isinstance(right, Object):
-            return Scalar(Const(bool({"eq": left.value == right.value, "ne": left.value != right.value}[name]), PYBOOL))
-        if isinstance(left, Tuple) and isinstance(right, Tuple) and name in ("eq", "ne"):
-            return self._tuple_equality(name, left, right, node)
-        if isinstance(left, Tuple) and isinstance(right, Tuple):
-            return self.tuple_order(name, left, right, node)
-        for value in (left, right):
-            if not isinstance(value, (Scalar, Array, Mask)) or (isinstance(value, Array) and value.is_list):
-                raise self.unsupported(node, "this comparison", left=left, right=right)
-        span = self.emitter.span
-        if isinstance(left, Scalar) and isinstance(right, Scalar):
-            known = _fold_comparison(name, left.expr, right.expr)
-            if known is not None:
-                return Scalar(known)
-        return arrays.elementwise(
-            [left, right], lambda parts: arith.compare(name, parts[0], parts[1], span), self.emitter
-        )
-
-    def _identical(self, left: Value, right: Value, node: ast.AST) -> bool:
-        for mine, other in ((left, right), (right, left)):
-            if isinstance(other, Object) and (other.value is None or isinstance(other.value, type)):
-                return isinstance(mine, Object) and mine.value is other.value
-        if isinstance(left, Object) and isinstance(right, Object):
-            return left.value is right.value
-        raise self.unsupported(node, "`is` between values of the run time", "compare with ==", left=left, right=right)
-
-    def _membership(self, positive: bool, left: Value, right: Value, node: ast.AST) -> Value:
-        if (
-            isinstance(right, Tuple)
-            and isinstance(left, Scalar)
-            and all(isinstance(item, Scalar) for item in right.items)
-        ):
-            result: Expr = Const(False, PYBOOL)
-            for item in right.items:
-                assert isinstance(item, Scalar)
-                equal = arith.cast(arith.compare("eq", left.expr, item.expr, self.emitter.span), PYBOOL)
-                result = equal if isinstance(result, Const) else Op("or", (result, equal), PYBOOL)
-            return Scalar(result if positive else arith.negate(result))
-        if isinstance(right, Tuple) and isinstance(left, Object):
-            found = any(isinstance(item, Object) and item.value == left.value for item in right.items)
-            return Scalar(Const(found == positive, PYBOOL))
-        if isinstance(right, Array) and isinstance(left, Scalar) and (right.rank == 1 or not right.is_list):
-            dims, at = self.emitter.domain(right.shape)
-            same = arith.cast(arith.compare("eq", right.element(at), left.expr, self.emitter.span), PYBOOL)
-            found_one = self.emitter.snapshot(Reduce("or", dims, same, self.emitter.span), "found")
-            return Scalar(found_one if positive else arith.negate(found_one))
-        raise self.unsupported(node, "`in` for this container", left=left, right=right)
-
-    def _tuple_equality(self, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
-        if len(left.items) != len(right.items):
-            return Scalar(Const(name == "ne", PYBOOL))
-        result: Expr = Const(True, PYBOOL)
-        for a, b in zip(left.items, right.items):
-            if not isinstance(a, Scalar) or not isinstance(b, Scalar):
-                raise self.unsupported(node, "a comparison of tuples that are not of numbers")
-            known = _fold_comparison("eq", a.expr, b.expr)
-            if known is not None and not bool(known.value):
-                return Scalar(Const(name == "ne", PYBOOL))
-            if known is not None:
-                continue
-            equal = arith.cast(arith.compare("eq", a.expr, b.expr, self.emitter.span), PYBOOL)
-            result = equal if isinstance(result, Const) else Op("and", (result, equal), PYBOOL)
-        if isinstance(result, Const):
-            return Scalar(Const(name == "eq", PYBOOL))
-        return Scalar(result if name == "eq" else arith.negate(result))
 
     def _eval_boolop(self, node: ast.BoolOp) -> Value:
         """`and`/`or`: later operands are evaluated only if they are needed."""
@@ -817,16 +726,6 @@ _PYTHON_OPERATORS = {
     "shl": lambda a, b: a << b,
     "shr": lambda a, b: a >> b,
 }
-
-
-def _fold_comparison(name: str, left: Expr, right: Expr) -> Const | None:
-    """A comparison of two Python literals: tests of a rank or an axis are decided now."""
-    if not (isinstance(left, Const) and isinstance(right, Const) and left.type.weak and right.type.weak):
-        return None
-    a, b = left.value, right.value
-    if isinstance(a, complex) or isinstance(b, complex):
-        return None
-    return Const({"eq": a == b, "ne": a != b, "lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}[name], PYBOOL)
 
 
 def _fold_python(op: str, a: Any, b: Any) -> Const | None:

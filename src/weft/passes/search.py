@@ -17,7 +17,16 @@ from weft.ir.expr import Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, 
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import Alloc, Block, Buffer, Derived, Node, Program, Stmt, Symbol
 from weft.ir.types import I64, INT, PYBOOL
-from weft.ir.walk import dim_children, expr_buffers, free_vars, fresh, map_children, map_sub_blocks, names_of, substitute
+from weft.ir.walk import (
+    dim_children,
+    expr_buffers,
+    free_vars,
+    fresh,
+    map_children,
+    map_sub_blocks,
+    names_of,
+    substitute,
+)
 from weft.passes import PassContext
 from weft.passes.kinds import BLOCK, MAX_BLOCKS
 from weft.passes.rewrite_dims import renamed_domain

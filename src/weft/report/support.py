@@ -79,7 +79,7 @@ def title(entry: Entry) -> str:
         if home != "ndarray" and getattr(module, name, None) is target:
             return f"{home}.{name}" if home else name
     module = str(getattr(target, "__module__", "") or "")
-    public = ".".join(part for part in module.split(".") if not part.startswith("_"))
+    public = ".".join(part for part in module.split(".") if not part.startswith("_")) or module.lstrip("_")
     return f"{public}.{name}" if public else name
 
 

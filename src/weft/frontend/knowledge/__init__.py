@@ -267,6 +267,7 @@ def _load() -> None:
             linalg,
             linear,
             matrices,
+            mathematics,
             methods,
             missing,
             python,

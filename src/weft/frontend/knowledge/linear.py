@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
-from weft.frontend.constants import constant, constant_bool, constant_int
+from weft.frontend.constants import constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.reductions import reduced_in, sum_type
@@ -16,9 +16,9 @@ from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.ufuncs import MEANINGS, Meaning, as_plain, deliver, operation
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Reduce, integer
+from weft.ir.expr import ONE, ZERO, Dim, Expr, Op, Reduce, integer
 from weft.ir.program import Layout
-from weft.ir.types import INT, DType, ScalarType, promote
+from weft.ir.types import INT, DType, promote
 
 
 def contract(

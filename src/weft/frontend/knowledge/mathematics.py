@@ -14,9 +14,8 @@ from weft.frontend import arith
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed
 from weft.frontend.knowledge.python import as_int, checked_int, number
-from weft.frontend.values import Array, Scalar, Tuple, Value
-from weft.ir import index as ix
-from weft.ir.expr import ONE, Cast, Const, Expr, Op
+from weft.frontend.values import Scalar, Tuple, Value
+from weft.ir.expr import Cast, Const, Expr, Op
 from weft.ir.types import BOOL, COMPLEX, FLOAT, I64, INT, PYBOOL
 
 _DOMAIN = "math domain error"
@@ -241,6 +240,8 @@ _register_divisor("lcm", 1)
 
 @composed(math.factorial, name="math.factorial")
 def factorial(n: Any) -> Any:
+    if not isinstance(n, (int, np.integer)):
+        raise TypeError("'float' object cannot be interpreted as an integer")
     if n < 0:
         raise ValueError("factorial() not defined for negative values")
     result = 1
@@ -253,6 +254,8 @@ def factorial(n: Any) -> Any:
 def perm(n: Any, k: Any = None) -> Any:
     if k is None:
         return math.factorial(n)
+    if not isinstance(n, (int, np.integer)) or not isinstance(k, (int, np.integer)):
+        raise TypeError("'float' object cannot be interpreted as an integer")
     if n < 0:
         raise ValueError("n must be a non-negative integer")
     if k < 0:
@@ -265,6 +268,8 @@ def perm(n: Any, k: Any = None) -> Any:
 
 @composed(math.comb, name="math.comb")
 def comb(n: Any, k: Any) -> Any:
+    if not isinstance(n, (int, np.integer)) or not isinstance(k, (int, np.integer)):
+        raise TypeError("'float' object cannot be interpreted as an integer")
     if n < 0:
         raise ValueError("n must be a non-negative integer")
     if k < 0:

@@ -1,17 +1,19 @@
-"""Python's own functions: builtins, `math`, `cmath`, the NumPy scalar types as conversions."""
+"""Python's own functions: builtins, methods of numbers, the NumPy scalar types as conversions."""
 
 from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays
+from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant_int
 from weft.frontend.core import Mixed
+from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.ufuncs import elements
@@ -19,10 +21,10 @@ from weft.frontend.values import Array, Iterable, Object, Range, Records, Scalar
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Var
 from weft.ir.program import Loop, Stmt
-from weft.ir.types import BOOL, COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy, join
+from weft.ir.types import BOOL, COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy, join, promote
 
 
-def _expr(call: Bound, name: str) -> Expr:
+def number(call: Bound, name: str) -> Expr:
     value = call.need(name)
     if isinstance(value, Array) and value.rank == 0:
         return value.element(())
@@ -50,10 +52,10 @@ def _len(call: Bound) -> Value:
 @native(range, parameters="a b c")
 def _range(call: Bound) -> Value:
     def whole(name: str) -> Expr:
-        expr = _expr(call, name)
+        expr = number(call, name)
         if not expr.type.dtype.is_integer and expr.type.dtype is not DType.BOOL:
             raise Unsupported(call.builder.emitter.span, f"TypeError: range() of {expr.type}")
-        return ix.canonical(_as_int(expr))
+        return ix.canonical(as_int(expr))
 
     if "b" not in call.given:
         return Range(ZERO, whole("a"), ONE)
@@ -77,7 +79,7 @@ def _slice(call: Bound) -> Value:
     return Slice(part("a"), part("b"), part("c"))
 
 
-def _as_int(expr: Expr) -> Expr:
+def as_int(expr: Expr) -> Expr:
     return arith.cast(expr, INT)
 
 
@@ -85,7 +87,7 @@ def _as_int(expr: Expr) -> Expr:
 def _enumerate(call: Bound) -> Value:
     builder = call.builder
     items = builder.iteration(call.need("iterable"), None)
-    start = _expr(call, "start") if "start" in call.given else ZERO
+    start = number(call, "start") if "start" in call.given else ZERO
     return Iterable(items.trips, lambda q: Tuple((Scalar(ix.add(start, q)), items.item(q))))
 
 
@@ -142,14 +144,16 @@ def _abs(call: Bound) -> Value:
     value = call.need("x")
     if isinstance(value, Array) and not value.is_list:
         return arrays.apply("abs", [value], call.builder.emitter)
-    return Scalar(arith.unary("abs", _expr(call, "x"), call.builder.emitter.span))
+    return Scalar(arith.unary("abs", number(call, "x"), call.builder.emitter.span))
 
 
 def _choose(kind: str) -> None:
-    @native(getattr(builtins, kind), parameters="*values")
+    @native(getattr(builtins, kind), parameters="*values default")
     def build(call: Bound) -> Value:
         builder = call.builder
         values = call.rest
+        if "default" in call.given and not (len(values) == 1 and isinstance(values[0], Tuple) and values[0].items):
+            raise Unsupported(builder.emitter.span, f"default= of {kind}() of a sequence that may be empty")
         if len(values) == 1 and isinstance(values[0], Tuple):
             values = values[0].items
         if len(values) == 1 and isinstance(values[0], Array) and values[0].rank == 1:
@@ -157,7 +161,7 @@ def _choose(kind: str) -> None:
             if array.type.dtype.is_float:
                 return _scan(call, array, kind)
             return arrays.reduce(array, "minimum" if kind == "min" else "maximum", (0,), False, builder.emitter, kind)
-        if len(values) < 2 or not all(isinstance(value, Scalar) for value in values):
+        if not values or not all(isinstance(value, Scalar) for value in values) or call.rest == values[:1]:
             raise Unsupported(builder.emitter.span, f"{kind}() of these arguments", f"use np.{kind} for arrays")
         exprs = [value.expr for value in values if isinstance(value, Scalar)]
         types = {expr.type for expr in exprs}
@@ -200,6 +204,8 @@ def _sum(call: Bound) -> Value:
     builder = call.builder
     value = call.need("iterable")
     start: Value = call.given.get("start") or Scalar(ZERO)
+    if isinstance(value, Array) and value.rank > 1 and not value.is_list:
+        return _sum_of_rows(call, value, start)
     if isinstance(value, Tuple):
         for item in value.items:
             if not isinstance(start, Scalar) or not isinstance(item, Scalar):
@@ -209,17 +215,111 @@ def _sum(call: Bound) -> Value:
     return builder.accumulate(value, start)
 
 
+def _sum_of_rows(call: Bound, array: Array, start: Value) -> Value:
+    """start + a[0] + a[1] + ...: Python adds whole rows."""
+    emitter = call.builder.emitter
+    if not emitter.assure(ix.sub(array.shape[0], ONE), "RuntimeError"):
+        raise Unsupported(emitter.span, "sum() of an array that may have no rows")
+    of = promote(start.type if isinstance(start, Scalar) else INT, array.type).strong
+    rows = arrays.reduce(array, "add", (0,), False, emitter, "sum", of)
+    if not isinstance(start, Scalar):
+        raise Unsupported(emitter.span, "sum() from a start that is not a number")
+    return rows if start.expr == ZERO else arrays.apply("add", [start, rows], emitter)
+
+
+def _truths(function: Any, op: str) -> None:
+    @native(function, parameters="iterable")
+    def build(call: Bound) -> Value:
+        builder = call.builder
+        value = call.need("iterable")
+        if isinstance(value, Tuple):
+            result: Expr = Const(op == "and", BOOL)
+            for item in value.items:
+                test = builder.truth(item, None)
+                expr = Const(test, BOOL) if isinstance(test, bool) else arith.condition(test.expr)
+                result = Op(op, (result, expr), BOOL)
+            return Scalar(arith.cast(result, PYBOOL))
+        if not isinstance(value, Array) or value.rank != 1:
+            raise Unsupported(builder.emitter.span, f"{call.name}() of {describe(value)}", f"use np.{call.name}")
+        found = arrays.reduce(masks.truths(value), op, (0,), False, builder.emitter, call.name, BOOL)
+        assert isinstance(found, Scalar)
+        return Scalar(arith.cast(found.expr, PYBOOL))
+
+
+_truths(any, "or")
+_truths(all, "and")
+
+
 @native(round, parameters="number ndigits")
 def _round(call: Bound) -> Value:
-    expr = _expr(call, "number")
+    value = call.need("number")
     if call.get("ndigits") is not None:
-        raise Unsupported(call.builder.emitter.span, "round() to a number of digits", "use np.round")
+        digits = constant_int(call.need("ndigits"), call.builder.emitter)
+        if isinstance(value, Array) or (isinstance(value, Scalar) and not value.type.weak):
+            return call.builder.expand(_numpy_round, {"value": value, "digits": Scalar(Const(digits, INT))})
+        return _round_to(call, number(call, "number"), digits)
+    if isinstance(value, Array) and value.rank:
+        return call.builder.expand(_numpy_round, {"value": value, "digits": Scalar(ZERO)})
+    expr = number(call, "number")
     if expr.type.dtype.kind in "biu":
-        return Scalar(_as_int(expr))
-    return Scalar(_checked_int(call, Op("rint", (expr,), expr.type), "round"))
+        return Scalar(as_int(expr))
+    return Scalar(checked_int(call, Op("rint", (expr,), expr.type), "round"))
 
 
-def _checked_int(call: Bound, expr: Expr, what: str) -> Expr:
+def _numpy_round(value: Any, digits: Any) -> Any:
+    """NumPy's numbers have a rounding of their own."""
+    return np.round(value, digits)
+
+
+def _round_to(call: Bound, expr: Expr, digits: int) -> Value:
+    """Python's numbers: to the nearest decimal number, exactly, halves to even."""
+    emitter = call.builder.emitter
+    if expr.type.dtype.kind in "bi":
+        if digits >= 0:
+            return Scalar(as_int(expr))
+        if digits < -18:
+            raise Unsupported(emitter.span, "round() to so few digits")
+        whole = Scalar(as_int(expr))
+        return call.builder.expand(_round_to_tens, {"value": whole, "unit": Scalar(Const(10**-digits, INT))})
+    if not expr.type.dtype.is_float or not 0 <= digits <= 22:
+        raise Unsupported(emitter.span, f"round() of {expr.type} to {digits} digits", "use np.round")
+    given = {"value": Scalar(expr), "scale": Scalar(Const(float(10**digits), FLOAT))}
+    return call.builder.expand(_round_decimal, given)
+
+
+def _round_to_tens(value: Any, unit: Any) -> Any:
+    rest = value % unit
+    base = value - rest
+    odd = (base // unit) % 2 == 1
+    up = rest > unit - rest or (rest == unit - rest and odd)
+    return base + unit if up else base
+
+
+def _round_decimal(value: Any, scale: Any) -> Any:
+    """The product with a power of ten as a sum of two floats, which is exact: so is the decision which way to round."""
+    product = value * scale
+    if product != product or product - product != 0.0 or value - value != 0.0:
+        return value
+    if abs(product) >= 4503599627370496.0:
+        raise RuntimeError("round() of a number with so many digits: use WEFT_DISABLE=1")
+    left = value * 134217729.0
+    high = left - (left - value)
+    low = value - high
+    right = scale * 134217729.0
+    top = right - (right - scale)
+    bottom = scale - top
+    error = ((high * top - product) + high * bottom + low * top) + low * bottom
+    nearest = np.rint(product)
+    gap = product - nearest
+    # Halfway as far as the product can tell: what it lacks decides.
+    if gap == 0.5 and error > 0.0:
+        nearest += 1.0
+    if gap == -0.5 and error < 0.0:
+        nearest -= 1.0
+    return float(math.copysign(nearest / scale, value))
+
+
+def checked_int(call: Bound, expr: Expr, what: str) -> Expr:
     """A float that is a whole number as a Python int; out of 64 bits Python takes over."""
     emitter = call.builder.emitter
     value = emitter.snapshot(expr, what)
@@ -234,14 +334,28 @@ def _checked_int(call: Bound, expr: Expr, what: str) -> Expr:
 def _int(call: Bound) -> Value:
     if "x" not in call.given:
         return Scalar(ZERO)
-    expr = _expr(call, "x")
+    text = call.need("x")
+    if isinstance(text, Object) and isinstance(text.value, str):
+        return _parsed(call, int, text.value)
+    expr = number(call, "x")
     if expr.type.dtype.kind in "biu":
         if expr.type.dtype is DType.U64:
             raise Unsupported(call.builder.emitter.span, "int() of uint64")
-        return Scalar(_as_int(expr))
+        return Scalar(as_int(expr))
     if expr.type.dtype.is_complex:
         raise Unsupported(call.builder.emitter.span, "TypeError: int() of a complex number")
-    return Scalar(_checked_int(call, Op("trunc", (expr,), expr.type), "int"))
+    return Scalar(checked_int(call, Op("trunc", (expr,), expr.type), "int"))
+
+
+def _parsed(call: Bound, kind: Any, text: str) -> Value:
+    """A number from a literal string."""
+    try:
+        found = constant_value(kind(text))
+    except ValueError:
+        found = None
+    if found is None:
+        raise Unsupported(call.builder.emitter.span, f"ValueError: {kind.__name__}({text!r})")
+    return found
 
 
 @native(float, parameters="x")
@@ -250,11 +364,8 @@ def _float(call: Bound) -> Value:
         return Scalar(Const(0.0, FLOAT))
     value = call.need("x")
     if isinstance(value, Object) and isinstance(value.value, str):
-        try:
-            return Scalar(Const(float(value.value), FLOAT))
-        except ValueError:
-            raise Unsupported(call.builder.emitter.span, f"ValueError: float({value.value!r})") from None
-    expr = _expr(call, "x")
+        return _parsed(call, float, value.value)
+    expr = number(call, "x")
     if expr.type.dtype.is_complex:
         raise Unsupported(call.builder.emitter.span, "TypeError: float() of a complex number")
     return Scalar(arith.cast(expr, FLOAT))
@@ -262,10 +373,13 @@ def _float(call: Bound) -> Value:
 
 @native(complex, parameters="real imag")
 def _complex(call: Bound) -> Value:
-    real = _expr(call, "real") if "real" in call.given else Const(0.0, FLOAT)
+    text = call.given.get("real")
+    if isinstance(text, Object) and isinstance(text.value, str) and "imag" not in call.given:
+        return _parsed(call, complex, text.value)
+    real = number(call, "real") if "real" in call.given else Const(0.0, FLOAT)
     if "imag" not in call.given:
         return Scalar(arith.cast(real, COMPLEX))
-    imag = _expr(call, "imag")
+    imag = number(call, "imag")
     if real.type.dtype.is_complex or imag.type.dtype.is_complex:
         raise Unsupported(call.builder.emitter.span, "complex() of complex parts")
     return Scalar(Op("complex", (arith.cast(real, FLOAT), arith.cast(imag, FLOAT)), COMPLEX))
@@ -279,13 +393,71 @@ def _bool(call: Bound) -> Value:
 
 @native(divmod, parameters="a b")
 def _divmod(call: Bound) -> Value:
-    left, right = Scalar(_expr(call, "a")), Scalar(_expr(call, "b"))
+    if any(isinstance(call.need(name), Array) for name in ("a", "b")):
+        return call.builder.expand(_numpy_divmod, call.given)
+    left, right = Scalar(number(call, "a")), Scalar(number(call, "b"))
     return Tuple(tuple(call.builder.scalar_binary(op, left, right) for op in ("floordiv", "mod")))
 
 
-@native(pow, parameters="base exp")
+def _numpy_divmod(a: Any, b: Any) -> Any:
+    return np.divmod(a, b)
+
+
+@native(pow, parameters="base exp mod")
 def _pow(call: Bound) -> Value:
-    return call.builder.scalar_binary("pow", Scalar(_expr(call, "base")), Scalar(_expr(call, "exp")))
+    if call.get("mod") is not None:
+        return _power_modulo(call)
+    if any(isinstance(call.need(name), Array) for name in ("base", "exp")):
+        return call.builder.expand(_numpy_power, {name: call.need(name) for name in ("base", "exp")})
+    return call.builder.scalar_binary("pow", Scalar(number(call, "base")), Scalar(number(call, "exp")))
+
+
+def _numpy_power(base: Any, exp: Any) -> Any:
+    return base**exp
+
+
+def _power_modulo(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    given = {name: number(call, name) for name in ("base", "exp", "mod")}
+    if any(expr.type.dtype.kind not in "bi" or not expr.type.weak for expr in given.values()):
+        raise Unsupported(emitter.span, "pow() with three arguments that are not Python integers")
+    if not emitter.assure(as_int(given["exp"]), "RuntimeError"):
+        emitter.check(Op("ge", (given["exp"], ZERO), BOOL), "RuntimeError", "a negative exponent of pow()")
+    return call.builder.expand(_modular, {name: Scalar(as_int(expr)) for name, expr in given.items()})
+
+
+def _modular(base: Any, exp: Any, mod: Any) -> Any:
+    if mod == 0:
+        raise ValueError("pow() 3rd argument cannot be 0")
+    result = 1 % mod
+    square = base % mod
+    rest = exp
+    while rest > 0:
+        if rest % 2 == 1:
+            result = result * square % mod
+        rest = rest // 2
+        if rest > 0:
+            square = square * square % mod
+    return result
+
+
+@native(tuple, parameters="items")
+def _tuple(call: Bound) -> Value:
+    return _items(call, is_list=False)
+
+
+@native(list, parameters="items")
+def _list(call: Bound) -> Value:
+    return _items(call, is_list=True)
+
+
+def _items(call: Bound, is_list: bool) -> Value:
+    if "items" not in call.given:
+        return Tuple((), is_list)
+    value = call.need("items")
+    if not isinstance(value, Tuple):
+        raise Unsupported(call.builder.emitter.span, f"{call.name}() of {describe(value)}")
+    return replace(value, is_list=is_list)
 
 
 @native(isinstance, parameters="value kinds")
@@ -330,7 +502,7 @@ def _register_type(kind: type) -> None:
         value = call.need("x")
         if isinstance(value, Array):
             return Array(value.shape, of, lambda at: arith.cast(value.element(at), of), cost=value.cost + 1)
-        expr = _expr(call, "x")
+        expr = number(call, "x")
         if expr.type.dtype.is_complex and not of.dtype.is_complex:
             raise Unsupported(call.builder.emitter.span, f"{call.name}() of a complex number")
         arrays.weak_int(expr, of, call.builder.emitter)
@@ -338,7 +510,7 @@ def _register_type(kind: type) -> None:
 
 
 for _kind in (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float32,
-              np.float64, np.complex64, np.complex128, np.intp):  # fmt: skip
+              np.float64, np.complex64, np.complex128, np.intp, np.longlong, np.ulonglong, np.intc, np.uintc):  # fmt: skip
     _register_type(_kind)
 
 
@@ -362,6 +534,39 @@ def _conjugate(call: Bound) -> Value:
 
 native(parameters="a", method="conj")(_conjugate)
 native(parameters="a", method="conjugate")(_conjugate)
+
+
+@native(parameters="x", method="is_integer")
+def _is_integer(call: Bound) -> Value:
+    expr = number(call, "x")
+    if not expr.type.dtype.is_float:
+        raise Unsupported(call.builder.emitter.span, f"is_integer() of {expr.type}")
+    whole = Op("eq", (Op("trunc", (expr,), expr.type), expr), BOOL)
+    return Scalar(arith.cast(Op("and", (whole, Op("isfinite", (expr,), BOOL)), BOOL), PYBOOL))
+
+
+@native(parameters="x", method="bit_count")
+def _bit_count(call: Bound) -> Value:
+    expr = number(call, "x")
+    if expr.type.dtype.kind not in "iu":
+        raise Unsupported(call.builder.emitter.span, f"bit_count() of {expr.type}")
+    counted = Op("bitcount", (expr,), expr.type)
+    return Scalar(arith.cast(counted, INT if expr.type.weak else ScalarType(DType.U8)))
+
+
+@native(parameters="x", method="bit_length")
+def _bit_length(call: Bound) -> Value:
+    """The exponent of the number as a float, which rounding up may have made too large by one."""
+    expr = number(call, "x")
+    emitter = call.builder.emitter
+    if expr.type != INT:
+        raise Unsupported(emitter.span, f"bit_length() of {expr.type}")
+    size = emitter.snapshot(Op("abs", (expr,), INT), "n")
+    low = Op("bitand", (size, Const(2**32 - 1, INT)), INT)
+    high = Op("shr", (size, Const(32, INT)), INT)
+    bits = [Cast(Op("exponent", (arith.cast(part, FLOAT),), FLOAT), INT) for part in (low, high)]
+    more = Op("add", (bits[1], Const(32, INT)), INT)
+    return Scalar(Op("select", (Op("gt", (high, ZERO), BOOL), more, bits[0]), INT))
 
 
 @native(np.isscalar, parameters="x")
