@@ -14,7 +14,7 @@ help:
 	@echo "make demo       set up everything and run the demonstration"
 	@echo "make test       set up everything, check the style and the types, run the tests"
 	@echo "make test-slow  the long tests as well"
-	@echo "make bench      compare with NumPy and Numba"
+	@echo "make bench      compare with NumPy, Numba, Pythran, JAX and DaCe (hours)"
 	@echo "make clean      remove the environment and everything generated"
 
 demo: $(VENV)/.installed
@@ -31,7 +31,7 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 
 bench: $(VENV)/.installed-bench
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/weft bench --json bench.json --picture bench.png
 
 # A half-made environment must not pass for a whole one at the next run.
 .DELETE_ON_ERROR:

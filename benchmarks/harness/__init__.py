@@ -1,1 +1,1 @@
-"""`weft bench`: kernels x frameworks, each attempt in a process of its own, checked against NumPy before it is timed."""
+"""`weft bench`: kernels x frameworks, each attempt in a process of its own, checked against NumPy before timing."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from benchmarks.harness.peers import Framework, framework_of
 
 ROOT = Path(__file__).resolve().parents[2]
+CACHE = "cache"  # of weft, in the directory of an attempt
 DACE = ("dace==1.0.2", "numpy<2", "networkx<3.3", "scipy")
 #: DaCe multiplies matrices by plain loops unless it finds a BLAS with its headers.
 DACE_BLAS = ("mkl-devel",)
@@ -27,7 +28,9 @@ THREADS = (
 def variables(framework: str, threads: int, directory: Path, tree: Path, python: Path) -> dict[str, str]:
     """The environment of a worker; `tree` is the checkout whose weft it takes."""
     directory.mkdir(parents=True, exist_ok=True)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("WEFT_", "NUMBA_", "XLA_", "JAX_"))}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("WEFT_", "NUMBA_", "XLA_", "JAX_"))
+    }
     path = [str(ROOT)]
     if framework_of(framework).name == "weft":
         path.insert(0, str(tree / "src"))
@@ -36,7 +39,7 @@ def variables(framework: str, threads: int, directory: Path, tree: Path, python:
         **dict.fromkeys(THREADS, str(threads)),
         "PYTHONPATH": os.pathsep.join(path),
         "PYTHONHASHSEED": "0",
-        "WEFT_CACHE_DIR": str(directory / "cache"),
+        "WEFT_CACHE_DIR": str(directory / CACHE),
         "JAX_PLATFORMS": "cpu",
         "JAX_ENABLE_X64": "1",
         "XLA_FLAGS": f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}",
@@ -75,9 +78,11 @@ def interpreter(framework: Framework, say: Callable[[str], None]) -> tuple[str |
 
 
 def _cache_directory() -> Path:
+    """Beside weft's cache in the user's directory, whatever cache this process has been given."""
     from weft.runtime.cache import default_directory
 
-    return default_directory().parent / "weft-bench"
+    usual = {name: value for name, value in os.environ.items() if name != "WEFT_CACHE_DIR"}
+    return default_directory(usual).parent / "weft-bench"
 
 
 def _dace_interpreter(say: Callable[[str], None]) -> tuple[str | None, str]:
@@ -90,9 +95,10 @@ def _dace_interpreter(say: Callable[[str], None]) -> tuple[str | None, str]:
     say(f"making an environment for DaCe in {home} (once; a minute or two)")
     shutil.rmtree(home, ignore_errors=True)
     home.parent.mkdir(parents=True, exist_ok=True)
+    pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
     steps = (
         ("an empty environment", [sys.executable, "-m", "venv", str(home)]),
-        (" ".join(DACE), [str(python), "-m", "pip", "install", "--disable-pip-version-check", *DACE]),
+        (" ".join(DACE), [*pip, *DACE]),
         ("a first look", [str(python), "-c", "import dace"]),
     )
     for what, command in steps:
@@ -100,6 +106,10 @@ def _dace_interpreter(say: Callable[[str], None]) -> tuple[str | None, str]:
         if problem:
             shutil.rmtree(home, ignore_errors=True)
             return None, f"DaCe's environment cannot be made: {problem}"
+    if _step(" ".join(DACE_BLAS), [*pip, *DACE_BLAS], say):
+        say("  no BLAS for DaCe on this platform: its matrix products are plain loops")
+    for library in (home / "lib").glob("libmkl_rt.so.*"):
+        (home / "lib" / "libmkl_rt.so").symlink_to(library.name)  # the name that DaCe looks for
     stamp.touch()
     return str(python), ""
 

@@ -45,6 +45,14 @@ def limits(threads: int) -> dict[str, Any]:
     return dict(_asked([sys.executable, "-m", "benchmarks.harness.limits"], threads) or {})
 
 
+def larger(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Of two measurements of the limits, the larger number of each."""
+    if not one or not other:
+        return dict(one or other)
+    rates = {size: max(rate, other["bandwidth"].get(size, 0.0)) for size, rate in one["bandwidth"].items()}
+    return {"bandwidth": rates, **{name: max(one[name], other[name]) for name in ("double", "single")}}
+
+
 def work(kernel: str, size: str) -> Work | None:
     """What a kernel has to do, counted in a process of its own."""
     found = _asked([sys.executable, "-m", "benchmarks.harness.work", kernel, size], 1)
@@ -101,5 +109,3 @@ def fraction(work: Work | None, limits: Mapping[str, Any], seconds: float | None
         return None
     least = bound(work, limits)
     return None if least is None else least / seconds
-
-

@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from benchmarks.harness import environment, machine
 from benchmarks.harness.job import Job
@@ -26,6 +27,7 @@ from benchmarks.harness.session import Session
 TURNS = 5
 #: Times an attempt's arguments: the originals, the copies of a repeat, results and what the framework needs.
 _MEMORY_FACTOR = 4
+_LOAD_CORE = "from weft.runtime import dispatch; dispatch.load_core()"
 
 
 class Progress(Protocol):
@@ -51,6 +53,7 @@ class Runner:
     trees: dict[str, Path] = field(default_factory=dict)  # checkouts of other commits, by column
     pythons: dict[str, str] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    seeds: dict[str, Path] = field(default_factory=dict)  # caches that hold weft's own native core and nothing else
 
     def find_frameworks(self) -> None:
         """An interpreter for every framework; the reason for those that have none."""
@@ -64,7 +67,12 @@ class Runner:
 
     def report(self, kernels: Sequence[str], known: dict[str, KernelResult], keep: Callable[[Report], None]) -> Report:
         """Run the kernels that are not `known` already; `keep` is called with what is there after each."""
-        self.find_frameworks()
+        with _scratch() as seeds:
+            self.find_frameworks()
+            self.seed_caches(seeds)
+            return self._report(kernels, known, keep)
+
+    def _report(self, kernels: Sequence[str], known: dict[str, KernelResult], keep: Callable[[Report], None]) -> Report:
         report = Report(
             self.frameworks,
             (),
@@ -74,19 +82,36 @@ class Runner:
             commit=machine.commit(),
         )
         self.progress.say("measuring the machine's limits")
-        report.machine["limits"] = machine.limits(self.settings.threads)
+        limits = machine.limits(self.settings.threads)
+        report.machine["limits"] = limits
         for name in kernels:
             result = known.get(name)
             if result is None:
                 self.progress.kernel(name)
                 result = self.run_kernel(name)
-                work = machine.work(name, self.settings.size)
-                reached = machine.fraction(work, report.machine["limits"], result.seconds("weft"))
-                result = replace(result, work=work, fraction=reached)
+                result = replace(result, work=machine.work(name, self.settings.size))
+            result = _with_fraction(result, limits)
             report = replace(report, kernels=(*report.kernels, result))
             keep(report)
             self.progress.finished(result)
+        # The machine may have been busy at the start: a limit is the most that was ever reached.
+        report.machine["limits"] = machine.larger(limits, machine.limits(self.settings.threads))
+        done = tuple(_with_fraction(result, report.machine["limits"]) for result in report.kernels)
+        report = replace(report, kernels=done)
+        keep(report)
         return report
+
+    def seed_caches(self, directory: Path) -> None:
+        """Build weft's dispatcher once for each tree: it belongs to the installation, not to a first call."""
+        for name in self.frameworks:
+            if framework_of(name).name == "weft" and name in self.pythons:
+                place = directory / name
+                settings = environment.variables(name, 1, place, self.tree(name), Path(self.pythons[name]))
+                subprocess.run([self.pythons[name], "-c", _LOAD_CORE], env=settings, cwd=environment.ROOT, check=False)
+                self.seeds[name] = place / environment.CACHE
+
+    def tree(self, framework: str) -> Path:
+        return self.trees.get(framework, environment.ROOT)
 
     def run_kernel(self, name: str) -> KernelResult:
         with _scratch() as directory, contextlib.ExitStack() as stack:
@@ -118,8 +143,9 @@ class Runner:
         self.progress.attempt(framework, form)
         place = directory / f"{framework}-{form}".replace(" ", "-").replace(",", "")
         python = self.pythons.get(framework, sys.executable)
-        tree = self.trees.get(framework, environment.ROOT)
-        settings = environment.variables(framework, self.settings.threads, place, tree, Path(python))
+        settings = environment.variables(framework, self.settings.threads, place, self.tree(framework), Path(python))
+        if framework in self.seeds and self.seeds[framework].is_dir():
+            shutil.copytree(self.seeds[framework], place / environment.CACHE)
         job = Job(
             kernel, framework, form, self.settings.size, self.settings.threads, str(place), str(directory / "expected")
         )
@@ -145,6 +171,10 @@ class Runner:
         attempts = sum(max(map(len, framework_of(name).rounds)) for name in self.frameworks)
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         return attempts * _MEMORY_FACTOR * reference.argument_bytes < total / 2
+
+
+def _with_fraction(result: KernelResult, limits: dict[str, Any]) -> KernelResult:
+    return replace(result, fraction=machine.fraction(result.work, limits, result.seconds("weft")))
 
 
 @contextlib.contextmanager

@@ -76,7 +76,9 @@ class Counter:
 
         if isinstance(source, SizeOf):
             return float(self.given[source.buffer].shape[source.axis])
-        return float(self.given[source.name]) if isinstance(source, Argument) else self.value(source.value, self.symbols)
+        return (
+            float(self.given[source.name]) if isinstance(source, Argument) else self.value(source.value, self.symbols)
+        )
 
     # --- numbers ----------------------------------------------------------------------------------------------------
 

@@ -101,7 +101,8 @@ class Worker:
             changed = {
                 position: after
                 for position, (after, before) in enumerate(zip(arguments, self.arguments))
-                if isinstance(after, np.ndarray) and not np.array_equal(after, before, equal_nan=after.dtype.kind in "fc")
+                if isinstance(after, np.ndarray)
+                and not np.array_equal(after, before, equal_nan=after.dtype.kind in "fc")
             }
             path.write_bytes(pickle.dumps((value, changed), protocol=4))
             return ""

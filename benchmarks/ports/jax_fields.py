@@ -9,7 +9,14 @@ def seidel_2d(steps, a):
 
     def row(i, a):
         known = (
-            a[i - 1, :-2] + a[i - 1, 1:-1] + a[i - 1, 2:] + a[i, 1:-1] + a[i, 2:] + a[i + 1, :-2] + a[i + 1, 1:-1] + a[i + 1, 2:]
+            a[i - 1, :-2]
+            + a[i - 1, 1:-1]
+            + a[i - 1, 2:]
+            + a[i, 1:-1]
+            + a[i, 2:]
+            + a[i + 1, :-2]
+            + a[i + 1, 1:-1]
+            + a[i + 1, 2:]
         )
 
         def point(left, value):

@@ -5,6 +5,7 @@ do; out come exceptions, warnings and the one text rendering (`render`) shared b
 
 from __future__ import annotations
 
+import ast
 import builtins
 import importlib
 import linecache
@@ -118,6 +119,11 @@ def exception_type(name: str) -> type[BaseException] | None:
     home = LIBRARY_EXCEPTIONS.get(name)
     found = getattr(builtins if home is None else importlib.import_module(home), name, None)
     return found if isinstance(found, type) and issubclass(found, BaseException) else None
+
+
+def exception_argument(kind: type[BaseException], text: str) -> object:
+    """What an exception is made from: its text, but a KeyError holds the key itself."""
+    return ast.literal_eval(text) if kind is KeyError else text
 
 
 def located(place: str) -> Any:

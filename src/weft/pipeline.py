@@ -32,6 +32,7 @@ from weft.passes import (
     forward,
     hoist,
     match,
+    paired,
     raise_loops,
     schedule,
     search,
@@ -60,6 +61,7 @@ LOWERING: tuple[tuple[str, Pass], ...] = (
     ("match", match.run),
     ("search", search.run),
     ("schedule", schedule.run),
+    ("paired", paired.run),
     ("block", block.run),
     ("store", store.run),
     ("trapezoid", trapezoid.run),
@@ -68,7 +70,7 @@ LOWERING: tuple[tuple[str, Pass], ...] = (
 
 #: The options of a caller that gives none.
 DEFAULTS = Options()
-_LOWERED = frozenset({"schedule", "block", "store", "trapezoid", "version"})
+_LOWERED = frozenset({"schedule", "paired", "block", "store", "trapezoid", "version"})
 
 
 @dataclass

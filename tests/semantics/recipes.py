@@ -108,7 +108,7 @@ _RECIPES: dict[str, Recipe] = {
     "np.correlate": Recipe(("{a}", "{vector}"), {"mode": ("'full'", "'same'", "'valid'")}, (1,)),
     "np.interp": Recipe(
         ("{array float64 4}", "{rising}", "{array float64 6}[:len(v1)]"),
-        {"left": ("-1.5",), "right": ("7",)},
+        {"left": ("-1.5",), "right": ("7",), "period": ("4.0",)},
         (1,),
         REAL,
     ),
@@ -164,9 +164,40 @@ _RECIPES: dict[str, Recipe] = {
     "np.fill_diagonal": Recipe(("{a}", "{number}"), {"wrap": ("True", "False")}, (2,), body=("{call}",)),
     "np.vander": Recipe(("{a}",), {"N": ("3", "0"), "increasing": ("True", "False")}, (1,)),
     "np.kron": Recipe(("{a}", "{like}")),
-    "np.cross": Recipe(("{array self 3}", "{array float64 2 3}"), dtypes=REAL + COMPLEX),
+    "np.cross": Recipe(
+        ("{array self 3}", "{array float64 2 3}"),
+        {"axisa": ("0", "-1"), "axisb": ("-1", "1"), "axisc": ("-1", "0"), "axis": ("-1",)},
+        dtypes=REAL + COMPLEX,
+    ),
     "np.atleast_?d": Recipe(("{a}",)),
     "np.flip": Recipe(("{a}",), ranks=(1, 2, 3)),
+    "np.array_split": Recipe(("{a}", "3"), {"axis": ("{axis}",)}, (1, 2, 3)),
+    "np.?split": Recipe(("{a}", "[1, 2]"), ranks=(1, 2, 3)),
+    "np.split": Recipe(("{a}", "[1, 2]"), {"axis": ("{axis}",)}, (1, 2, 3)),
+    "np.block": Recipe(("[[{a}, {like}], [{same}, {same}]]",), ranks=(1, 2)),
+    "np.[cr]_": Recipe(("{a}", "{like}"), call="{title}[{}]", ranks=(1, 2)),
+    "np.s_": Recipe(("1:3",), call="np.arange(9)[np.s_[{}]]", ranks=(0,)),
+    "np.index_exp": Recipe(("1:3",), call="np.arange(9)[np.index_exp[{}]]", ranks=(0,)),
+    "np.copyto": Recipe(("{a}", "{same}"), {"where": ("",), "casting": ("'same_kind'",)}, (1, 2, 3), body=("{call}",)),
+    "np.delete": Recipe(("{a}", "1"), {"axis": ("0", "None")}, (1, 2)),
+    "np.insert": Recipe(("{a}", "1", "{number}"), {"axis": ("0", "None")}, (1, 2)),
+    "np.flip??": Recipe(("{a}",), ranks=(1, 2, 3)),
+    "np.rot90": Recipe(("{a}",), {"k": ("1", "2", "-1", "4"), "axes": ("(0, 1)", "(1, 0)")}, (2, 3)),
+    "np.rollaxis": Recipe(("{a}", "{axis}"), {"start": ("0", "1")}, (2, 3)),
+    "np.resize": Recipe(("{a}", "(2, 5)")),
+    "np.select": Recipe(("[{mask}, {mask}]", "[{a}, {like}]"), {"default": ("0", "2.5")}, (1, 2)),
+    "np.place": Recipe(("{a}", "{mask}", "{vector}"), ranks=(1, 2), body=("{call}",)),
+    "np.putmask": Recipe(("{a}", "{mask}", "{same}"), ranks=(1, 2), body=("{call}",)),
+    "np.put_along_axis": Recipe(("{a}", "{array int64 2 2} % 2", "1"), {"axis": ("0",)}, (2,), body=("{call}",)),
+    "np.ravel_multi_index": Recipe(
+        ("(np.array([1, 0]), np.array([2, 3]))", "(2, 4)"),
+        {"mode": ("'raise'", "'wrap'", "'clip'"), "order": ("'C'", "'F'")},
+        ranks=(0,),
+    ),
+    "np.unravel_index": Recipe(("{array uint8 3} % 8", "(2, 4)"), {"order": ("'C'", "'F'")}, (0,)),
+    "np.lib.stride_tricks.sliding_window_view": Recipe(
+        ("{a}", "2"), {"axis": ("0", "-1"), "writeable": ("False",)}, (1, 2)
+    ),
     # new arrays
     "np.zeros": Recipe(("({extent}, 3)",)),
     "np.ones": Recipe(("({extent}, 3)",)),
@@ -213,7 +244,8 @@ _RECIPES: dict[str, Recipe] = {
         ("{a}",), {"axis": ("{axis}",), "order": ("None",)}, (1, 2, 3), awkward=True, body=("{call}",)
     ),
     "np.argsort": Recipe(("{distinct}",), {"axis": ("{axis}", "None"), "order": ("None",)}, (1, 2, 3)),
-    "np.searchsorted": Recipe(("{sorted}", "{b}"), {"side": ("'left'", "'right'")}),
+    "np.searchsorted": Recipe(("{sorted}", "{b}"), {"side": ("'left'", "'right'"), "sorter": ("np.argsort(v0)",)}),
+    "np.lexsort": Recipe(("({distinct}, {same})",), {"axis": ("{axis}",)}, (1, 2)),
     "np.digitize": Recipe(("{a}", "{sorted}"), {"right": ("True", "False")}),
     "np.isin": Recipe(("{a}", "{vector}"), {"assume_unique": ("False",), "invert": ("True", "False")}),
     "np.unique": Recipe(
@@ -244,6 +276,16 @@ _RECIPES: dict[str, Recipe] = {
     "np.polyval": Recipe(("{vector}", "{a}")),
     "np.polyder": Recipe(("{a}",), {"m": ("1", "2", "0")}, (1,)),
     "np.polyint": Recipe(("{a}",), {"m": ("1", "2", "0"), "k": ("None", "2.5")}, (1,)),
+    "np.histogram2d": Recipe(
+        ("{a}", "{same}"),
+        {"bins": ("3", "(2, 4)"), "range": ("((-3, 3), (-2, 5))",), "density": ("True",), "weights": ("{same}",)},
+        (1,),
+    ),
+    "np.histogram_bin_edges": Recipe(
+        ("{a}",), {"bins": ("4", "{rising}"), "range": ("(-3.0, 5.0)",), "weights": ("{same}",)}, (1, 2)
+    ),
+    "np.nanpercentile": Recipe(("{a}", "37.5"), {"axis": ("{axis}", "None"), "method": ("'linear'",)}, (1, 2, 3)),
+    "np.nanquantile": Recipe(("{a}", "0.375"), {"axis": ("{axis}", "None"), "method": ("'linear'",)}, (1, 2, 3)),
     # dtypes
     "np.can_cast": Recipe(("{dtype}", "{dtype}"), {"casting": ("'same_kind'", "'unsafe'")}, (0,)),
     "np.promote_types": Recipe(("{dtype}", "{dtype}"), ranks=(0,), call="np.zeros(2, np.promote_types({}))"),
@@ -281,9 +323,36 @@ _RECIPES: dict[str, Recipe] = {
     "math.log": Recipe(("{real}",), {"base": ("2", "10.0")}, (0,)),
     "math.gcd": Recipe(("{whole}", "{whole}"), ranks=(0,)),
     **dict.fromkeys(
-        ("math.atan2", "math.copysign", "math.fmod", "math.hypot", "math.pow"), Recipe(("{real}", "{real}"), ranks=(0,))
+        ("math.atan2", "math.copysign", "math.fmod", "math.hypot", "math.pow", "math.nextafter", "math.remainder"),
+        Recipe(("{real}", "{real}"), ranks=(0,)),
     ),
     "cmath.*": Recipe(("{scalar}",), ranks=(0,), dtypes=COMPLEX + FLOATS),
+    "math.ldexp": Recipe(("{real}", "{whole}"), ranks=(0,)),
+    "math.isclose": Recipe(("{real}", "{real}"), {"rel_tol": ("0.5",), "abs_tol": ("1.0",)}, (0,)),
+    "cmath.isclose": Recipe(("{scalar}", "{scalar}"), {"rel_tol": ("0.5",), "abs_tol": ("1.0",)}, (0,)),
+    "cmath.log": Recipe(("{scalar}",), {"base": ("2", "10.0")}, (0,), COMPLEX + FLOATS),
+    "cmath.rect": Recipe(("{real}", "{real}"), ranks=(0,)),
+    **dict.fromkeys(("math.comb", "math.perm"), Recipe(("{extent}", "{extent}"), ranks=(0,))),
+    **dict.fromkeys(("math.factorial", "math.isqrt"), Recipe(("{extent}",), ranks=(0,))),
+    "math.lcm": Recipe(("{whole}", "{whole}"), ranks=(0,)),
+    **dict.fromkeys(("math.dist", "math.sumprod"), Recipe(("{a}", "{same}"), ranks=(1,), dtypes=FLOATS)),
+    **dict.fromkeys(("math.fsum", "math.prod"), Recipe(("{a}",), {"start": ("2",)}, (1,), FLOATS)),
+    "heapq.heapify": Recipe(("v",), body=("v = [4.5, 1.5, 2.5]", "{call}", "return v[0] + 2 * v[1]"), ranks=(0,)),
+    "heapq.heappush": Recipe(("v", "2.0"), body=("v = [1.5, 2.5]", "{call}", "return v[0] + 2 * v[1]"), ranks=(0,)),
+    "heapq.heappop": Recipe(("v",), body=("v = [1.5, 2.5, 4.0]", "return {call} + 2 * v[0]"), ranks=(0,)),
+    "heapq.heap*": Recipe(("v", "2.0"), body=("v = [1.5, 2.5, 4.0]", "return {call} + 2 * v[0]"), ranks=(0,)),
+    "bisect.bisect*": Recipe(("{sorted}", "1.5"), {"lo": ("0", "1"), "hi": ("2", "None")}, (1,), FLOATS),
+    "bisect.insort*": Recipe(("v", "2.0"), body=("v = [1.5, 2.5]", "{call}", "return v[0] + 2 * v[1]"), ranks=(0,)),
+    "collections.deque": Recipe((), {"iterable": ("",)}, (0,), body=("v = {call}", "v.append(2.5)", "return v[0]")),
+    "collections.defaultdict": Recipe(("float",), ranks=(0,), body=("v = {call}", "v[3] += 1.5", "return v[3]")),
+    "dict": Recipe((), ranks=(0,), body=("v = {call}", "v[3] = 1.5", "return v[3]")),
+    "set": Recipe((), ranks=(0,), body=("v = {call}", "v.add(3)", "return len(v)")),
+    "list": Recipe(("{a}",), ranks=(1,), dtypes=FLOATS, call="len(list({}))"),
+    "tuple": Recipe(("{a}.shape",), ranks=(1, 2, 3)),
+    **dict.fromkeys(("all", "any"), Recipe(("{a}",), ranks=(1,))),
+    "sorted": Recipe(("{a}",), {"reverse": ("True", "False")}, (1,), FLOATS, call="sorted({})[0]"),
+    **dict.fromkeys(("number.is_integer", "number.bit_count"), Recipe(("{scalar}",), ranks=(0,))),
+    "number.*": Recipe(("{scalar}",), ranks=(0,)),
     "abs": Recipe(("{a}",)),
     "len": Recipe(("{a}",), ranks=(1, 2, 3)),
     "range": Recipe(("{whole}", "{whole}", "3"), ranks=(0,), call="sum(k for k in range({}))"),
@@ -303,7 +372,7 @@ _RECIPES: dict[str, Recipe] = {
     "bool": _SCALARS,
     "complex": Recipe((), {"real": ("{real}",), "imag": ("{real}",)}, (0,)),
     "divmod": Recipe(("{whole}", "{whole}"), ranks=(0,)),
-    "pow": Recipe(("{real}", "{whole}"), ranks=(0,)),
+    "pow": Recipe(("{whole}", "{extent}"), {"mod": ("7", "-5")}, (0,)),
     "isinstance": Recipe(("{a}", "(int, np.ndarray, float)")),
     "np.bool": Recipe(("{scalar}",), ranks=(0,)),
     **{f"np.{kind}": Recipe(("{scalar}",), ranks=(0,)) for kind in (*INTEGERS, *FLOATS, *COMPLEX)},
@@ -323,6 +392,8 @@ def recipe_for(entry: Entry) -> tuple[Recipe, dict[str, tuple[str, ...]]]:
     required = recipe.required
     if required is None:
         required = tuple(_template(entry, parameter) for parameter in _needed(entry))
+    if len(entry.plain) == len(entry.parameters):
+        required = required[: len(entry.plain)]
     taken = entry.plain[: len(required)]
     options = {}
     for parameter in entry.plain:
@@ -342,9 +413,7 @@ def _named(name: str) -> Recipe | None:
     for candidate in candidates:
         if candidate in _RECIPES:
             return _RECIPES[candidate]
-    fitting = [
-        pattern for pattern in _RECIPES for candidate in candidates if fnmatch.fnmatchcase(candidate, pattern)
-    ]
+    fitting = [pattern for pattern in _RECIPES for candidate in candidates if fnmatch.fnmatchcase(candidate, pattern)]
     # The more a pattern says, the better it fits.
     return _RECIPES[max(fitting, key=len)] if fitting else None
 

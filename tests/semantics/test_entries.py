@@ -24,15 +24,20 @@ from weft.report.support import ATTRIBUTES, title
 #: Calls of an entry that are compiled to C, and how many entries share a compilation.
 NATIVE, GROUP = 3, 8
 MORE = int(os.environ.get("WEFT_FUZZ", "0"))
-BREADTH = MORE or 13
+BREADTH = 13
 ENTRIES = {title(entry): entry for entry in knowledge.entries()}
-_ROOTS = {name.partition(".")[0] for name in ENTRIES if "." in name} - {"np", "ndarray"}
+_ROOTS = {name.partition(".")[0] for name in ENTRIES if "." in name} - {"np", "ndarray", "number"}
 NAMESPACE = {root: importlib.import_module(root) for root in sorted(_ROOTS | {"math", "cmath"})}
 
 
 def _cases(name: str, count: int) -> list[Case]:
     entry = ENTRIES[name]
     return list(cases(entry, *recipe_for(entry), count))
+
+
+def _is_one_of_many(name: str) -> bool:
+    """Whether it is a method of a ufunc, which shares its code with those of all the others."""
+    return isinstance(getattr(ENTRIES[name].target, "__self__", None), np.ufunc) and not name.startswith("np.add.")
 
 
 def _run(case: Case, backend: str) -> tuple[Outcome, Outcome]:
@@ -77,8 +82,7 @@ def _problem(case: Case, backend: str = "python") -> str | None:
 def test_calls_of_an_entry(name: str) -> None:
     """Each call by itself, in the Python back end: the entry and the passes, without a compiler."""
     found = []
-    # The methods of a ufunc share their code with those of the others.
-    drawn = _cases(name, BREADTH if MORE or name.count(".") < 2 or name.startswith("np.add.") else BREADTH // 3)
+    drawn = _cases(name, MORE or (BREADTH // 3 if _is_one_of_many(name) else BREADTH))
     for case in drawn:
         why = _problem(case)
         if why is not None:
@@ -133,7 +137,8 @@ def test_calls_in_native_code(start: int) -> None:
     """Calls of several entries together, in C: value, type and shape of each."""
     chosen: list[Case] = []
     for name in list(ENTRIES)[start : start + GROUP]:
-        chosen += [case for case in _cases(name, 4 * NATIVE) if _is_accepted(case) and _is_native(case)][:NATIVE]
+        count = 1 if _is_one_of_many(name) else NATIVE
+        chosen += [case for case in _cases(name, 4 * count) if _is_accepted(case) and _is_native(case)][:count]
     source, samples = _batch(chosen)
     function = function_from_source(source, namespace=NAMESPACE)
     compiled = weft.jit(fallback="error", cache=False)(function)

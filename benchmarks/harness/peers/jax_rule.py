@@ -184,7 +184,9 @@ class _Rewriter:
         return [node]
 
     def assign(self, node: ast.Assign, defined: set[str]) -> list[ast.stmt]:
-        targets = [one for target in node.targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])]
+        targets = [
+            one for target in node.targets for one in (target.elts if isinstance(target, ast.Tuple) else [target])
+        ]
         defined.update(target.id for target in targets if isinstance(target, ast.Name))
         if not any(isinstance(target, ast.Subscript) for target in targets):
             return [node]

@@ -246,6 +246,14 @@ def _compared(op: str, left: Floats, right: Floats, value: bool) -> bool:
     return left.low >= right.high if op == "lt" else left.low > right.high
 
 
+def without_nan(value: Expr) -> Expr | None:
+    """e, if the value is select(isnan(e), x, e) for a literal x: it is never NaN."""
+    if not isinstance(value, Op) or value.op != "select" or not isinstance(value.args[1], Const):
+        return None
+    test, other = value.args[0], value.args[2]
+    return other if isinstance(test, Op) and test.op == "isnan" and test.args == (other,) else None
+
+
 def known(program: Program) -> Known:
     """What holds everywhere of a program's scalars, from everything that is ever assigned to them."""
     writers: dict[str, list[Stmt]] = {
@@ -282,4 +290,4 @@ def _assigned(writers: list[Stmt], facts: Known) -> Floats:
     return ANYTHING if found is None else found
 
 
-__all__ = ["ANYTHING", "FINITE", "Floats", "Known", "known"]
+__all__ = ["ANYTHING", "FINITE", "Floats", "Known", "known", "without_nan"]

@@ -41,6 +41,7 @@ def complain(message: str, code: int) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     from weft import __version__
+    from weft.cli.bench import add_options as add_bench_options
 
     parser = argparse.ArgumentParser(prog="weft", description="Compile scientific Python to fast native code.")
     parser.add_argument("--version", action="version", version=f"weft {__version__}")
@@ -80,8 +81,8 @@ def _parser() -> argparse.ArgumentParser:
     support.add_argument("--markdown", action="store_true", help="the whole table as the page docs/support.md")
     support.set_defaults(command=_support)
 
-    bench = commands.add_parser("bench", help="run the benchmarks of a source tree")
-    bench.add_argument("arguments", nargs=argparse.REMAINDER)
+    bench = commands.add_parser("bench", help="compare with NumPy and other compilers, in weft's source tree")
+    add_bench_options(bench)
     bench.set_defaults(command=_bench)
     return parser
 
@@ -155,12 +156,13 @@ def _support(parsed: argparse.Namespace) -> int:
 
 
 def _bench(parsed: argparse.Namespace) -> int:
-    import subprocess
+    from weft.cli.bench import run
 
-    script = Path("benchmarks") / "run.py"
-    if not script.is_file():
-        return complain("benchmarks/run.py is not here: call this in the root of weft's source tree", WRONG_REQUEST)
-    return DONE if subprocess.call([sys.executable, str(script), *parsed.arguments]) == 0 else FAILED
+    code = run(parsed)
+    if code is None:
+        text = "the benchmarks are not here: they are part of weft's source tree; call this in its root"
+        return complain(text, WRONG_REQUEST)
+    return code
 
 
 # --- output ---------------------------------------------------------------------------------------------------------

@@ -196,6 +196,9 @@ class Expressions:
                 value, source = C.Prefix("__real__ ", value), source.real
             if not (source is DType.U64 and ranges.interval(expr.value, self.env).within(ranges.WORD)):
                 return c_ops.cast_checked(value, source, OVERFLOW, self.used)
+        inner = expr.value.value.type.dtype if isinstance(expr.value, Cast) else source
+        if source is DType.F32 and expr.of.dtype is DType.F64 and inner is DType.F64 and isinstance(expr.value, Cast):
+            value = C.Invoke(self.used.helper("rounded", DType.F64), (self.value(expr.value.value),))
         return c_ops.cast(value, source, expr.of.dtype, self.used)
 
     def _op(self, expr: Op) -> C.CExpr:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from weft.analysis import ranges
+from weft.analysis.floats import without_nan
 from weft.analysis.scopes import Path
 from weft.codegen import c_ops, c_support
 from weft.codegen import syntax as C
@@ -14,8 +15,9 @@ from weft.codegen.c_expr import OVERFLOW, RT, Storage
 from weft.codegen.c_frame import DONE, INTERRUPTED, TICKS
 from weft.codegen.c_helpers import C_TYPE
 from weft.codegen.c_memory import Memory
-from weft.ir.expr import CompressedDim, Const, Dim, Domain, Expr, Op, Read, Var
+from weft.ir.expr import CompressedDim, Const, Dim, Domain, Expr, Op, Read, Var, is_const
 from weft.ir.index import affine
+from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
     Accumulator,
     Alloc,
@@ -71,6 +73,15 @@ def _term(stmt: Stmt, op: str) -> Expr | None:
         if isinstance(this, Read) and this.buffer == stmt.buffer:
             return other
     return None
+
+
+def _not_nan(term: Expr, op: str) -> Expr | None:
+    """e, if a minimum or maximum takes e unless it is a NaN: select(isnan(e), the operation's identity, e)."""
+    inner = without_nan(term)
+    if inner is None:
+        return None
+    assert isinstance(term, Op)
+    return inner if is_const(term.args[1], REDUCTIONS[op].identity(term.type)) else None
 
 
 @dataclass
@@ -215,8 +226,9 @@ class Loops(Memory):
         return bool(loop.accumulators) and all(self._reduction_form(loop, a) is not None for a in loop.accumulators)
 
     def _reduction_form(self, loop: Loop, accumulator: Accumulator) -> str | None:
-        """How an accumulator is written: "clause", "extreme" (minimum or maximum of floats), "weak" (a Python integer's
-        sum that is checked after the loop), "parts" (a complex sum); None if the loop must stay as it is."""
+        """How an accumulator is written: "clause", "extreme" (minimum or maximum of floats), "quiet" (the same where a
+        NaN never counts), "weak" (a Python integer's sum that is checked after the loop), "parts" (a complex sum); None
+        if the loop must stay as it is."""
         of = self.expressions.storages[accumulator.buffer].buffer.type
         dtype = of.dtype
         updates = [n for n in walk(loop.body) if isinstance(n, Stmt) and n.buffer == accumulator.buffer]
@@ -236,7 +248,8 @@ class Loops(Memory):
         if dtype.is_complex:
             return "parts" if accumulator.op == "add" else None
         if accumulator.op in ("minimum", "maximum"):
-            return "extreme" if dtype.is_float else "clause"
+            quiet = all(_not_nan(term, accumulator.op) is not None for term in terms if term is not None)
+            return "clause" if not dtype.is_float else "quiet" if quiet else "extreme"
         return "clause" if accumulator.op in _CLAUSE else None
 
     def _reducing(self, loop: Loop, path: Path, out: list[C.CStmt]) -> None:
@@ -253,8 +266,9 @@ class Loops(Memory):
             elif form == "parts":
                 self._complex_sum(storages[accumulator.buffer], clauses, out, after)
             else:
-                if form == "extreme":
-                    self._watch_for_nan(storages[accumulator.buffer], clauses, out, after)
+                if form in ("extreme", "quiet"):
+                    watched = clauses if form == "extreme" else None
+                    self._watch_for_nan(storages[accumulator.buffer], watched, out, after)
                 operator = {"minimum": "min", "maximum": "max"}.get(accumulator.op) or _CLAUSE[accumulator.op]
                 clauses.append(f"reduction({operator}:{storages[accumulator.buffer].name})")
         body = self._body(loop, path)
@@ -274,14 +288,17 @@ class Loops(Memory):
         self.expressions.unchecked = self.expressions.unchecked | {name}
         clauses.append(f"reduction(+:{partial.text})")
 
-    def _watch_for_nan(self, storage: Storage, clauses: list[str], out: list[C.CStmt], after: list[C.CStmt]) -> None:
-        """The comparison of a minimum forgets a NaN: a flag beside it does not."""
+    def _watch_for_nan(
+        self, storage: Storage, clauses: list[str] | None, out: list[C.CStmt], after: list[C.CStmt]
+    ) -> None:
+        """The comparison of a minimum forgets a NaN: a flag beside it does not (without clauses: one from before)."""
         value = C.Name(storage.name)
         double = storage.buffer.type.dtype.size == 8
         flag = self.variable("i64" if double else "i32", "nan", C.Infix("!=", value, value), out)
         after.append(C.IfElse(flag, (C.Assign(value, C.Number(f'__builtin_nan{"" if double else "f"}("")')),)))
-        self.extremes[storage.buffer.name] = flag.text
-        clauses.append(f"reduction(|:{flag.text})")
+        self.extremes[storage.buffer.name] = "" if clauses is None else flag.text
+        if clauses is not None:
+            clauses.append(f"reduction(|:{flag.text})")
 
     def _complex_sum(self, storage: Storage, clauses: list[str], out: list[C.CStmt], after: list[C.CStmt]) -> None:
         """A complex sum as two real ones, which vectorise."""
@@ -323,8 +340,14 @@ class Loops(Memory):
         assert term is not None
         out: list[C.CStmt] = []
         target = C.Name(self.expressions.storages[stmt.buffer].name)
+        flag = self.extremes[stmt.buffer]
+        if not flag:
+            # The comparison itself passes over a NaN.
+            term = _not_nan(term, stmt.value.op)
+            assert term is not None
         x = self.variable(self.expressions.ctype(term.type), "x", self.expressions.value(term), out)
         sign = "<" if stmt.value.op == "minimum" else ">"
         out.append(C.Assign(target, C.Ternary(C.Infix(sign, x, target), x, target)))
-        out.append(C.Assign(C.Name(self.extremes[stmt.buffer]), C.Infix("!=", x, x), "|="))
+        if flag:
+            out.append(C.Assign(C.Name(flag), C.Infix("!=", x, x), "|="))
         return [C.Scope(tuple(out))]

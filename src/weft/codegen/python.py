@@ -478,7 +478,10 @@ class _Writer:
         self.line(f"if {py.text(py.negated(self.condition(check.condition)))}:", check.span)
         with self.indented():
             home = "np.linalg." if check.exception == "LinAlgError" else ""
-            self.line(f"raise {home}{check.exception}({self.message(check)})")
+            message = self.message(check)
+            if check.exception == "KeyError":
+                message = f"literal_eval({message})"
+            self.line(f"raise {home}{check.exception}({message})")
 
     def message(self, check: Check) -> str:
         """The text of an exception: a literal, or an f-string with the values at their places."""

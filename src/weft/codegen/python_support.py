@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval as literal_eval
 from collections.abc import Callable
 from typing import Any
 

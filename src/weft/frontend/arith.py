@@ -241,7 +241,7 @@ def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
                 if of == INT
                 else ScalarType(DType.F64)
                 if op == "truediv" and of.dtype.is_integer
-                else floating(of)
+                else _floating_pair(left.type, right.type, of)
             )
         except ValueError:
             raise _half(op, of, span) from None
@@ -251,6 +251,17 @@ def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     _check_literal(right, of, span)
     result = Op(op, (cast(left, of), cast(right, of)), OPERATIONS[op].result_type(of), span)
     return affine_index.canonical(result) if of == INT and op in ("add", "sub", "mul") else result
+
+
+def _floating_pair(left: ScalarType, right: ScalarType, of: ScalarType) -> ScalarType:
+    """The type NumPy computes a floating function of two operands in: one that holds each of two kinds of integers."""
+    if of.dtype.is_inexact or left.weak or right.weak:
+        return floating(of)
+    tiny = (DType.BOOL, DType.I8, DType.U8)
+    larger = [floating(each) for each in (left, right) if each.dtype not in tiny]
+    if not larger:
+        raise ValueError("float16")
+    return larger[0] if len(larger) == 1 else promote(*larger)
 
 
 def _half(op: str, of: ScalarType, span: Span) -> Unsupported:
@@ -319,6 +330,8 @@ def function(op: str, operands: tuple[Expr, ...], span: Span) -> Expr:
         return Const(op == "isfinite", BOOL)
     if op in _ROUNDING and not of.dtype.is_inexact:
         return operand
+    if op == "conj" and of.dtype is DType.BOOL:
+        return cast(operand, _INT_OF_BOOL)
     if op in ("conj", "real") and not of.dtype.is_complex:
         return operand
     if op == "imag" and not of.dtype.is_complex:

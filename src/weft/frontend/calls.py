@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,17 +13,19 @@ import numpy as np
 from weft.errors import Unsupported
 from weft.frontend import arrays, knowledge, masks
 from weft.frontend.comprehensions import Comprehensions
+from weft.frontend.emit import Emitter
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import linear
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
 from weft.frontend.knowledge.shaping import joined
+from weft.frontend.knowledge.ufuncs import as_plain
 from weft.frontend.liveness import Liveness
 from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source, load
-from weft.frontend.values import Array, Closure, Method, Object, PythonFunction, Scalar, Tuple, Value
-from weft.ir.expr import ONE, integer
-from weft.ir.types import ScalarType, promote
+from weft.frontend.values import Array, Closure, Dict, Mask, Method, Object, PythonFunction, Scalar, Tuple, Value
+from weft.ir.expr import ONE, ZERO, integer
+from weft.ir.types import F64, ScalarType, promote
 
 _MAX_DEPTH = 12
 #: Functions of these packages are known or unknown; their Python source is never inlined.
@@ -85,6 +87,8 @@ class Calls(Comprehensions):
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         receiver = function.receiver
+        if isinstance(receiver, Dict) and not kwargs:
+            return self.dict_method(receiver, function.name, args, node)
         if not kwargs:
             changed = self.list_method(receiver, function.name, args, node)
             if changed is not None:
@@ -258,44 +262,64 @@ class Calls(Comprehensions):
     def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
         """np.array of a literal (nested) sequence."""
         emitter = self.emitter
+        if not value.items:
+            return arrays.of_buffer(emitter.allocate("array", of or F64, (ZERO,)))
+        if any(isinstance(item, Array) for item in _items(value)):
+            return self._array_of_arrays(value, node, of)
         leaves: list[tuple[tuple[int, ...], Scalar]] = []
-        rows: list[tuple[int, Array]] = []
-        shape = self._literal_shape(value, (), leaves, rows)
-        if rows:
-            parts = [arrays.remap(row, (ONE, *row.shape), lambda at: at[1:]) for _, row in rows]
-            return joined(parts, 0, emitter)
-        if not leaves:
-            raise Unsupported(emitter.span, "an empty literal array", "use np.empty(0)")
+        shape = self._literal_shape(value, (), leaves)
         if of is None:
-            kind = leaves[0][1].type
+            of = leaves[0][1].type.strong
             for _, leaf in leaves[1:]:
-                kind = promote(kind, leaf.type)
-            of = kind.strong
+                of = promote(of, leaf.type.strong)
         buffer = emitter.allocate("array", of, tuple(integer(extent) for extent in shape))
         for position, leaf in leaves:
             at = tuple(integer(k) for k in position)
             emitter.assign((), buffer.name, at, arrays.storable(leaf.expr, of, emitter))
         return arrays.of_buffer(buffer)
 
+    def _array_of_arrays(self, value: Tuple, node: ast.AST | None, of: ScalarType | None) -> Array:
+        """np.array of a sequence that holds arrays: they are stacked."""
+        parts: list[Array] = []
+        for item in value.items:
+            item = masks.settled(item, self.emitter)
+            if isinstance(item, Tuple):
+                part = self.array_of(item, node)
+            else:
+                part = arrays.as_array(as_plain(item), self.emitter)
+            parts.append(part)
+        if len({part.rank for part in parts}) != 1:
+            raise Unsupported(self.emitter.span, "ValueError: an array of rows of different lengths")
+        if of is not None:
+            parts = [_as_type(part, of, self.emitter) for part in parts]
+        lifted = [arrays.remap(part, (ONE, *part.shape), lambda at: at[1:]) for part in parts]
+        return joined(lifted, 0, self.emitter)
+
     def _literal_shape(
-        self,
-        value: Value,
-        at: tuple[int, ...],
-        leaves: list[tuple[tuple[int, ...], Scalar]],
-        rows: list[tuple[int, Array]],
+        self, value: Value, at: tuple[int, ...], leaves: list[tuple[tuple[int, ...], Scalar]]
     ) -> tuple[int, ...]:
         if isinstance(value, Scalar):
             leaves.append((at, value))
             return ()
-        if isinstance(value, Array) and len(at) == 1:
-            rows.append((at[0], value))
-            return ()
         if not isinstance(value, Tuple):
             raise Unsupported(self.emitter.span, "an array of something that is not a number")
-        shapes = {self._literal_shape(item, (*at, k), leaves, rows) for k, item in enumerate(value.items)}
-        if len(shapes) > 1 or (rows and leaves):
+        shapes = {self._literal_shape(item, (*at, k), leaves) for k, item in enumerate(value.items)}
+        if len(shapes) != 1:
             raise Unsupported(self.emitter.span, "ValueError: an array of rows of different lengths")
-        return (len(value.items), *(shapes.pop() if shapes else ()))
+        return (len(value.items), *shapes.pop())
+
+
+def _items(value: Value) -> Iterator[Value]:
+    """Everything in a nested sequence that is no sequence."""
+    if isinstance(value, Tuple):
+        for item in value.items:
+            yield from _items(item)
+    else:
+        yield value.array if isinstance(value, Mask) else value
+
+
+def _as_type(array: Array, of: ScalarType, emitter: Emitter) -> Array:
+    return Array(array.shape, of, lambda at: arrays.storable(array.element(at), of, emitter), cost=array.cost + 1)
 
 
 def _takes_arrays(function: Value) -> bool:

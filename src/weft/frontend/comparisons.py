@@ -5,11 +5,10 @@ false.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 
 from weft.frontend import arith, arrays
-from weft.frontend.lists import Lists
-from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value
+from weft.frontend.dicts import Dicts
+from weft.frontend.values import Array, Dict, Mask, Object, Scalar, Tuple, Value
 from weft.ir.expr import Const, Expr, Op, Reduce
 from weft.ir.program import Node
 from weft.ir.types import PYBOOL
@@ -17,11 +16,8 @@ from weft.ir.types import PYBOOL
 _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
 
 
-class Comparisons(Lists):
+class Comparisons(Dicts):
     """`_eval_compare` and what it needs."""
-
-    def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
-        raise NotImplementedError
 
     def _joined(
         self, test: Scalar, first: Scalar, second: Value, block: list[Node], conjunction: bool, node: ast.AST
@@ -99,6 +95,9 @@ class Comparisons(Lists):
             same = arith.cast(arith.compare("eq", right.element(at), left.expr, self.emitter.span), PYBOOL)
             found_one = self.emitter.snapshot(Reduce("or", dims, same, self.emitter.span), "found")
             return Scalar(found_one if positive else arith.negate(found_one))
+        if isinstance(right, Dict):
+            there = self.contains(right, left, node)
+            return Scalar(there if positive else arith.negate(there))
         raise self.unsupported(node, "`in` for this container", left=left, right=right)
 
     def _tuple_equality(self, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:

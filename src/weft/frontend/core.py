@@ -14,7 +14,7 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import ArraySlots, arrays_in
-from weft.frontend.values import Array, Flat, Object, Records, Scalar, Slice, Tuple, Value, describe
+from weft.frontend.values import Array, Dict, Flat, Object, Records, Scalar, Slice, Tuple, Value, describe
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Read
 from weft.ir.index import affine
@@ -244,6 +244,8 @@ class Core(ArraySlots):
             return bool(value.items)
         if isinstance(value, Array) and value.is_list:
             return Scalar(arith.truth(value.shape[0]))
+        if isinstance(value, Dict):
+            return False if value.table is None else Scalar(arith.truth(Read(value.table.live, (), INT)))
         if isinstance(value, Records):
             return Scalar(arith.truth(Read(value.growing.length, (), INT)))
         raise self.unsupported(node, "the truth value of an array", "use .any() or .all()", value=value)

@@ -24,6 +24,7 @@ from weft.frontend.lists import assembled, changes_list
 from weft.frontend.values import (
     Array,
     Closure,
+    Dict,
     Flat,
     Instance,
     Iterable,
@@ -62,7 +63,7 @@ BINARY = {
 _FIXED = frozenset({"numpy", "scipy", "math", "cmath", "builtins"})
 _ARRAY_ATTRIBUTES = frozenset({"shape", "T", "ndim", "size", "dtype", "itemsize", "nbytes", "real", "imag"})
 #: Objects of NumPy that are used by their subscripts: np.mgrid[0:n, 0:m].
-_GRIDS = (type(np.mgrid), type(np.ogrid))
+_GRIDS = tuple(type(thing) for thing in (np.mgrid, np.ogrid, np.r_, np.c_, np.s_))
 _UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
 
 
@@ -548,6 +549,8 @@ class Expressions(Comparisons):
             return self._tuple_item(base, key, node)
         if isinstance(base, Records) and isinstance(key, Scalar):
             return self.record(base, key, node)
+        if isinstance(base, Dict) and node is not None:
+            return self.item(base, key, node)
         if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
             raise self.unsupported(node, "an index into a range")
         raise self.unsupported(node, "an index into this", base=base)
@@ -598,7 +601,10 @@ class Expressions(Comparisons):
             return value
         if isinstance(base, Tuple) and base.named is not None and name in base.named._fields:  # type: ignore[attr-defined]
             return base.items[base.named._fields.index(name)]  # type: ignore[attr-defined]
-        if isinstance(base, (Tuple, Mask, Records, PythonFunction)):
+        if isinstance(base, Slice) and name in ("start", "stop", "step"):
+            part = {"start": base.lo, "stop": base.hi, "step": base.step}[name]
+            return Object(None) if part is None else part
+        if isinstance(base, (Tuple, Mask, Records, Dict, PythonFunction)):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
 
@@ -670,6 +676,8 @@ class Expressions(Comparisons):
             lasting = value.view is not None or value.origin is not None
             array = value if lasting else arrays.materialise(value, self.emitter)
             return Iterable(array.shape[0], lambda q: _row(array, q))
+        if isinstance(value, Dict):
+            return self.iteration(self.entries_of(value, "keys", node), node)
         if isinstance(value, Records):
             cells = Cells(self.emitter, value.growing)
             layout = value.item

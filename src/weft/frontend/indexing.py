@@ -32,7 +32,9 @@ def subscript(array: Array, key: Value, emitter: Emitter, store: bool = False) -
     items = list(key.items) if isinstance(key, Tuple) and not key.is_list else [key]
     if len(items) == 1 and isinstance(items[0], Array) and items[0].type.dtype is DType.BOOL:
         return _mask(array, items[0], emitter)
-    items = _expand_ellipsis(array, _without_masks(array, items, emitter), emitter)
+    items = _without_masks(array, _expand_ellipsis(array, items, emitter), emitter)
+    if any(isinstance(item, (Array, Tuple)) for item in items):
+        array, items = _without_newaxis(array, items)
     if any(isinstance(item, (Array, Tuple)) for item in items):
         return _gather(array, items, emitter, store)
     return _basic(array, items, emitter, store)
@@ -52,8 +54,6 @@ def _without_masks(array: Array, items: list[Value], emitter: Emitter) -> list[V
     axis = 0
     for item in items:
         if isinstance(item, Array) and item.type.dtype is DType.BOOL and item.rank:
-            if any(isinstance(other, Object) and other.value is Ellipsis for other in items):
-                raise Unsupported(emitter.span, "a mask together with ... in one index")
             message = "boolean index did not match indexed array"
             for own, other in zip(array.shape[axis:], item.shape):
                 emitter.same_size(own, other, "IndexError", message)
@@ -65,8 +65,33 @@ def _without_masks(array: Array, items: list[Value], emitter: Emitter) -> list[V
     return result
 
 
+def _axes_taken(item: Value) -> int:
+    """How many axes an item of an index stands for."""
+    if isinstance(item, Object) and item.value in (None, Ellipsis):
+        return 0
+    return item.rank if isinstance(item, Array) and item.type.dtype is DType.BOOL and item.rank else 1
+
+
+def _without_newaxis(array: Array, items: list[Value]) -> tuple[Array, list[Value]]:
+    """a[i, None] --> b[i, :] with b = a[:, None]"""
+    shape: list[Expr] = []
+    kept: list[int] = []
+    axis = 0
+    for position, item in enumerate(items):
+        if isinstance(item, Object) and item.value is None:
+            shape.append(ONE)
+            continue
+        shape.append(array.shape[axis])
+        kept.append(position)
+        axis += 1
+    if len(kept) == len(items):
+        return array, items
+    widened = arrays.remap(array, tuple(shape), lambda at: tuple(at[k] for k in kept))
+    return widened, [item if k in kept else Slice(None, None, None) for k, item in enumerate(items)]
+
+
 def _expand_ellipsis(array: Array, items: Sequence[Value], emitter: Emitter) -> list[Value]:
-    consumed = sum(1 for item in items if not (isinstance(item, Object) and item.value in (None, Ellipsis)))
+    consumed = sum(_axes_taken(item) for item in items)
     if consumed > array.rank:
         raise Unsupported(
             emitter.span,
@@ -98,7 +123,7 @@ def _basic(array: Array, items: Sequence[Value], emitter: Emitter, store: bool =
         if isinstance(item, Slice):
             takes.append(_slice(array, axis, item, emitter))
         elif isinstance(item, Scalar):
-            takes.append(_Take(axis, None, _position(array, axis, item.expr, emitter, store)))
+            takes.append(_Take(axis, None, position(array, axis, item.expr, emitter, store)))
         else:
             raise Unsupported(emitter.span, f"an index of type {describe(item)}", "use integers, slices or arrays")
         axis += 1
@@ -122,7 +147,7 @@ def _basic(array: Array, items: Sequence[Value], emitter: Emitter, store: bool =
     return arrays.remap(array, shape, index)
 
 
-def _position(array: Array, axis: int, expr: Expr, emitter: Emitter, store: bool = False) -> Expr:
+def position(array: Array, axis: int, expr: Expr, emitter: Emitter, store: bool = False) -> Expr:
     """A non-negative in-bounds index for a Python index that may be negative."""
     extent = array.shape[axis]
     if expr.type.dtype is DType.BOOL or not expr.type.dtype.is_integer:
@@ -267,8 +292,6 @@ def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool)
     if any(isinstance(items[k], Tuple) for k in advanced):
         raise Unsupported(emitter.span, "a list or tuple as an index", "make it a NumPy array")
     adjacent = advanced == list(range(advanced[0], advanced[-1] + 1))
-    if any(isinstance(item, Object) for item in items):
-        raise Unsupported(emitter.span, "newaxis together with integer arrays in one index")
     indices = [_index_array(items[k], emitter) for k in advanced]
     common = arrays.broadcast_shapes([index.shape for index in indices], emitter)
     sources = [
@@ -311,7 +334,7 @@ def checked(source: Array, array: Array, axis: int, shape: tuple[Expr, ...], emi
     """The index array with negative positions wrapped, and a check that all are within bounds."""
     extent = array.shape[axis]
     if source.rank == 0 or (source.view is None and source.cost == 0 and not shape):
-        position = _position(array, axis, source.element(()), emitter)
+        position = position(array, axis, source.element(()), emitter)
         return Array((), source.type, lambda _: position)
     source = arrays.evaluated(source, emitter, "index")
     dims, at = emitter.domain(shape)

@@ -93,6 +93,13 @@ def _types(layout: ItemType) -> list[object]:
     return [of for part in layout for of in _types(part)] if isinstance(layout, tuple) else [layout]
 
 
+def template_of(layout: ItemType) -> str:
+    """How an item is made of numbers, as weft.runtime.containers reads it."""
+    if isinstance(layout, tuple):
+        return "(" + "".join(f"{template_of(part)}, " for part in layout) + ")"
+    return "0"
+
+
 class Lists(Core):
     """Lists that grow and shrink."""
 
@@ -233,6 +240,17 @@ class Lists(Core):
             return at
         wrapped = Op("select", (Op("lt", (at, ZERO), BOOL), Op("add", (at, cells.length.value), INT), at), INT)
         return self.emitter.snapshot(wrapped, "place")
+
+    def columns(self, base: Records) -> list[Array]:
+        """The numbers of all items, each in a list of its own memory."""
+        cells = Cells(self.emitter, base.growing)
+        count = cells.last()
+        found = []
+        for position, name in enumerate(base.growing.data):
+            of = self.emitter.buffers[name].type
+            column = Array((count,), of, lambda at, p=position: cells.read(at[0])[p], is_list=True)  # type: ignore[misc]
+            found.append(arrays.materialise(column, self.emitter, "column"))
+        return found
 
     # --- methods ----------------------------------------------------------------------------------------------------
 

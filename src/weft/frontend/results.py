@@ -12,8 +12,9 @@ from weft.frontend import arrays, masks
 from weft.frontend.core import Mixed
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import Expressions
+from weft.frontend.lists import template_of
 from weft.frontend.slots import arrays_in
-from weft.frontend.values import Array, Flat, Instance, Object, Scalar, Tuple, Value
+from weft.frontend.values import Array, Dict, Flat, Instance, Object, Records, Scalar, Tuple, Value
 from weft.ir.expr import Expr, Read
 from weft.ir.program import (
     ArrayOut,
@@ -157,9 +158,30 @@ class Results(Expressions):
             return TupleOut(tuple(self.out(item, node) for item in value.items), value.is_list, named)
         if isinstance(value, Array):
             return self._out_array(value, node)
+        if isinstance(value, Records):
+            maker = "deque_of" if value.is_deque else "list_of"
+            return self._out_container(maker, [template_of(value.item)], self.columns(value), node)
+        if isinstance(value, Dict):
+            return self._out_dict(value, node)
         if isinstance(value, Instance) and not value.path:
             raise self.unsupported(node, "the return of an object")
         raise self.unsupported(node, "the return of this", value=value)
+
+    def _out_dict(self, value: Dict, node: ast.AST) -> Out:
+        if value.table is None:
+            maker = "set_of" if value.is_set else "dict_of"
+            raise self.unsupported(node, f"the return of an empty container ({maker[:-3]})", "return None instead")
+        templates = [template_of(layout) for layout in (value.key, value.item) if layout is not None]
+        columns = self.entry_columns(value)
+        if value.default is not None:
+            kind = "float" if value.default.type.dtype.is_inexact else "int"
+            return self._out_container("defaultdict_of", [repr(kind), *templates], columns, node)
+        return self._out_container("set_of" if value.is_set else "dict_of", templates, columns, node)
+
+    def _out_container(self, maker: str, constants: list[str], columns: list[Array], node: ast.AST) -> Out:
+        """What a maker of weft.runtime.containers makes of these columns."""
+        items = [*(ConstOut(text) for text in constants), *(self._out_array(column, node) for column in columns)]
+        return TupleOut(tuple(items), named=f"weft.runtime.containers:{maker}")
 
     def _out_array(self, value: Array, node: ast.AST) -> Out:
         emitter = self.emitter

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+from dataclasses import replace
 
 from weft.frontend import arith, arrays, masks
+from weft.frontend.constants import constant_int
 from weft.frontend.expressions import BINARY, flat
 from weft.frontend.results import Results
 from weft.frontend.slots import arrays_in
-from weft.frontend.values import Array, Closure, Flat, Mask, Records, Scalar, Slice, Tuple, Value
+from weft.frontend.values import Array, Closure, Dict, Flat, Mask, Records, Scalar, Slice, Tuple, Value
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Read, Var, integer
 from weft.ir.program import (
@@ -99,7 +101,11 @@ class Statements(Results):
     def _exec_delete(self, node: ast.Delete) -> None:
         for target in node.targets:
             if isinstance(target, ast.Subscript):
-                self.delete_item(*self.evaluate_all([target.value, target.slice]), node)
+                base, key = self.evaluate_all([target.value, target.slice])
+                if isinstance(base, Dict):
+                    self.delete_entry(base, key, node)
+                else:
+                    self.delete_item(base, key, node)
             elif isinstance(target, ast.Name):
                 self.scope.values.pop(target.id, None)
             else:
@@ -281,12 +287,30 @@ class Statements(Results):
         if isinstance(base, Flat):
             self._store_flat(base, key, value, target)
             return
+        if isinstance(base, Tuple) and base.is_list and isinstance(target.value, ast.Name):
+            self._store_item(target.value.id, base, key, value, target)
+            return
         if isinstance(base, Records):
             self.store_record(base, key, value, node)
+            return
+        if isinstance(base, Dict):
+            self.store_item(base, key, value, node)
             return
         if not isinstance(base, Array):
             raise self.unsupported(target, "an assignment to an element of this", base=base)
         self.store(base, key, value, target)
+
+    def _store_item(self, name: str, base: Tuple, key: Value, value: Value, node: ast.AST) -> None:
+        """An item of a list that exists at compile time only, where every path passes and no other name has it."""
+        names = [other for other, held in self.scope.values.items() if held is base]
+        if names != [name] or len(self.emitter.blocks) > 1 or name in self.scope.slots or self.scope.inlined:
+            raise self.unsupported(node, "an assignment to an item of this list here", "make a new list", base=base)
+        index = constant_int(key, self.emitter)
+        if not -len(base.items) <= index < len(base.items):
+            raise self.unsupported(node, "IndexError: list assignment index out of range")
+        items = list(base.items)
+        items[index] = self._taken(value)
+        self.scope.values[name] = replace(base, items=tuple(items))
 
     def store(self, base: Array, key: Value, value: Value, node: ast.AST) -> None:
         """base[key] = value"""
@@ -390,6 +414,15 @@ class Statements(Results):
             raise self.unsupported(
                 node, "an update in place whose value changes arrays", "assign the value to a name first"
             )
+        if isinstance(base, (Dict, Records)) and not isinstance(node.op, ast.MatMult):
+            key = Scalar(self.emitter.snapshot(key.expr, "key")) if isinstance(key, Scalar) else key
+            old = self.subscript(base, key, node)
+            new = self.binary(BINARY[type(node.op)], old, value, node, self.emitter.span)
+            if isinstance(base, Dict):
+                self.store_item(base, key, new, node)
+            else:
+                self.store_record(base, key, new, node)
+            return
         if isinstance(base, Flat):
             base = base.array
         if not isinstance(base, Array) or (base.view is None and base.part is None):

@@ -117,6 +117,31 @@ class Records:
 
 
 @dataclass(frozen=True)
+class Table:
+    """The memory of a dict or set: its entries (the first `keys` numbers of one are its key, the last tells whether it is
+    there), the names of the index buffer, and of scalars: how many places that has, and how many entries there are.
+    """
+
+    entries: Growing
+    index: str
+    places: str
+    live: str
+    keys: int
+
+
+@dataclass(frozen=True)
+class Dict:
+    """A dict or set; without a table as long as nothing is known of its entries. `default`: what a defaultdict adds."""
+
+    table: Table | None
+    key: ItemType | None
+    item: ItemType | None
+    is_set: bool
+    default: Scalar | None
+    place: tuple[int, str] = field(compare=False)
+
+
+@dataclass(frozen=True)
 class Range:
     lo: Expr
     hi: Expr
@@ -178,7 +203,7 @@ class PythonFunction:
 
 
 Value = Union[
-    Scalar, Array, Mask, Flat, Tuple, Records, Range, Slice, Iterable, Object, Instance, Method, Closure, PythonFunction
+    Scalar, Array, Mask, Flat, Tuple, Records, Dict, Range, Slice, Iterable, Object, Instance, Method, Closure, PythonFunction
 ]
 
 
@@ -190,6 +215,8 @@ def describe(value: Value) -> str:
         return ("list" if value.is_list else value.type.dtype.value) + f" of rank {value.rank}"
     if isinstance(value, Tuple):
         return "(" + ", ".join(describe(item) for item in value.items) + ")"
+    if isinstance(value, Dict):
+        return "set" if value.is_set else "dict"
     if isinstance(value, Records):
         return "deque" if value.is_deque else "list of tuples"
     if isinstance(value, Instance):

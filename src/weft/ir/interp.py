@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from weft.errors import exception_type, located
+from weft.errors import exception_argument, exception_type, located
 from weft.ir.expr import AnyDim, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
@@ -392,7 +392,7 @@ def _raise(state: _State, check: Check) -> None:
     exception = exception_type(check.exception)
     assert exception is not None, check.exception
     message = _text(state, check)
-    raise exception(message) if message else exception()
+    raise exception(exception_argument(exception, message)) if message else exception()
 
 
 def _loop(state: _State, loop: Loop) -> Signal:

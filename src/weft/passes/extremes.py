@@ -20,6 +20,7 @@ from weft.ir.ops import REDUCTIONS
 from weft.ir.program import Stmt
 from weft.ir.types import BOOL, INT, PYBOOL
 from weft.ir.walk import buffers_read, buffers_written, expr_buffers
+from weft.passes.definitions import Definitions
 from weft.passes.predicate import Item, NewBuffer
 
 _KINDS = {"lt": "argmin", "gt": "argmax"}
@@ -32,7 +33,7 @@ class Extreme:
     """`best` takes `value` where all `guards` hold and `value op best`; `kept` are set along with it."""
 
     items: tuple[Item, ...]
-    test: str
+    test: str | None  # the scalar that holds the condition
     op: str
     best: Stmt
     value: Expr
@@ -93,39 +94,51 @@ def _taking(stmt: Stmt, value: Expr) -> Expr:
     return replace(stmt.value, args=(test, value, old))
 
 
-def extreme(items: list[Item]) -> Extreme | None:
+def _extreme(items: list[Item]) -> Extreme | None:
     """The items that keep an extreme and what belongs to it; None if there are none, or others look at them."""
     for item in items:
-        found = _of_test(item, items)
+        found = _of_best(item, items)
         if found is not None:
             return found
     return None
 
 
-def _of_test(item: Item, items: list[Item]) -> Extreme | None:
-    test = item.node
-    if item.within or not _sets_scalar(test) or test.value.type.dtype is not BOOL.dtype:
+def _of_best(item: Item, items: list[Item]) -> Extreme | None:
+    """The extreme that `item` sets."""
+    best = item.node
+    if not isinstance(best, Stmt) or not isinstance(best.value, Op) or not _takes(best, best.value.args[0]):
         return None
-    parts = _parts(test.value)
-    users = [other for other in items if other is not item and test.buffer in buffers_read(other.node)]
-    stmts = [user.node for user in users]
-    if not all(_takes(stmt, test.buffer) for stmt in stmts) or any(user.within for user in users):
+    condition = best.value.args[0]
+    setters = [other for other in items if isinstance(condition, Read) and _sets(other.node, condition.buffer)]
+    users = [other for other in items if _takes(other.node, condition)]
+    mine = [*setters, *users]
+    if len(setters) > 1 or any(one.within for one in mine) or len({_target(one) for one in mine}) != len(mine):
         return None
-    own = {test.buffer, *(stmt.buffer for stmt in stmts if isinstance(stmt, Stmt))}
-    mine = [item, *users]
+    if not setters and users[-1] is not item:
+        return None  # the others would compare with what has just been taken
+    own = {_target(one) for one in mine}
     if any((buffers_read(o.node) | buffers_written(o.node)) & own for o in items if all(o is not m for m in mine)):
         return None
-    for best in stmts:
-        assert isinstance(best, Stmt)
-        comparisons = [(op, part) for part in parts if (op := _compares(part, best)) is not None]
-        if len(comparisons) != 1 or len(own) != len(stmts) + 1:
-            continue
-        op, comparison = comparisons[0]
-        guards = tuple(part for part in parts if part is not comparison)
-        kept = tuple(stmt for stmt in stmts if stmt is not best and isinstance(stmt, Stmt))
-        found = Extreme(tuple(mine), test.buffer, op, best, taken(best), guards, kept)
-        return None if found.reads & own else found
-    return None
+    test = setters[0].node if setters else None
+    parts = _parts(test.value if isinstance(test, Stmt) else condition)
+    comparisons = [(op, part) for part in parts if (op := _compares(part, best)) is not None]
+    if len(comparisons) != 1:
+        return None
+    op, comparison = comparisons[0]
+    guards = tuple(part for part in parts if part is not comparison)
+    kept = tuple(user.node for user in users if user is not item and isinstance(user.node, Stmt))
+    name = condition.buffer if setters and isinstance(condition, Read) else None
+    found = Extreme(tuple(mine), name, op, best, taken(best), guards, kept)
+    return None if found.reads & own else found
+
+
+def _target(item: Item) -> str:
+    assert isinstance(item.node, Stmt)
+    return item.node.buffer
+
+
+def _sets(node: object, name: str) -> bool:
+    return isinstance(node, Stmt) and node.buffer == name
 
 
 def _sets_scalar(node: object) -> bool:
@@ -140,12 +153,12 @@ def _parts(condition: Expr) -> list[Expr]:
     return found if len(found) == 1 else [part for one in found for part in _parts(one)]
 
 
-def _takes(stmt: object, test: str) -> bool:
+def _takes(stmt: object, test: Expr) -> bool:
     """x = select(test, value, x)"""
     if not isinstance(stmt, Stmt) or not _sets_scalar(stmt):
         return False
     value = stmt.value
-    if not isinstance(value, Op) or value.op != "select" or value.args[0] != Read(test, (), BOOL):
+    if not isinstance(value, Op) or value.op != "select" or value.args[0] != test:
         return False
     return value.args[2] == Read(stmt.buffer, (), value.args[2].type)
 
@@ -160,8 +173,22 @@ def _compares(part: Expr, best: Stmt) -> str | None:
     return _MIRRORED[part.op] if part.args == (old, new) else None
 
 
+def kept_extreme(work: list[Item], private: set[str]) -> Extreme | None:
+    """The extreme that a body keeps by comparison, if nothing else in it, or behind it, has to do with it."""
+    kept = _extreme(work)
+    if kept is None or (kept.test is not None and kept.test not in private):
+        return None
+    known = Definitions(work)
+    for item in without(work, kept):
+        known.take(item)
+    known.values = {name: value for name, value in known.values.items() if name in private}
+    kept = kept.resolved(known.resolved)
+    changed = {name for item in work for name in buffers_written(item.node)} - private
+    return None if kept.reads & changed else kept
+
+
 def without(items: Iterable[Item], found: Extreme) -> list[Item]:
     return [item for item in items if all(item is not mine for mine in found.items)]
 
 
-__all__ = ["Extreme", "extreme", "taken", "without"]
+__all__ = ["Extreme", "kept_extreme", "without"]

@@ -18,8 +18,8 @@ from weft.errors import Span
 from weft.ir import index as affine_index
 from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, real
 from weft.ir.index import affine
-from weft.ir.program import Alloc, Block, Buffer, Call, If, Layout, Loop, Node, Program, Role, Stmt
-from weft.ir.types import PYBOOL, DType, ScalarType
+from weft.ir.program import Alloc, Block, Buffer, Call, If, Layout, Loop, LoopKind, Node, Program, Role, Stmt
+from weft.ir.types import FLOAT, PYBOOL, DType, ScalarType
 from weft.ir.walk import (
     dim_children,
     expr_buffers,
@@ -36,10 +36,14 @@ from weft.passes.rewrite_dims import renamed_domain
 
 PASS = "match"
 _DTYPES = (DType.F32, DType.F64, DType.C64, DType.C128)
-# Multiplications above which a call beats our own loops (a call costs some hundred nanoseconds).
-THRESHOLDS = {"gemm": 8000.0, "gemv": 2000.0, "dot": 256.0}
+# Multiplications above which a call beats our own loops (a call costs some tens of nanoseconds).
+THRESHOLDS = {"gemm": 64.0, "gemv": 200.0, "dot": 256.0}
 # Above this the library would split a dot product by its own number of threads: the sum would depend on it.
 DOT_LIMIT = 10000.0
+# Matrix products up to so many multiplications are computed by one thread of the library: many of them at once do not
+# compete for its threads.
+SERIAL = 262144.0
+CYCLES = 0.25  # of a multiplication and addition in the library
 _NAMES = {"gemm": "matrix product", "gemv": "matrix-vector product", "dot": "inner product"}
 
 
@@ -276,6 +280,14 @@ def _unit(factor: Expr) -> bool:
     return isinstance(factor, Const) and factor.value in (1, -1)
 
 
+def _batch_work(product: Product) -> Expr:
+    """The cycles of many small products; none to share where the library shares each of them among its own threads."""
+    each = cost.points((*product.free, product.summed))
+    whole = cost.times(real(CYCLES), cost.times(each, cost.points(product.batch)))
+    alone = Op("le", (each, real(SERIAL)), PYBOOL)
+    return Op("select", (alone, whole, real(0.0)), FLOAT)
+
+
 def _both(left: Expr, right: Expr) -> Expr:
     return Op("and", (left, right), ScalarType(DType.BOOL, left.type.weak and right.type.weak))
 
@@ -458,8 +470,10 @@ class _Matcher:
         scale = None if product.scale is None else substitute(product.scale, names)
         keep = None if product.keep is None else substitute(product.keep, names)
         body: Block = (Call(product.routine, replace(fresh, domain=moved), operands, scale, keep, span=stmt.span),)
-        for dim in reversed(batch):
+        for dim in reversed(batch[1:]):
             body = (Loop(dim, body, span=stmt.span),)
+        if batch:
+            body = (Loop(batch[0], body, LoopKind.PARALLEL, work=_batch_work(product), span=stmt.span),)
         return body
 
     def _renamed(self, stmt: Stmt) -> Stmt:

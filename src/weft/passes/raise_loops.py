@@ -12,7 +12,6 @@ A test of values may also be made along with the work, which is undone should it
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from weft.analysis.dependence import LoopContext, directions, domain_varies, varies
 from weft.analysis.effects import Access, Liveness, domain_reads, node_reads, node_write, reads_of
@@ -36,15 +35,14 @@ from weft.ir.walk import (
     map_node_exprs,
     map_sub_blocks,
     names_of,
-    rewrite,
-    subexpressions,
     substitute,
     walk,
 )
 from weft.passes import PassContext, deadcode
-from weft.passes.algebra import Algebra, is_exact
+from weft.passes.algebra import Algebra
+from weft.passes.definitions import Definitions
 from weft.passes.distribute import groups
-from weft.passes.extremes import Extreme, extreme, without
+from weft.passes.extremes import Extreme, kept_extreme, without
 from weft.passes.forward import Forwarder, with_disjoint
 from weft.passes.predicate import Flattening, Item
 from weft.passes.privatise import Confined, Expansion, expansion, must_expand, private_names
@@ -56,7 +54,6 @@ from weft.passes.split import cut
 from weft.passes.wraparound import without_wraparound
 
 _NAME = "raise"
-_MOST_REPEATED = 60  # parts of an expression that a test made beforehand may compute again
 
 
 def run(program: Program, context: PassContext) -> Program:
@@ -316,7 +313,7 @@ class _Raiser:
         What a test repeats is computed twice, but then the test can be made before the loop.  Sums are not repeated,
         nor is what could come out differently a second time, such as a sine in a vector and in a scalar register.
         """
-        known = _Definitions(items)
+        known = Definitions(items)
         out: list[Item] = []
         for item in items:
             node = item.node
@@ -344,9 +341,9 @@ class _Raiser:
         """All items raised, private variables expanded; or the first reason against it."""
         if not all(isinstance(item.node, Stmt) or _allocates(item, private) for item in work):
             return "an inner loop of it stays sequential"
-        kept = _kept_extreme(work, private)
+        kept = kept_extreme(work, private - live_after)
         if kept is not None:
-            work, private = without(work, kept), private - {kept.test}
+            work, private = without(work, kept), private - {kept.test or ""}
         expanded: Expansion | None = None
         if private:
             shapes = {
@@ -380,8 +377,8 @@ class _Raiser:
             moved = expr if expanded is None else expanded.expression(expr, Var(normal.dim.var))
             return substitute(moved, {normal.dim.var: iteration})
 
-        stmts = kept.statements(normal.dim, self.new_buffer, final)
-        return [simplify_stmt(stmt, facts, self.algebra) or stmt for stmt in renamed(tuple(stmts), self.taken)]
+        nodes = renamed(tuple(kept.statements(normal.dim, self.new_buffer, final)), self.taken)
+        return [simplify_stmt(n, facts, self.algebra) or n if isinstance(n, Stmt) else n for n in nodes]
 
     def leaving(self, stmts: list[Stmt], normal: _Normal, facts: Facts) -> list[Node]:
         """Raised statements counting up, simplified, the loop's variable under another name in all but the first."""
@@ -519,47 +516,6 @@ class _Raiser:
             touched |= (buffers_read(item.node) | buffers_written(item.node)) & self.arrays
             written |= buffers_written(item.node) & self.arrays
         self.forwarder.disjoint |= {(w, other) for w in written for other in touched if other != w}
-
-
-@dataclass
-class _Definitions:
-    """What scalars set once in a body are computed from, if it is cheap to repeat and comes out the same."""
-
-    items: list[Item]
-    values: dict[str, Expr] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._writers = [name for item in self.items for name in buffers_written(item.node)]
-
-    def resolved(self, expr: Expr) -> Expr:
-        def visit(part: Expr) -> Expr:
-            return self.values.get(part.buffer, part) if isinstance(part, Read) else part
-
-        return rewrite(expr, visit)
-
-    def take(self, item: Item) -> None:
-        """Remember an item's definition."""
-        node = item.node
-        if isinstance(node, Stmt) and not (node.index or node.domain or item.within or node.reduce):
-            value = self.resolved(node.value)
-            parts = list(islice(subexpressions(value), _MOST_REPEATED + 1))
-            cheap = len(parts) <= _MOST_REPEATED and not any(isinstance(part, Reduce) for part in parts)
-            if cheap and is_exact(value) and self._writers.count(node.buffer) == 1:
-                self.values[node.buffer] = value
-
-
-def _kept_extreme(work: list[Item], private: set[str]) -> Extreme | None:
-    """The extreme that a body keeps by comparison, if nothing else in it has to do with it."""
-    kept = extreme(work)
-    if kept is None:
-        return None
-    known = _Definitions(work)
-    for item in without(work, kept):
-        known.take(item)
-    known.values = {name: value for name, value in known.values.items() if name in private}
-    kept = kept.resolved(known.resolved)
-    changed = {name for item in work for name in buffers_written(item.node)} - private
-    return None if kept.reads & changed else kept
 
 
 def blocks_raising(loop: Loop, body: Block) -> str | None:

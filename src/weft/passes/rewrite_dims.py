@@ -9,6 +9,8 @@ from dataclasses import replace
 from functools import partial
 
 from weft.analysis.cost import extent
+from weft.analysis.floats import without_nan
+from weft.errors import Span
 from weft.ir import index as affine_index
 from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars, integer
 from weft.ir.program import Buffer, Stmt
@@ -87,21 +89,30 @@ def _positions(reduce: Reduce, new_var: Callable[[str], str]) -> Expr:
     best = Reduce("minimum" if reduce.op == "argmin" else "maximum", reduce.dims, reduce.value, reduce.span)
     dims, names = renamed_domain(reduce.dims, new_var)
     value = substitute(reduce.value, names)
+    return or_zero(first_place(dims, is_best(value, best), _rank(dims, new_var), reduce.span))
+
+
+def is_best(value: Expr, best: Expr) -> Expr:
+    """Whether a value is the extreme of all; if that is a NaN, whether it is one."""
     hit: Expr = Op("eq", (value, best), BOOL)
     if value.type.dtype.is_inexact and without_nan(value) is None:
         nans = Op("and", (Op("ne", (value, value), BOOL), Op("ne", (best, best), BOOL)), BOOL)
         hit = Op("or", (hit, nans), BOOL)
-    place = Cast(_rank(dims, new_var), I64)
-    found = Reduce("minimum", dims, Op("select", (hit, place, _NOT_FOUND), I64), reduce.span)
-    return Op("select", (Op("eq", (found, _NOT_FOUND), BOOL), Const(0, I64), found), I64)
+    return hit
 
 
-def without_nan(value: Expr) -> Expr | None:
-    """e, if the value is select(isnan(e), x, e) for a literal x: it is never NaN."""
-    if not isinstance(value, Op) or value.op != "select" or not isinstance(value.args[1], Const):
-        return None
-    test, other = value.args[0], value.args[2]
-    return other if isinstance(test, Op) and test.op == "isnan" and test.args == (other,) else None
+def chosen(test: Expr, then: Expr, orelse: Expr) -> Expr:
+    return Op("select", (test, then, orelse), then.type)
+
+
+def first_place(dims: Domain, hit: Expr, place: Expr, span: Span) -> Expr:
+    """The least place where `hit` holds; see `or_zero`."""
+    return Reduce("minimum", dims, chosen(hit, Cast(place, I64), _NOT_FOUND), span)
+
+
+def or_zero(found: Expr) -> Expr:
+    """A place that was found, 0 if none was."""
+    return chosen(Op("eq", (found, _NOT_FOUND), BOOL), Const(0, I64), found)
 
 
 def renamed_domain(domain: Domain, new_var: Callable[[str], str]) -> tuple[Domain, dict[str, Expr]]:

@@ -155,7 +155,8 @@ class _Scheduler:
         body = self.block(node.body)
         if node.kind is not LoopKind.PARALLEL:
             return replace(node, body=body)
-        return replace(node, body=body, kind=self.kinds.concurrent, work=cost.work(replace(node, body=body)))
+        work = cost.work(replace(node, body=body)) if node.work is None else node.work
+        return replace(node, body=body, kind=self.kinds.concurrent, work=work)
 
     def shares(self, loop: Loop) -> bool:
         """Whether a loop of the source runs in parallel as it is.

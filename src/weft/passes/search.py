@@ -1,14 +1,16 @@
 """Search: the position of an extreme is looked for in one block of a long array only.
 
     s = argmin[k: 0 <= k < n] v(k)
-        -->  parts[b] = min[k in block b] v(k) for b;  w = argmin[b] parts[b];  s = w * size + argmin[k in block w] v(k)
+        -->  parts[b] = min[k in block b] v(k) for b;  best = min[b] parts[b];  w = the first b with parts[b] == best
+             s = the first k in block w with v(k) == best
 
 In: scalar statements with arg-reductions; out: the same in blocks.  Finding the best value takes one pass over memory
-and finding where it is another: here the second pass is over one block.  An array of one block is left to that pass.
+and finding where it is another: here the second pass is over one block.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from weft.analysis import cost
@@ -29,7 +31,7 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.kinds import BLOCK, MAX_BLOCKS
-from weft.passes.rewrite_dims import renamed_domain
+from weft.passes.rewrite_dims import chosen, first_place, is_best, or_zero, renamed_domain
 
 _NAME = "search"
 _PLAIN = {"argmin": "minimum", "argmax": "maximum"}
@@ -91,11 +93,11 @@ class _Searcher:
         self.symbols.append(Symbol(fresh(name, self.taken), Derived(value)))
         return Var(self.symbols[-1].name)
 
-    def scalar(self, name: str, value: Expr, before: list[Node], reduce: Reduce) -> Read:
-        buffer = Buffer(fresh(name, self.taken), INT, ())
+    def scalar(self, name: str, value: Expr, before: list[Node]) -> Read:
+        buffer = Buffer(fresh(name, self.taken), value.type, ())
         self.made.append(buffer)
-        before.append(Stmt((), buffer.name, (), value, span=reduce.span))
-        return Read(buffer.name, (), INT)
+        before.append(Stmt((), buffer.name, (), value))
+        return Read(buffer.name, (), value.type)
 
     def searched(self, reduce: Reduce, before: list[Node]) -> Expr:
         """The position, after the statements that find the block it is in."""
@@ -106,36 +108,45 @@ class _Searcher:
         share = Op("floordiv", (affine_index.add(count, integer(MAX_BLOCKS - 1)), integer(MAX_BLOCKS)), INT)
         size = self.symbol("block", Op("maximum", (share, least), INT))
         less = affine_index.add(count, affine_index.sub(size, integer(1)))
-        blocks = Op("floordiv", (less, size), INT)
-        more = Op("gt", (blocks, integer(1)), PYBOOL)
-        number = self.symbol("blocks", Op("select", (more, blocks, integer(0)), INT))
+        number = self.symbol("blocks", Op("floordiv", (less, size), INT))
         parts = Buffer(fresh("parts", self.taken), reduce.value.type, (integer(MAX_BLOCKS),))
         self.made.append(parts)
+        op, of = _PLAIN[reduce.op], parts.type
         at = Dim(fresh("b", self.taken), integer(0), number)
-        best = self.within(reduce, _PLAIN[reduce.op], Var(at.var), size)
+        dims, value = self.within(reduce, Var(at.var), size)
         before.append(Alloc(parts.name, span=reduce.span))
-        before.append(Stmt((at,), parts.name, (Var(at.var),), best, span=reduce.span))
-        again = Dim(fresh("b", self.taken), integer(0), integer(MAX_BLOCKS))
-        never = Const(REDUCTIONS[_PLAIN[reduce.op]].identity(parts.type), parts.type)
-        filled = Op("lt", (Var(again.var), number), PYBOOL)
-        part = Op("select", (filled, Read(parts.name, (Var(again.var),), parts.type), never), parts.type)
-        winner = Reduce(reduce.op, (again,), part, reduce.span)
-        which = self.scalar("which", Cast(winner, INT), before, reduce)
-        start = Op("mul", (which, size), INT)
-        for dim in inner:
-            assert isinstance(dim, Dim)
-            start = Op("mul", (start, cost.extent(dim)), INT)
-        return Op("add", (Cast(start, I64), self.within(reduce, reduce.op, which, size)), I64)
+        before.append(Stmt((at,), parts.name, (Var(at.var),), Reduce(op, dims, value, reduce.span), span=reduce.span))
 
-    def within(self, reduce: Reduce, op: str, number: Expr, size: Expr) -> Expr:
-        """A reduction of the elements of one block."""
+        def over_parts(combine: str, term: Callable[[Expr, Read], Expr], none: Const) -> Reduce:
+            again = Dim(fresh("b", self.taken), integer(0), integer(MAX_BLOCKS))
+            filled = Op("lt", (Var(again.var), number), PYBOOL)
+            found = term(Var(again.var), Read(parts.name, (Var(again.var),), of))
+            return Reduce(combine, (again,), Op("select", (filled, found, none), found.type), reduce.span)
+
+        never = Const(REDUCTIONS[op].identity(of), of)
+        best = self.scalar("best", over_parts(op, lambda _, part: part, never), before)
+        last = Const(MAX_BLOCKS - 1, I64)
+        first_best = over_parts("minimum", lambda b, part: chosen(is_best(part, best), Cast(b, I64), last), last)
+        # Between these bounds, so that it is plain that the ends of the block are numbers of 64 bits.
+        inside = Op("maximum", (Op("minimum", (first_best, last), I64), Const(0, I64)), I64)
+        which = self.scalar("which", Cast(inside, INT), before)
+        dims, value = self.within(reduce, which, size)
+        place: Expr = integer(0)
+        for dim, old in zip(dims, reduce.dims):
+            assert isinstance(old, Dim)
+            steps = affine_index.sub(Var(dim.var), old.lo)
+            place = affine_index.add(affine_index.mul(place, cost.extent(old)), steps)
+        return or_zero(self.scalar("found", first_place(dims, is_best(value, best), place, reduce.span), before))
+
+    def within(self, reduce: Reduce, number: Expr, size: Expr) -> tuple[Domain, Expr]:
+        """The elements of one block: their dimensions, and the value at each."""
         first, *inner = reduce.dims
         assert isinstance(first, Dim)
-        lo = affine_index.add(first.lo, Op("mul", (number, size), INT))
+        start = Op("mul", (number, size), INT)
+        lo = start if first.lo == integer(0) else affine_index.add(first.lo, start)
         hi = Op("minimum", (affine_index.add(lo, size), first.hi), INT)
-        dims: Domain = (replace(first, lo=lo, hi=hi), *inner)
-        names, moved = renamed_domain(dims, lambda name: fresh(name, self.taken))
-        return Reduce(op, names, substitute(reduce.value, moved), reduce.span)
+        dims, moved = renamed_domain((replace(first, lo=lo, hi=hi), *inner), lambda name: fresh(name, self.taken))
+        return dims, substitute(reduce.value, moved)
 
 
 __all__ = ["blocks_search", "run"]

@@ -51,7 +51,7 @@ def run(program: Program, context: PassContext) -> Program:
             found = tiling_of(node, program, uses)
             if isinstance(found, Tiling):
                 context.done(PASS, "several steps at a time over blocks of rows that stay in the cache", node.span)
-                pairs.extend(_apart(node, program))
+                pairs.extend(apart(node, program))
                 return _Tiler(found, workspace).nodes()
             if found is not None:
                 context.missed(PASS, f"one step at a time: {found}", node.span)
@@ -74,12 +74,12 @@ def run(program: Program, context: PassContext) -> Program:
     )
 
 
-def _apart(loop: Loop, program: Program) -> list[tuple[str, str]]:
-    """Sweeps change their order: an argument that one of them writes must not overlap another."""
-    touched = buffers_read(loop) | buffers_written(loop)
+def apart(node: Node, program: Program) -> list[tuple[str, str]]:
+    """Statements change their order: an argument that a node writes must not overlap another that it uses."""
+    touched = buffers_read(node) | buffers_written(node)
     arrays = [buffer.name for buffer in program.buffers if buffer.role is Role.PARAM and buffer.rank]
     arrays = [name for name in arrays if name in touched]
-    written = buffers_written(loop)
+    written = buffers_written(node)
     return [(one, other) for one in arrays if one in written for other in arrays if other != one]
 
 

@@ -27,6 +27,7 @@ HOMES: dict[str, Any] = {
     "np": np,
     "np.linalg": np.linalg,
     "np.fft": np.fft,
+    "np.lib.stride_tricks": np.lib.stride_tricks,
     "ndarray": np.ndarray,
     "math": math,
     "cmath": cmath,
@@ -37,7 +38,9 @@ _HEADINGS = {
     "ufunc": "Methods of ufuncs",
     "np.linalg": "np.linalg",
     "np.fft": "np.fft",
+    "np.lib.stride_tricks": "np.lib.stride_tricks",
     "ndarray": "Methods of arrays",
+    "number": "Methods of numbers",
     "attributes": "Attributes of arrays",
     "math": "math",
     "cmath": "cmath",
@@ -69,7 +72,7 @@ class Row:
 def title(entry: Entry) -> str:
     """The name of an entry as the user writes it: np.sum, ndarray.sum, np.add.reduce, math.exp, abs."""
     if entry.is_method:
-        return f"ndarray.{entry.name}"
+        return f"ndarray.{entry.name}" if hasattr(np.ndarray, entry.name) else f"number.{entry.name}"
     target = entry.target
     owner = getattr(target, "__self__", None)
     if isinstance(owner, np.ufunc):

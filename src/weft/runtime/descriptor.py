@@ -175,10 +175,10 @@ class ListResult:
 
 @dataclass(frozen=True)
 class TupleResult:
-    """A tuple of results; of the class `kind` of named tuples, if that is given."""
+    """A tuple of results; what `kind` (a class of named tuples, a maker of containers) makes of them, if given."""
 
     items: tuple[Result, ...]
-    kind: type | None = None
+    kind: Callable[..., object] | None = None
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
-from weft.errors import CompileError
+from weft.errors import CompileError, exception_argument
 from weft.runtime import blas, interpreted, routines, threads, toolchain
 from weft.runtime.descriptor import (
     LIST_KINDS,
@@ -366,7 +366,7 @@ def raise_from_kernel(
     elif isinstance(entry.message, tuple):
         error = entry.type(*entry.message)
     else:
-        error = entry.type(entry.message.format(first, second, third))
+        error = entry.type(exception_argument(entry.type, entry.message.format(first, second, third)))
     if location is not None and line > 0:
         exec(_raising_code(location.file, location.function, line), {"error": error})
     raise error

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from weft.errors import exception_type
+from weft.runtime import containers
 from weft.runtime import descriptor as D
 
 _PARAMS: dict[str, type[Any]] = {
@@ -119,6 +120,8 @@ def _named(value: object) -> tuple[str, str]:
 
 def _find(module: str, name: str) -> object:
     found: object = sys.modules.get(module)
+    if found is None and module == containers.__name__:
+        found = containers
     if found is None:
         raise LookupError(module)
     for part in name.split("."):
@@ -218,7 +221,7 @@ def _read_result(data: Mapping[str, Any]) -> D.Result:
         return D.ListResult(D.ArrayResult(data["array"]), data["strong"])
     if "named" in data:
         found = _find(*data["named"])
-        assert isinstance(found, type)
+        assert callable(found)
         return D.TupleResult(tuple(_read_result(item) for item in data["items"]), found)
     if kind in ("TupleResult", "ListOfResult"):
         made: D.Result = _RESULTS[kind](tuple(_read_result(item) for item in data["items"]))

@@ -208,6 +208,9 @@ def operands(entry: Entry) -> tuple[str, ...]:
     return entry.plain[: max(count, 1)]
 
 
+#: What has methods: arrays, and the numbers that come out of them.
+_RECEIVERS = (np.ndarray, np.float64, np.int64)
+
 _FUNCTIONS: dict[object, tuple[Any, Entry]] = {}
 _METHODS: dict[str, Entry] = {}
 _loaded = False
@@ -244,7 +247,7 @@ def native(
             title = name or str(getattr(thing, "__name__", thing))
             _FUNCTIONS[_key(thing)] = (thing, Entry(title, names, build, masks, thing, False, coverage))
         if method is not None:
-            target = getattr(np.ndarray, method, None)
+            target = next((getattr(kind, method) for kind in _RECEIVERS if hasattr(kind, method)), None)
             _METHODS[method] = Entry(method, names, build, masks, target, True, coverage)
         return build
 
@@ -260,23 +263,28 @@ def _load() -> None:
             counting,
             creation,
             dtypes,
+            editing,
             elementwise,
             fourier,
             grids,
             indices,
             linalg,
             linear,
-            matrices,
             mathematics,
+            matrices,
             methods,
             missing,
+            placing,
             python,
+            quantiles,
+            rearranging,
             reductions,
             reshaping,
             scans,
             selecting,
             shaping,
             sorting,
+            spacing,
             statistics,
             ufuncs,
         )

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import bisect
 import heapq
-from collections import deque
+from collections import defaultdict, deque
 
 from weft.errors import Unsupported
 from weft.frontend import growing
 from weft.frontend.growing import Cells
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed
-from weft.frontend.values import Array, Records, Tuple, Value, describe
+from weft.frontend.values import Array, Object, Records, Scalar, Tuple, Value, describe
 from weft.frontend.writing import loop
-from weft.ir.expr import ZERO
+from weft.ir.expr import ZERO, Const
+from weft.ir.types import FLOAT, INT
 
 
 @native(deque, parameters="iterable", name="deque")
@@ -31,6 +32,31 @@ def _deque(call: Bound) -> Value:
             Cells(emitter, made).push((emitter.snapshot(value.element((at,)), "item"),))
         return Records(made, value.type, is_deque=True)
     raise Unsupported(emitter.span, f"deque() of {describe(value)}", "append the items in a loop")
+
+
+@native(dict, parameters="mapping")
+def _dict(call: Bound) -> Value:
+    if call.get("mapping") is not None:
+        raise Unsupported(call.builder.emitter.span, "a dict made from another", "store its entries in a loop")
+    return call.builder.new_dict(call.builder.calling)
+
+
+@native(set, parameters="iterable")
+def _set(call: Bound) -> Value:
+    value = call.get("iterable")
+    made = call.builder.new_dict(call.builder.calling, is_set=True)
+    if value is not None:
+        call.builder.add_all(made, value, call.builder.calling)
+    return made
+
+
+@native(defaultdict, parameters="default_factory")
+def _defaultdict(call: Bound) -> Value:
+    kind = call.get("default_factory")
+    if not isinstance(kind, Object) or kind.value not in (int, float):
+        raise Unsupported(call.builder.emitter.span, "a defaultdict of this", "use int or float")
+    default = Scalar(Const(kind.value(), INT if kind.value is int else FLOAT))
+    return call.builder.new_dict(call.builder.calling, default=default)
 
 
 # --- heaps: item k is not larger than items 2k + 1 and 2k + 2 -------------------------------------------------------

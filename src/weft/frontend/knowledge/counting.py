@@ -1,25 +1,26 @@
-"""Counts and middle values: bincount, histogram, median, percentile, quantile."""
+"""Counts: bincount, histogram, histogram2d."""
 
 from __future__ import annotations
 
+import builtins
 import math
+from typing import Any
 
 import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
-from weft.frontend.constants import constant, constant_bool
+from weft.frontend.constants import constant_bool
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.knowledge.selecting import axis_of, operand
+from weft.frontend.knowledge.compose import at_least, composed
 from weft.frontend.knowledge.reshaping import flattened
-from weft.frontend.knowledge.sorting import sorted_copy
-from weft.frontend.knowledge.ufuncs import strong
+from weft.frontend.knowledge.selecting import operand
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
-from weft.frontend.writing import axis_index, bisect, both, counter, last, less, loop, others, pick, when
+from weft.frontend.writing import bisect, both, counter, last, less, loop, pick, when
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Reduce, integer
-from weft.ir.types import BOOL, F64, FLOAT, I64, INT, DType, ScalarType, promote
+from weft.ir.types import BOOL, F64, I64, INT, DType, ScalarType, promote
 
 
 def _real_numbers(call: Bound, name: str) -> Array:
@@ -232,151 +233,48 @@ def _edges(first: Expr, final: Expr, n: Expr, computed: ScalarType, of: ScalarTy
     return arrays.materialise(Array((ix.add(n, ONE),), of, element, cost=3), emitter, "edges")
 
 
-# --- middle values --------------------------------------------------------------------------------------------------
+# --- two variables --------------------------------------------------------------------------------------------------
 
 
-def _ordered(call: Bound) -> tuple[Array, int, int | None, bool]:
-    """The sorted lines, their axis, the axis of the argument (None: all), and whether its place is kept."""
-    emitter = call.builder.emitter
-    array = operand(call, "a")
-    if array.type.dtype.is_complex:
-        raise Unsupported(emitter.span, f"{call.name}() of complex numbers")
-    keepdims = constant_bool(call.get("keepdims"), emitter)
-    axis = axis_of(call, array.rank)
-    if axis is None and keepdims:
-        raise Unsupported(emitter.span, f"{call.name}() of all elements with keepdims")
-    line = sorted_copy(flattened(array, emitter), 0, emitter) if axis is None else sorted_copy(array, axis, emitter)
-    return line, axis or 0, axis, keepdims
+@composed(np.histogram_bin_edges)
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None) -> Any:
+    return np.histogram(a, bins, range)[1]
 
 
-def _kept(result: Value, axis: int | None, keepdims: bool) -> Value:
-    if axis is None or not keepdims or not isinstance(result, Array):
-        return result
-    shape = (*result.shape[:axis], ONE, *result.shape[axis:])
-    return arrays.remap(result, shape, lambda at: (*at[:axis], *at[axis + 1 :]))
+@composed(np.histogram2d)
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> Any:
+    x, y = np.asarray(x), np.asarray(y)
+    if len(x) != len(y):
+        raise ValueError("x and y must have the same length.")
+    both_bins = bins if isinstance(bins, (list, tuple)) else (bins, bins)
+    ranges = (None, None) if range is None else range
+    rows, columns = _outer_bins(x, both_bins[0], ranges[0]), _outer_bins(y, both_bins[1], ranges[1])
+    n, m = len(rows) - 1, len(columns) - 1
+    counts = np.zeros((n, m))
+    for k in builtins.range(len(x)):
+        # The last bin has its upper edge, too.
+        i = np.searchsorted(rows, x[k], side="right") - (1 if x[k] == rows[n] else 0)
+        j = np.searchsorted(columns, y[k], side="right") - (1 if y[k] == columns[m] else 0)
+        if 1 <= i <= n and 1 <= j <= m:
+            counts[i - 1, j - 1] += 1.0 if weights is None else weights[k]
+    if density:
+        counts = counts / np.diff(rows)[:, None] / np.diff(columns) / np.sum(counts)
+    return counts, rows, columns
 
 
-def _each_line(ordered: Array, axis: int, of: ScalarType, emitter: Emitter, value: object) -> Value:
-    """One value for every line of a sorted array."""
-    assert callable(value)
-    rest = others(ordered.shape, axis)
-
-    def element(outer: Index) -> Expr:
-        found = value(lambda k: ordered.element(axis_index(outer, axis, k)))
-        assert isinstance(found, Expr)
-        return arith.cast(found, of)
-
-    if not rest:
-        return Scalar(emitter.snapshot(element(()), "middle"))
-    return arrays.materialise(Array(rest, of, element, cost=4), emitter, "middle")
-
-
-def _or_nan(value: Expr, final: Expr) -> Expr:
-    """The value; NaN if the last of a sorted line is NaN."""
-    if not final.type.dtype.is_float:
-        return value
-    return pick(Op("isnan", (final,), BOOL), arith.cast(final, value.type), value)
-
-
-@native(np.median, parameters="a axis out overwrite_input keepdims")
-def _median(call: Bound) -> Value:
-    emitter = call.builder.emitter
-    if call.get("out") is not None or constant_bool(call.get("overwrite_input"), emitter):
-        raise Unsupported(emitter.span, "out= or overwrite_input= of np.median()")
-    ordered, axis, wanted, keepdims = _ordered(call)
-    of = ordered.type.strong if ordered.type.dtype.is_float else F64
-    n = ordered.shape[axis]
-    low, high = (emitter.snapshot(Op("floordiv", (part, integer(2)), INT), "middle") for part in (last(n), n))
-
-    def middle(at: object) -> Expr:
-        assert callable(at)
-        pair = [arith.cast(at(position), of) for position in (low, high)]
-        mean = Op("truediv", (Op("add", (pair[0], pair[1]), of), Const(2.0, of)), of)
-        value = pick(Op("eq", (low, high), BOOL), pair[0], mean)
-        return pick(Op("gt", (n, ZERO), BOOL), _or_nan(value, at(last(n))), Const(math.nan, of))
-
-    return _kept(_each_line(ordered, axis, of, emitter, middle), wanted, keepdims)
-
-
-def _quantiles(function: object, scale: float, name: str, message: str) -> None:
-    @native(function, parameters="a q axis out overwrite_input method keepdims", name=name)
-    def build(call: Bound) -> Value:
-        emitter = call.builder.emitter
-        method = call.get("method")
-        if method is not None and constant(method, emitter) != "linear":
-            raise Unsupported(emitter.span, f"method= of {name}() other than linear")
-        if call.get("out") is not None or constant_bool(call.get("overwrite_input"), emitter):
-            raise Unsupported(emitter.span, f"out= or overwrite_input= of {name}()")
-        wanted = operand(call, "q")
-        if wanted.rank > 1 or wanted.type.dtype.is_complex or wanted.type.dtype is DType.BOOL:
-            raise Unsupported(emitter.span, f"q of {name}() that is not a number or a vector")
-        if wanted.type.dtype is DType.F32 or (scale == 1.0 and not wanted.type.dtype.is_float):
-            raise Unsupported(emitter.span, f"q of {name}() that is not a Python float or float64")
-        dims, at = emitter.domain(wanted.shape)
-        share = Op("truediv", (arith.cast(wanted.element(at), F64), Const(scale, F64)), F64)
-        inside = both(Op("ge", (share, Const(0.0, F64)), BOOL), Op("le", (share, Const(1.0, F64)), BOOL))
-        emitter.check(inside, "ValueError", message, (), dims)
-        ordered, axis, own, keepdims = _ordered(call)
-        if ordered.type.dtype is DType.BOOL:
-            raise Unsupported(emitter.span, f"{name}() of booleans")
-        n = ordered.shape[axis]
-        if not emitter.assure(last(n), "IndexError"):
-            empty = "index -1 is out of bounds for axis 0 with size 0"
-            emitter.check(Op("gt", (n, ZERO), BOOL), "IndexError", empty)
-        weak = not wanted.rank and wanted.type.weak
-        if not wanted.rank:
-            found = _quantile(ordered, axis, emitter.snapshot(share, "share"), weak, emitter)
-            return strong(_kept(found, own, keepdims))
-        return _several(ordered, axis, own, keepdims, wanted, scale, emitter)
-
-
-def _quantile(ordered: Array, axis: int, share: Expr, weak: bool, emitter: Emitter) -> Value:
-    of = _interpolated_type(ordered, weak)
-    return _each_line(
-        ordered, axis, of, emitter, lambda at: _interpolated(at, ordered.shape[axis], share, weak, emitter)
-    )
-
-
-def _interpolated_type(ordered: Array, weak: bool) -> ScalarType:
-    return ordered.type.strong if ordered.type.dtype.is_float and weak else F64
-
-
-def _interpolated(at: object, n: Expr, share: Expr, weak: bool, emitter: Emitter) -> Expr:
-    """Between the two neighbours of position (n - 1) * share, from the nearer one."""
-    assert callable(at)
-    virtual = emitter.snapshot(Op("mul", (arith.cast(last(n), F64), share), F64), "virtual")
-    beyond = Op("ge", (virtual, arith.cast(last(n), F64)), BOOL)
-    floor = Op("floor", (virtual,), F64)
-    low = emitter.snapshot(pick(beyond, last(n), Cast(floor, INT)), "low")
-    high = emitter.snapshot(pick(beyond, last(n), ix.add(Cast(floor, INT), ONE)), "high")
-    gamma = emitter.snapshot(Op("sub", (virtual, pick(beyond, Const(-1.0, F64), floor)), F64), "gamma")
-    part = arith.cast(gamma, FLOAT) if weak else gamma
-    rest = Op("sub", (arith.cast(Const(1.0, F64), part.type), part), part.type)
-    left, right = at(low), at(high)
-    span = emitter.span
-    gap = arith.binary("sub", right, left, span)
-    near = arith.binary("add", left, arith.binary("mul", gap, part, span), span)
-    far = arith.binary("sub", right, arith.binary("mul", gap, rest, span), span)
-    value = pick(Op("ge", (gamma, Const(0.5, F64)), BOOL), far, near)
-    return _or_nan(value, at(last(n)))
-
-
-def _several(
-    ordered: Array, axis: int, own: int | None, keepdims: bool, wanted: Array, scale: float, emitter: Emitter
-) -> Value:
-    """A row of results for every quantile asked for."""
-    rest = others(ordered.shape, axis)
-    of = _interpolated_type(ordered, False)
-    buffer = emitter.allocate("quantiles", of, (wanted.shape[0], *rest))
-    with loop(emitter, ZERO, wanted.shape[0], "q") as q:
-        share = Op("truediv", (arith.cast(wanted.element((q,)), F64), Const(scale, F64)), F64)
-        row = _quantile(ordered, axis, emitter.snapshot(share, "share"), False, emitter)
-        dims, at = emitter.domain(rest)
-        element = row.element(at) if isinstance(row, Array) else arrays.as_array(row, emitter).element(())
-        emitter.assign(dims, buffer.name, (q, *at), arith.cast(element, of))
-    result: Value = arrays.of_buffer(buffer)
-    return _kept(result, None if own is None else own + 1, keepdims)
-
-
-_quantiles(np.percentile, 100.0, "percentile", "Percentiles must be in the range [0, 100]")
-_quantiles(np.quantile, 1.0, "quantile", "Quantiles must be in the range [0, 1]")
+def _outer_bins(values: Any, bins: Any, range: Any) -> Any:
+    """The edges of the bins of one variable, given or at equal distances."""
+    if not np.isscalar(bins):
+        return np.asarray(bins)
+    if bins < 1:
+        raise ValueError("`bins[0]` must be positive, when an integer")
+    at_least(len(values), 1)
+    low, high = (float(np.min(values)), float(np.max(values))) if range is None else (float(range[0]), float(range[1]))
+    if low > high:
+        raise ValueError("max must be larger than min in range parameter.")
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise ValueError("the range of np.histogram2d is not finite")
+    half = 0.5 if low == high else 0.0
+    return np.linspace(low - half, high + half, bins + 1)

@@ -13,11 +13,10 @@ from weft.frontend.constants import constant, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.ufuncs import as_plain
-from weft.frontend.values import Array, Range, Scalar, Tuple, Value
+from weft.frontend.values import Array, Object, Range, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
-from weft.ir.program import Layout
-from weft.ir.types import BOOL, F64, FLOAT, I64, INT, DType, ScalarType, from_numpy, promote
+from weft.ir.types import BOOL, F64, FLOAT, I64, INT, ScalarType, from_numpy, promote
 
 
 def shape_of(value: Value, emitter: Emitter) -> tuple[Expr, ...]:
@@ -63,19 +62,32 @@ def filled(call: Bound, shape: tuple[Expr, ...], of: ScalarType, value: Expr | N
     return arrays.of_buffer(buffer)
 
 
-def _order(call: Bound, allowed: tuple[str, ...] = ("C",)) -> None:
-    order = call.get("order")
-    if order is not None and constant(order, call.builder.emitter) not in allowed:
+def _order(call: Bound, allowed: tuple[str, ...] = ("C", "F")) -> bool:
+    """Whether the new array lies in Fortran order."""
+    given = call.get("order")
+    order = "C" if given is None else constant(given, call.builder.emitter)
+    if order not in allowed:
         raise Unsupported(call.builder.emitter.span, f"order= of {call.name}()")
+    return bool(order == "F")
+
+
+def _laid_out(made: Array, fortran: bool) -> Array:
+    """An array that was made with its axes reversed, as one in Fortran order."""
+    return arrays.remap(made, made.shape[::-1], lambda at: at[::-1]) if fortran and made.rank > 1 else made
+
+
+def _reversed(shape: tuple[Expr, ...], fortran: bool) -> tuple[Expr, ...]:
+    return shape[::-1] if fortran else shape
 
 
 def _constant_fill(function: object, value: int | None) -> None:
     @native(function, parameters="shape dtype order")
     def build(call: Bound) -> Value:
-        _order(call)
+        fortran = _order(call)
         of = dtype_of(call, F64)
         fill = None if value is None else arith.cast(Const(value, INT), of)
-        return filled(call, shape_of(call.need("shape"), call.builder.emitter), of, fill, call.name)
+        shape = shape_of(call.need("shape"), call.builder.emitter)
+        return _laid_out(filled(call, _reversed(shape, fortran), of, fill, call.name), fortran)
 
 
 _constant_fill(np.zeros, 0)
@@ -132,7 +144,7 @@ def _eye(call: Bound) -> Value:
     rows = shape_of(call.need("N"), emitter)[0]
     columns = rows if call.get("M") is None else shape_of(call.need("M"), emitter)[0]
     offset = call.get("k")
-    shift = ZERO if offset is None else arith.cast(_scalar(call, offset), INT)
+    shift = ZERO if offset is None else arith.cast(scalar_argument(call, offset), INT)
     of = dtype_of(call, F64)
     return diagonal_of_ones(call, rows, columns, shift, of)
 
@@ -152,7 +164,7 @@ def diagonal_of_ones(call: Bound, rows: Expr, columns: Expr, shift: Expr, of: Sc
     return arrays.materialise(Array((rows, columns), of, element, cost=1), call.builder.emitter, "eye")
 
 
-def _scalar(call: Bound, value: Value) -> Expr:
+def scalar_argument(call: Bound, value: Value) -> Expr:
     if isinstance(value, Array) and value.rank == 0:
         return value.element(())
     if not isinstance(value, Scalar):
@@ -163,12 +175,14 @@ def _scalar(call: Bound, value: Value) -> Expr:
 @native(np.arange, parameters="start stop step dtype")
 def _arange(call: Bound) -> Value:
     emitter = call.builder.emitter
-    first = _scalar(call, call.need("start"))
+    if call.get("start") is None:
+        call = replace(call, given={**call.given, "start": call.need("stop"), "stop": Object(None)})
+    first = scalar_argument(call, call.need("start"))
     if call.get("stop") is None:
         start, stop = arith.cast(Const(0, INT), first.type if first.type.weak else INT), first
     else:
-        start, stop = first, _scalar(call, call.need("stop"))
-    step = Const(1, INT) if call.get("step") is None else _scalar(call, call.need("step"))
+        start, stop = first, scalar_argument(call, call.need("stop"))
+    step = Const(1, INT) if call.get("step") is None else scalar_argument(call, call.need("step"))
     # Whatever integers and floats it is given, NumPy counts in int64 or float64.
     kind = promote(promote(promote(start.type.strong, stop.type.strong), step.type.strong), I64)
     if kind.dtype.is_complex:
@@ -202,54 +216,37 @@ def _integer_range(call: Bound, start: Expr, stop: Expr, step: Expr, of: ScalarT
     return arrays.materialise(Array((length,), of, element, cost=1), call.builder.emitter, "arange")
 
 
-@native(np.linspace, parameters="start stop num endpoint retstep dtype")
-def _linspace(call: Bound) -> Value:
-    emitter = call.builder.emitter
-    endpoint = constant_bool(call.get("endpoint"), emitter, True)
-    if constant_bool(call.get("retstep"), emitter):
-        raise Unsupported(emitter.span, "np.linspace with retstep")
-    start, stop = (emitter.snapshot(arith.cast(_scalar(call, call.need(n)), F64), "point") for n in ("start", "stop"))
-    num = Scalar(Const(50, INT)) if call.get("num") is None else call.need("num")
-    length = shape_of(num, emitter)[0]
-    of = dtype_of(call, F64)
-    parts = arith.cast(ix.sub(length, ONE) if endpoint else length, F64)
-    width = Op("sub", (stop, start), F64)
-    step = emitter.snapshot(Op("truediv", (width, Op("maximum", (parts, Const(1.0, F64)), F64)), F64), "step")
-
-    def element(at: tuple[Expr, ...]) -> Expr:
-        value: Expr = Op("add", (Op("mul", (arith.cast(at[0], F64), step), F64), start), F64)
-        if endpoint:
-            last = Op("and", (Op("eq", (at[0], ix.sub(length, ONE)), BOOL), Op("gt", (length, ONE), BOOL)), BOOL)
-            value = Op("select", (last, stop, value), F64)
-        if of.dtype.is_integer:
-            value = Op("floor", (value,), F64)
-        return arith.cast(value, of)
-
-    return arrays.materialise(Array((length,), of, element, cost=3), emitter, "linspace")
-
-
-@native(np.ascontiguousarray, parameters="a")
-def _ascontiguousarray(call: Bound) -> Value:
-    array = arrays.as_array(as_plain(call.need("a")), call.builder.emitter)
-    view = array.view
-    if view is not None and view.whole and call.builder.emitter.buffers[view.buffer].layout is Layout.C:
-        return array
-    return replace(array, view=None, borrowed=view is not None, cost=array.cost + 1)
-
-
-@native(np.copy, parameters="a", method="copy", name="copy")
+@native(np.copy, parameters="a order", method="copy", name="copy")
 def _copy(call: Bound) -> Value:
     value = as_plain(call.need("a"))
     if isinstance(value, Scalar):
         return value
-    return arrays.materialise(arrays.as_array(value, call.builder.emitter), call.builder.emitter, "copy")
+    return in_order(arrays.as_array(value, call.builder.emitter), _order(call, ("C", "F", "K", "A")), call)
 
 
-@native(np.array, parameters="object dtype copy")
+def in_order(array: Array, fortran: bool, call: Bound) -> Array:
+    """A copy in C or Fortran order."""
+    if fortran and array.rank > 1:
+        array = arrays.remap(array, array.shape[::-1], lambda at: at[::-1])
+    return _laid_out(arrays.materialise(array, call.builder.emitter, "copy"), fortran)
+
+
+@native(np.array, parameters="object dtype copy order ndmin")
 def _array(call: Bound) -> Value:
+    array = _new_array(call)
+    fewest = 0 if call.get("ndmin") is None else constant_int(call.need("ndmin"), call.builder.emitter)
+    lead = max(fewest - array.rank, 0)
+    if lead:
+        array = arrays.remap(array, (ONE,) * lead + array.shape, lambda at: at[lead:])
+    return in_order(array, True, call) if _order(call, ("C", "F", "K", "A")) else array
+
+
+def _new_array(call: Bound) -> Array:
     if not constant_bool(call.get("copy"), call.builder.emitter, True):
         raise Unsupported(call.builder.emitter.span, "np.array with copy=False", "use np.asarray")
-    return _as_array(call, call.need("object"), copy=True)
+    made = _as_array(call, call.need("object"), copy=True)
+    assert isinstance(made, Array)
+    return made
 
 
 @native(np.asarray, parameters="object dtype")

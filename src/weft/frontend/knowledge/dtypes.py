@@ -41,6 +41,8 @@ def _question(function: Callable[..., Any], parameters: str) -> None:
 
     @native(function, parameters=parameters)
     def build(call: Bound) -> Value:
+        if function in (np.finfo, np.iinfo) and not all(isinstance(v, Object) for v in call.given.values()):
+            raise Unsupported(call.builder.emitter.span, f"{call.name}() of something that is not a type")
         keywords = {name: _type_of(value, call) for name, value in call.given.items() if name == "casting"}
         given = [value for name, value in call.given.items() if name not in keywords]
         return _known(call, function, *(_type_of(value, call) for value in (*given, *call.rest)), **keywords)

@@ -12,8 +12,8 @@ from weft.frontend.constants import constant, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import dtype_of, shape_of
-from weft.frontend.knowledge.selecting import operand
 from weft.frontend.knowledge.reshaping import flattened
+from weft.frontend.knowledge.selecting import operand
 from weft.frontend.values import Array, Index, Range, Scalar, Slice, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
@@ -30,8 +30,9 @@ def _meshgrid(call: Bound) -> Value:
     emitter = call.builder.emitter
     given = call.get("indexing")
     indexing = "xy" if given is None else constant(given, emitter)
-    if indexing not in ("xy", "ij") or not constant_bool(call.get("copy"), emitter, True):
-        raise Unsupported(emitter.span, "np.meshgrid with copy=False, or with this indexing")
+    if indexing not in ("xy", "ij"):
+        raise Unsupported(emitter.span, "ValueError: Valid values for `indexing` are 'xy' and 'ij'.")
+    copy = constant_bool(call.get("copy"), emitter, True)
     sparse = constant_bool(call.get("sparse"), emitter)
     vectors = [flattened(_plain(call, value), emitter) for value in call.rest]
     axes = list(range(len(vectors)))
@@ -43,7 +44,8 @@ def _meshgrid(call: Bound) -> Value:
     results = []
     for vector, axis in zip(vectors, axes):
         shape = tuple(extent if not sparse or k == axis else ONE for k, extent in enumerate(extents))
-        results.append(arrays.materialise(spread(vector, axis, shape), emitter, "mesh"))
+        mesh = spread(vector, axis, shape)
+        results.append(arrays.materialise(mesh, emitter, "mesh") if copy else arrays.read_only(mesh))
     return Tuple(tuple(results))
 
 

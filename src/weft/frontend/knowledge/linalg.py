@@ -14,7 +14,7 @@ from weft.errors import Unsupported
 from weft.frontend import arith, arrays, libraries
 from weft.frontend.constants import constant, constant_bool
 from weft.frontend.emit import Emitter
-from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge import Bound, lookup, native
 from weft.frontend.knowledge.ufuncs import as_plain
 from weft.frontend.libraries import Request, Shape
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
@@ -34,7 +34,11 @@ _LSTSQ = "SVD did not converge in Linear Least Squares"
 def matrix(call: Bound, name: str = "a", least: int = 2) -> Array:
     """A stack of matrices, or with least=1 of vectors."""
     emitter = call.builder.emitter
-    array = arrays.as_array(as_plain(call.need(name)), emitter)
+    value = call.need(name)
+    entry = lookup(np.array)
+    if isinstance(value, Tuple) and entry is not None:
+        value = entry.call(call.builder, [value], {})
+    array = arrays.as_array(as_plain(value), emitter)
     if array.rank < least:
         raise Unsupported(emitter.span, f"LinAlgError: {array.rank}-dimensional array given to {call.name}()")
     return array

@@ -56,19 +56,29 @@ def _compare(op: str, left: Expr, right: float) -> Expr:
     return Op(op, (left, Const(right, FLOAT)), BOOL)
 
 
-def _domain(kind: str, x: Expr) -> Expr | None:
-    nan = Op("isnan", (x,), BOOL)
+#: The largest arguments whose results are finite: a test of the argument costs less than one of the result.
+_LARGEST = {
+    "exp": 709.782712893384,
+    "expm1": 709.782712893384,
+    "exp2": 1023.9999999999999,
+    "sinh": 710.4758600739439,
+    "cosh": 710.4758600739439,
+}
+
+
+def _outside(kind: str, x: Expr) -> Expr | None:
+    """Whether Python raises ValueError; a NaN compares false, as it should."""
     tests: dict[str, Callable[[], Expr]] = {
-        "nonnegative": lambda: _compare("ge", x, 0.0),
-        "positive": lambda: _compare("gt", x, 0.0),
-        "above -1": lambda: _compare("gt", x, -1.0),
-        "above 1": lambda: _compare("ge", x, 1.0),
-        "unit": lambda: _compare("le", Op("abs", (x,), FLOAT), 1.0),
-        "inside 1": lambda: _compare("lt", Op("abs", (x,), FLOAT), 1.0),
-        "finite": lambda: Op("not", (Op("isinf", (x,), BOOL),), BOOL),
+        "nonnegative": lambda: _compare("lt", x, 0.0),
+        "positive": lambda: _compare("le", x, 0.0),
+        "above -1": lambda: _compare("le", x, -1.0),
+        "above 1": lambda: _compare("lt", x, 1.0),
+        "unit": lambda: _compare("gt", Op("abs", (x,), FLOAT), 1.0),
+        "inside 1": lambda: _compare("ge", Op("abs", (x,), FLOAT), 1.0),
+        "finite": lambda: Op("isinf", (x,), BOOL),
     }
-    inside = tests.get(kind)
-    return None if inside is None else Op("or", (inside(), nan), BOOL)
+    outside = tests.get(kind)
+    return None if outside is None else outside()
 
 
 def _real(call: Bound, name: str) -> Expr:
@@ -83,11 +93,15 @@ def _within(call: Bound, kind: str, op: str, name: str, argument: Expr) -> Expr:
     """The value of a function, after the tests that Python makes."""
     emitter = call.builder.emitter
     x = emitter.snapshot(argument, "x")
-    inside = _domain(kind, x)
-    if inside is not None:
-        emitter.check(inside, "ValueError", _DOMAIN)
+    outside = _outside(kind, x)
+    if outside is not None:
+        emitter.check(Op("not", (outside,), BOOL), "ValueError", _DOMAIN)
     result: Expr = Op(op, (x,), FLOAT, emitter.span)
-    if kind == "overflow":
+    if name in _LARGEST:
+        size = Op("abs", (x,), FLOAT) if name in ("sinh", "cosh") else x
+        over = Op("and", (_compare("gt", size, _LARGEST[name]), _compare("lt", size, math.inf)), BOOL)
+        emitter.check(Op("not", (over,), BOOL), "OverflowError", "math range error")
+    elif kind == "overflow":
         result = emitter.snapshot(result, name)
         fine = Op("or", (Op("isfinite", (result,), BOOL), Op("not", (Op("isfinite", (x,), BOOL),), BOOL)), BOOL)
         emitter.check(fine, "OverflowError", "math range error")
@@ -219,7 +233,7 @@ def _integers(call: Bound) -> list[Expr]:
     values = []
     for value in call.rest:
         if not isinstance(value, Scalar) or value.type.dtype.kind not in "biu":
-            raise Unsupported(call.builder.emitter.span, f"TypeError: {call.name}() of something that is not an integer")
+            raise Unsupported(call.builder.emitter.span, f"TypeError: {call.name}() of what is not an integer")
         values.append(as_int(value.expr))
     return values
 
@@ -321,6 +335,24 @@ def _hypot(call: Bound) -> Value:
     for value in values[1:]:
         result = Op("hypot", (result, value), FLOAT)
     return Scalar(result)
+
+
+@native(math.dist, parameters="p q", name="math.dist")
+def _dist(call: Bound) -> Value:
+    left, right = call.need("p"), call.need("q")
+    if not isinstance(left, Tuple) or not isinstance(right, Tuple) or len(left.items) != len(right.items):
+        raise Unsupported(call.builder.emitter.span, "math.dist() of anything but two literal points")
+    gaps = [call.builder.scalar_binary("sub", *pair) for pair in zip(*(_floats(p, call) for p in (left, right)))]
+    result: Expr = Const(0.0, FLOAT)
+    for gap in gaps:
+        result = Op("hypot", (result, gap.expr), FLOAT)
+    return Scalar(result)
+
+
+def _floats(point: Tuple, call: Bound) -> list[Scalar]:
+    if any(not isinstance(item, Scalar) or item.type.dtype.is_complex for item in point.items):
+        raise Unsupported(call.builder.emitter.span, "TypeError: math.dist() of points that are not of real numbers")
+    return [Scalar(arith.cast(item.expr, FLOAT)) for item in point.items if isinstance(item, Scalar)]
 
 
 @composed(math.prod, name="math.prod")

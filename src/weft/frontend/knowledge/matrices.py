@@ -312,5 +312,13 @@ _alias(np.linalg.cross, np.cross, "x1 x2 axis", least=1)
 _alias(np.linalg.vecdot, getattr(np, "vecdot", None), "x1 x2 axis", least=1)
 _alias(np.linalg.matrix_transpose, np.swapaxes, "x", 2, axis1=Scalar(integer(-1)), axis2=Scalar(integer(-2)))
 _alias(np.linalg.diagonal, np.diagonal, "x", 2, axis1=Scalar(integer(-2)), axis2=Scalar(integer(-1)))
-_alias(np.linalg.vector_norm, np.linalg.norm, "x axis keepdims ord", 1, 1)
 _alias(np.linalg.matrix_norm, np.linalg.norm, "x keepdims ord", 2, 2, ord=Object("fro"))
+
+
+@native(np.linalg.vector_norm, parameters="x axis keepdims ord", name="vector_norm", only={"axis": "one axis"})
+def _vector_norm(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    array = arrays.as_array(call.need("x"), emitter)
+    axis = -1 if array.rank == 1 and call.get("axis") is None else constant_int(call.need("axis"), emitter)
+    named = {name: call.need(name) for name in ("keepdims", "ord") if name in call.given}
+    return _other(call, np.linalg.norm, array, axis=Scalar(integer(axis)), **{"ord": Scalar(integer(2)), **named})

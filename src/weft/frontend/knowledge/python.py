@@ -17,7 +17,7 @@ from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.ufuncs import elements
-from weft.frontend.values import Array, Iterable, Object, Range, Records, Scalar, Slice, Tuple, Value, describe
+from weft.frontend.values import Array, Dict, Iterable, Object, Range, Records, Scalar, Slice, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Var
 from weft.ir.program import Loop, Stmt
@@ -40,6 +40,8 @@ def _len(call: Bound) -> Value:
         return Scalar(value.shape[0])
     if isinstance(value, Tuple):
         return Scalar(Const(len(value.items), INT))
+    if isinstance(value, Dict):
+        return Scalar(call.builder.dict_length(value))
     if isinstance(value, Records):
         return Scalar(Read(value.growing.length, (), INT))
     if isinstance(value, Range):
@@ -512,15 +514,6 @@ def _register_type(kind: type) -> None:
 for _kind in (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float32,
               np.float64, np.complex64, np.complex128, np.intp, np.longlong, np.ulonglong, np.intc, np.uintc):  # fmt: skip
     _register_type(_kind)
-
-
-@native(parameters="a", method="item")
-def _item(call: Bound) -> Value:
-    value = call.need("a")
-    if not isinstance(value, Scalar):
-        raise Unsupported(call.builder.emitter.span, "item() of an array")
-    kinds = {"b": PYBOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX}
-    return Scalar(arith.cast(value.expr, kinds[value.type.dtype.kind]))
 
 
 def _conjugate(call: Bound) -> Value:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +13,12 @@ from weft.frontend import arith, arrays
 from weft.frontend.constants import constant, constant_axis, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.compose import at_least
 from weft.frontend.knowledge.reductions import reduced_in, sum_type
-from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.reshaping import flattened
+from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.shaping import joined
-from weft.frontend.knowledge.ufuncs import Meaning, deliver, operation
+from weft.frontend.knowledge.ufuncs import Meaning, as_plain, deliver, operation
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.frontend.writing import (
     at_least_one,
@@ -133,12 +135,62 @@ def _gradient(call: Bound) -> Value:
     steps: list[Value] = list(call.rest) or [Scalar(Const(1.0, FLOAT))]
     if len(steps) == 1:
         steps *= len(axes)
-    if len(steps) != len(axes) or not all(isinstance(step, Scalar) for step in steps):
-        raise Unsupported(emitter.span, "np.gradient with spacing that is not one number for each axis")
-    results = tuple(
-        _slope(call, array, axis, step, order) for axis, step in zip(axes, steps) if isinstance(step, Scalar)
-    )
+    if len(steps) != len(axes):
+        raise Unsupported(emitter.span, "TypeError: np.gradient with a spacing that does not fit the axes")
+    results = tuple(_along(call, array, axis, step, order) for axis, step in zip(axes, steps))
     return results[0] if len(results) == 1 else Tuple(results)
+
+
+def _along(call: Bound, array: Array, axis: int, step: Value, order: int) -> Value:
+    """The gradient along one axis: `step` is the distance of the points, or says where they are."""
+    if isinstance(step, Scalar):
+        return _slope(call, array, axis, step, order)
+    emitter = call.builder.emitter
+    places = arrays.as_array(as_plain(_as_sequence(call, step)), emitter)
+    if places.rank != 1 or places.type.dtype.kind not in "if" or places.type.dtype is DType.F32:
+        raise Unsupported(emitter.span, "np.gradient with this spacing")
+    given = {"f": array, "x": places, "axis": Scalar(integer(axis)), "edge_order": Scalar(integer(order))}
+    return call.builder.expand(_gradient_between, given)
+
+
+def _as_sequence(call: Bound, value: Value) -> Value:
+    return call.builder.array_of(value, None) if isinstance(value, Tuple) else value
+
+
+def _gradient_between(f: Any, x: Any, axis: Any, edge_order: Any) -> Any:
+    """The gradient between points at any distance, of second order inside."""
+    if len(x) != f.shape[axis]:
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    at_least(f.shape[axis], edge_order + 1)
+    result = np.empty(f.shape, dtype=np.result_type(f, 1.0) if f.dtype.kind in ("f", "c") else np.float64)
+    value, slope = np.moveaxis(f, axis, 0), np.moveaxis(result, axis, 0)
+    gaps = np.diff(x)
+    if np.all(gaps == gaps[0]):
+        step = gaps[0]
+        slope[1:-1] = (value[2:] - value[:-2]) / (2.0 * step)
+        if edge_order == 1:
+            slope[0] = (value[1] - value[0]) / step
+            slope[-1] = (value[-1] - value[-2]) / step
+        else:
+            slope[0] = -1.5 / step * value[0] + 2.0 / step * value[1] + -0.5 / step * value[2]
+            slope[-1] = 0.5 / step * value[-3] + -2.0 / step * value[-2] + 1.5 / step * value[-1]
+    else:
+        d, e = gaps[:-1].reshape((-1,) + (1,) * (f.ndim - 1)), gaps[1:].reshape((-1,) + (1,) * (f.ndim - 1))
+        a, b, c = -e / (d * (d + e)), (e - d) / (d * e), d / (e * (d + e))
+        slope[1:-1] = a * value[:-2] + b * value[1:-1] + c * value[2:]
+        p, q, r, s = gaps[0], gaps[1], gaps[-2], gaps[-1]
+        if edge_order == 1:
+            slope[0] = (value[1] - value[0]) / p
+            slope[-1] = (value[-1] - value[-2]) / s
+        else:
+            slope[0] = (
+                -(2.0 * p + q) / (p * (p + q)) * value[0] + (p + q) / (p * q) * value[1] - p / (q * (p + q)) * value[2]
+            )
+            slope[-1] = (
+                s / (r * (r + s)) * value[-3] - (s + r) / (r * s) * value[-2]
+                + (2.0 * s + r) / (s * (r + s)) * value[-1]
+            )
+    return result
 
 
 def _slope(call: Bound, array: Array, axis: int, step: Scalar, order: int) -> Array:
@@ -284,9 +336,12 @@ def _correlate(call: Bound) -> Value:
 # --- interpolation --------------------------------------------------------------------------------------------------
 
 
-@native(np.interp, parameters="x xp fp left right")
+@native(np.interp, parameters="x xp fp left right period")
 def _interp(call: Bound) -> Value:
     emitter = call.builder.emitter
+    if call.get("period") is not None:
+        given = {name: value for name, value in call.given.items() if name not in ("left", "right")}
+        return call.builder.expand(_interp_periodic, given)
     x, points, values = (operand(call, name) for name in ("x", "xp", "fp"))
     if points.rank != 1 or values.rank != 1 or any(a.type.dtype.is_complex for a in (x, points, values)):
         raise Unsupported(emitter.span, "np.interp of matrices or complex numbers")
@@ -314,6 +369,18 @@ def _interp(call: Bound) -> Value:
         if result is not None:
             emitter.assign((), result.name, place, answer.value)
     return Scalar(emitter.snapshot(answer.value, "interp")) if result is None else arrays.of_buffer(result)
+
+
+def _interp_periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:
+    """The points of one period, and one more at either end."""
+    if period == 0:
+        raise ValueError("period must be a non-zero value")
+    length = abs(period)
+    places = np.asarray(xp) % length
+    order = np.argsort(places)
+    places, values = places[order], np.asarray(fp)[order]
+    places = np.concatenate((places[-1:] - length, places, places[:1] + length))
+    return np.interp(x % length, places, np.concatenate((values[-1:], values, values[:1])))
 
 
 def _between(

@@ -127,7 +127,7 @@ def _within(index: Array, extent: Expr, mode: str) -> Array:
     return index if mode == "raise" else Array(index.shape, I64, element, cost=index.cost + 2)
 
 
-def _as_index(array: Array, emitter: Emitter) -> Array:
+def as_index(array: Array, emitter: Emitter) -> Array:
     if array.type.dtype is DType.BOOL or not array.type.dtype.is_integer or array.type.dtype is DType.U64:
         raise Unsupported(emitter.span, f"an index array of {array.type}", "use int64")
     return array
@@ -136,7 +136,7 @@ def _as_index(array: Array, emitter: Emitter) -> Array:
 @native(np.take, parameters="a indices axis out mode", method="take")
 def _take(call: Bound) -> Value:
     emitter = call.builder.emitter
-    array, index = operand(call, "a"), _as_index(operand(call, "indices"), emitter)
+    array, index = operand(call, "a"), as_index(operand(call, "indices"), emitter)
     if call.get("out") is not None:
         raise Unsupported(emitter.span, "out= of np.take()")
     axis = axis_of(call, array.rank)
@@ -154,17 +154,17 @@ def _take(call: Bound) -> Value:
 @native(np.take_along_axis, parameters="arr indices axis")
 def _take_along_axis(call: Bound) -> Value:
     emitter = call.builder.emitter
-    array, index = operand(call, "arr"), _as_index(operand(call, "indices"), emitter)
+    array, index = operand(call, "arr"), as_index(operand(call, "indices"), emitter)
     axis = axis_of(call, array.rank, default=-1)
     if axis is None:
         array, axis = flattened(array, emitter), 0
     if index.rank != array.rank:
         raise Unsupported(emitter.span, "ValueError: `indices` and `arr` must have the same number of dimensions")
-    keys: list[Value] = [index if k == axis else _along(array.shape[k], k, array.rank) for k in range(array.rank)]
+    keys: list[Value] = [index if k == axis else ranges_along(array.shape[k], k, array.rank) for k in range(array.rank)]
     return indexing.subscript(array, Tuple(tuple(keys)), emitter)
 
 
-def _along(extent: Expr, axis: int, rank: int) -> Array:
+def ranges_along(extent: Expr, axis: int, rank: int) -> Array:
     """0, 1, ... along one axis, stretched over the others."""
     shape = tuple(extent if k == axis else ONE for k in range(rank))
     return Array(shape, I64, lambda at: arith.cast(at[axis], I64))
@@ -173,7 +173,7 @@ def _along(extent: Expr, axis: int, rank: int) -> Array:
 @native(np.choose, parameters="a choices", method="choose")
 def _choose(call: Bound) -> Value:
     emitter = call.builder.emitter
-    index = arrays.evaluated(_as_index(operand(call, "a"), emitter), emitter)
+    index = arrays.evaluated(as_index(operand(call, "a"), emitter), emitter)
     given = call.need("choices")
     if isinstance(given, Array):
         raise Unsupported(emitter.span, "np.choose from the rows of an array", "pass a list of arrays")
@@ -210,7 +210,7 @@ def _put(call: Bound) -> Value:
     if not isinstance(array, Array) or array.view is None:
         raise Unsupported(emitter.span, "np.put into something that is not an array in memory")
     view = array.view
-    index = flattened(_as_index(operand(call, "ind"), emitter), emitter)
+    index = flattened(as_index(operand(call, "ind"), emitter), emitter)
     values = flattened(operand(call, "v"), emitter)
     index, values = (
         arrays.materialise(part, emitter) if part.cost or may_share(part, view.buffer, emitter) else part

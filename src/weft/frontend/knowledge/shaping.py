@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays
+from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant, constant_axis, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import dtype_named, shape_of
-from weft.frontend.knowledge.reshaping import flattened
+from weft.frontend.knowledge.reshaping import flattened, reshaped
 from weft.frontend.knowledge.ufuncs import as_plain
 from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Const, Expr, Op
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
 from weft.ir.types import BOOL, INT, DType, ScalarType, promote
 
 
@@ -67,19 +69,31 @@ def _swapaxes(call: Bound) -> Value:
 
 @native(np.moveaxis, parameters="a source destination")
 def _moveaxis(call: Bound) -> Value:
-    array = _operand(call)
-    source, target = (constant_int(call.need(n), call.builder.emitter) % array.rank for n in ("source", "destination"))
-    order = [axis for axis in range(array.rank) if axis != source]
-    order.insert(target, source)
+    array, emitter = _operand(call), call.builder.emitter
+    given = [constant(call.need(name), emitter) for name in ("source", "destination")]
+    source, target = (
+        arrays.normalise_axes(tuple(axes) if isinstance(axes, (tuple, list)) else axes, array.rank, emitter)
+        for axes in given
+    )
+    if len(source) != len(target):
+        raise Unsupported(
+            emitter.span, "ValueError: `source` and `destination` arguments must have the same number of elements"
+        )
+    order = [axis for axis in range(array.rank) if axis not in source]
+    for place, axis in sorted(zip(target, source)):
+        order.insert(place, axis)
     return permuted(array, tuple(order))
 
 
 @native(np.expand_dims, parameters="a axis")
 def _expand_dims(call: Bound) -> Value:
-    array = _operand(call)
-    axis = constant_int(call.need("axis"), call.builder.emitter) % (array.rank + 1)
-    shape = (*array.shape[:axis], ONE, *array.shape[axis:])
-    return arrays.remap(array, shape, lambda at: at[:axis] + at[axis + 1 :])
+    array, emitter = _operand(call), call.builder.emitter
+    given = constant(call.need("axis"), emitter)
+    wanted = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    axes = arrays.normalise_axes(wanted, array.rank + len(wanted), emitter)
+    own = iter(array.shape)
+    shape = tuple(ONE if axis in axes else next(own) for axis in range(array.rank + len(axes)))
+    return arrays.remap(array, shape, lambda at: tuple(i for axis, i in enumerate(at) if axis not in axes))
 
 
 @native(np.squeeze, parameters="a axis", method="squeeze")
@@ -173,38 +187,76 @@ def _fill(call: Bound) -> Value:
 # --- parts and joins ------------------------------------------------------------------------------------------------
 
 
-def diagonal(array: Array, emitter: Emitter) -> Array:
-    extent = array.shape[0]
-    if ix.difference(array.shape[0], array.shape[1]) != 0:
-        extent = emitter.snapshot(Op("minimum", (array.shape[0], array.shape[1]), INT), "n")
-    return arrays.remap(array, (extent,), lambda at: (at[0], at[0]))
+def diagonal(array: Array, emitter: Emitter, offset: int = 0) -> Array:
+    """The elements a[k, k + offset] of a matrix, as a view."""
+    below, right = integer(max(-offset, 0)), integer(max(offset, 0))
+    rows, columns = ix.sub(array.shape[0], below), ix.sub(array.shape[1], right)
+    extent = rows
+    if ix.difference(rows, columns) != 0:
+        extent = emitter.snapshot(Op("minimum", (rows, columns), INT), "n")
+    if offset and not emitter.assure(extent, "RuntimeError"):
+        extent = emitter.snapshot(Op("maximum", (extent, ZERO), INT), "n")
+    return arrays.remap(array, (extent,), lambda at: (ix.add(at[0], below), ix.add(at[0], right)))
 
 
-@native(np.diag, parameters="a")
+def _offset(call: Bound) -> int:
+    given = call.get("k")
+    return 0 if given is None else constant_int(given, call.builder.emitter)
+
+
+@native(np.diag, parameters="v k", ranks=(1, 2))
 def _diag(call: Bound) -> Value:
-    array = _operand(call)
+    array, offset = _operand(call, "v"), _offset(call)
     if array.rank == 2:
-        return arrays.read_only(diagonal(array, call.builder.emitter))
+        return arrays.read_only(diagonal(array, call.builder.emitter, offset))
+    if array.rank != 1:
+        raise Unsupported(call.builder.emitter.span, "ValueError: Input must be 1- or 2-d.")
+    return diagonal_matrix(array, offset)
+
+
+def diagonal_matrix(array: Array, offset: int) -> Array:
+    """A vector on a diagonal, zeros elsewhere."""
     zero = arith.cast(Const(0, INT), array.type)
+    extent = ix.add(array.shape[0], integer(abs(offset)))
 
     def element(at: Index) -> Expr:
-        return Op("select", (Op("eq", (at[0], at[1]), BOOL), array.element((at[0],)), zero), array.type)
+        # Outside the vector its first element is read, and not taken.
+        place = at[0] if offset >= 0 else at[1]
+        inside = Op("eq", (ix.add(at[0], integer(offset)), at[1]), BOOL)
+        if not offset:
+            return Op("select", (inside, array.element((place,)), zero), array.type)
+        return Op("select", (inside, array.element((Op("select", (inside, place, ZERO), INT),)), zero), array.type)
 
-    return Array((array.shape[0], array.shape[0]), array.type, element, cost=array.cost + 1)
+    return Array((extent, extent), array.type, element, cost=array.cost + 2)
+
+
+@native(np.diagflat, parameters="v k")
+def _diagflat(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    array = arrays.evaluated(flattened(_operand(call, "v"), emitter), emitter)
+    if not emitter.assure(ix.sub(array.shape[0], ONE), "RuntimeError"):
+        emitter.check(Op("gt", (array.shape[0], ZERO), BOOL), "RuntimeError", "np.diagflat of nothing")
+    return diagonal_matrix(array, _offset(call))
 
 
 def _triangle(function: object, op: str) -> None:
-    @native(function, parameters="a k")
+    @native(function, parameters="m k")
     def build(call: Bound) -> Value:
-        array = _operand(call)
-        if array.rank != 2:
-            raise Unsupported(call.builder.emitter.span, f"{call.name}() of an array that is not a matrix")
+        array = _operand(call, "m")
+        if array.rank < 1:
+            raise Unsupported(call.builder.emitter.span, f"{call.name}() of a number")
+        if array.rank == 1:
+            array = arrays.remap(array, array.shape * 2, lambda at: at[1:])
         offset = call.get("k")
-        shift = ZERO if offset is None else Const(constant_int(offset, call.builder.emitter), INT)
+        shift: Expr = ZERO
+        if offset is not None:
+            if not isinstance(offset, Scalar) or not offset.type.dtype.is_integer:
+                raise Unsupported(call.builder.emitter.span, f"k of {call.name}() that is not an integer")
+            shift = call.builder.emitter.snapshot(arith.cast(offset.expr, INT), "k")
         zero = arith.cast(Const(0, INT), array.type)
 
         def element(at: Index) -> Expr:
-            inside = Op(op, (at[1], ix.add(at[0], shift)), BOOL)
+            inside = Op(op, (at[-1], ix.add(at[-2], shift)), BOOL)
             return Op("select", (inside, array.element(at), zero), array.type)
 
         return Array(array.shape, array.type.strong, element, cost=array.cost + 1)
@@ -214,13 +266,36 @@ _triangle(np.triu, "ge")
 _triangle(np.tril, "le")
 
 
+def _sequence(call: Bound, name: str) -> list[Array]:
+    """A sequence of arrays; lists and numbers among them become arrays."""
+    emitter = call.builder.emitter
+    given = call.need(name)
+    if isinstance(given, Array) and given.rank:
+        known = arrays.constant_shape(given.shape[:1])
+        count = known[0] if known is not None else emitter.sample_value(emitter.resolve(given.shape[0]))
+        if count is None or not 0 < count <= 16:
+            raise Unsupported(emitter.span, f"{call.name}() of the rows of an array", "pass a list of arrays")
+        emitter.same_size(given.shape[0], integer(count), "RuntimeError", "")
+        rows = arrays.as_array(as_plain(given), emitter)
+        return [arrays.remap(rows, rows.shape[1:], lambda at, k=k: (integer(k), *at)) for k in range(count)]  # type: ignore[misc]
+    if not isinstance(given, Tuple):
+        raise Unsupported(emitter.span, f"{call.name}() of something that is not a tuple or list of arrays")
+    return [
+        call.builder.array_of(item, None) if isinstance(item, Tuple) else _strong(item, emitter)
+        for item in given.items
+    ]
+
+
+def _strong(item: Value, emitter: Emitter) -> Array:
+    array = arrays.as_array(as_plain(masks.settled(item, emitter)), emitter)
+    of = array.type.strong
+    return array if array.type == of else replace(array, type=of, element=lambda at: arith.cast(array.element(at), of))
+
+
 @native(np.concatenate, parameters="arrays axis")
 def _concatenate(call: Bound) -> Value:
     emitter = call.builder.emitter
-    given = call.need("arrays")
-    if not isinstance(given, Tuple):
-        raise Unsupported(emitter.span, "np.concatenate of something that is not a tuple or list of arrays")
-    parts = [arrays.as_array(as_plain(item), emitter) for item in given.items]
+    parts = _sequence(call, "arrays")
     if "axis" in call.given and call.get("axis") is None:
         return joined([flattened(part, emitter) for part in parts], 0, emitter)
     axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter)
@@ -259,10 +334,7 @@ def _stack(function: object) -> None:
     @native(function, parameters="arrays axis" if function is np.stack else "tup")
     def build(call: Bound) -> Value:
         emitter = call.builder.emitter
-        given = call.need("arrays" if function is np.stack else "tup")
-        if not isinstance(given, Tuple):
-            raise Unsupported(emitter.span, f"{call.name}() of something that is not a tuple or list of arrays")
-        parts = [arrays.as_array(as_plain(item), emitter) for item in given.items]
+        parts = _sequence(call, "arrays" if function is np.stack else "tup")
         if function is not np.stack:
             parts = [flattened(part, emitter) if not part.rank else part for part in parts]
         if len({part.rank for part in parts}) != 1:
@@ -287,23 +359,36 @@ for _function in (np.stack, np.hstack, np.vstack):
 
 @native(np.roll, parameters="a shift axis")
 def _roll(call: Bound) -> Value:
-    array = _operand(call)
-    emitter = call.builder.emitter
-    axis = constant_axis(call.get("axis"), emitter)
-    if axis is None and array.rank == 1:
-        axis = 0
-    if not isinstance(axis, int):
-        raise Unsupported(emitter.span, "np.roll along several axes", "roll one axis after the other")
-    axis %= array.rank
-    shift = call.need("shift")
-    if not isinstance(shift, Scalar):
-        raise Unsupported(emitter.span, "np.roll by several shifts")
+    array, emitter = _operand(call), call.builder.emitter
+    axis, shift = constant_axis(call.get("axis"), emitter), call.need("shift")
+    shifts = list(shift.items) if isinstance(shift, Tuple) else [shift]
+    if not all(isinstance(item, Scalar) and item.type.dtype.is_integer for item in shifts):
+        raise Unsupported(emitter.span, "np.roll by shifts that are not integers")
+    amounts = [arith.cast(item.expr, INT) for item in shifts if isinstance(item, Scalar)]
+    if axis is None:
+        shape = array.shape
+        line = flattened(array, emitter)
+        for amount in amounts:
+            line = rolled(line, amount, 0, emitter)
+        return reshaped(line, shape, emitter) if array.rank != 1 else line
+    axes = [a % array.rank for a in ((axis,) if isinstance(axis, int) else axis) if -array.rank <= a < array.rank]
+    if len(axes) != (1 if isinstance(axis, int) else len(axis)):
+        raise Unsupported(emitter.span, f"AxisError: axis {axis} is out of bounds")
+    count = max(len(axes), len(amounts))
+    if len(axes) not in (1, count) or len(amounts) not in (1, count):
+        raise Unsupported(emitter.span, "ValueError: 'shift' and 'axis' should be scalars or 1D sequences")
+    for amount, k in zip(amounts * (count if len(amounts) == 1 else 1), axes * (count if len(axes) == 1 else 1)):
+        array = rolled(array, amount, k, emitter)
+    return array
+
+
+def rolled(array: Array, shift: Expr, axis: int, emitter: Emitter) -> Array:
+    """Two copies: the part that moves up, and the part that wraps around."""
     source = arrays.evaluated(array, emitter)
     extent = source.shape[axis]
     buffer = emitter.allocate("rolled", source.type.strong, source.shape)
     whole = arrays.of_buffer(buffer)
-    amount = emitter.snapshot(Op("mod", (arith.cast(shift.expr, INT), Op("maximum", (extent, ONE), INT)), INT), "shift")
-    # Two copies: the part that moves up, and the part that wraps around.
+    amount = emitter.snapshot(Op("mod", (shift, Op("maximum", (extent, ONE), INT)), INT), "shift")
     for count, read_from, write_to in (
         (ix.sub(extent, amount), ZERO, amount),
         (amount, ix.sub(extent, amount), ZERO),

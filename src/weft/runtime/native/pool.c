@@ -1,9 +1,10 @@
 /* The fork-join pool and the answer to Ctrl-C.
 
    In: a function over [0, n) and a number of pieces. Out: every piece has been run once, on this thread and on workers that
-   were free. The cut depends on (n, tasks) alone; which thread runs a piece is decided as they come. A region waits only
-   for workers that joined it, so a sleeping worker never delays a short one. One region runs at a time: a second Python
-   thread, or a region inside a region, runs its pieces itself. */
+   were free. The cut depends on (n, tasks) alone. A thread starts with a share of the pieces that is its own, so that in
+   region after region it finds in its cache what it left there, and then helps with the shares of others. A region waits
+   only for workers that joined it, so a sleeping worker never delays a short one. One region runs at a time: a second
+   Python thread, or a region inside a region, runs its pieces itself. */
 
 #include "runtime.h"
 
@@ -34,9 +35,16 @@ static struct {
     uint32_t limit;        /* workers that may join */
     task_function function;
     void *context;
-    int64_t n, tasks, next;
+    int64_t n, tasks;
+    int shares;            /* one for each thread of the region */
     const int *interrupt;
 } pool = {.wanted = 1};
+
+/* The next piece of each share, on a cache line of its own. */
+static struct {
+    int64_t next;
+    char apart[64 - sizeof(int64_t)];
+} share[MAX_WORKERS + 1] __attribute__((aligned(64)));
 
 /* Depth of regions on this thread: a nested one runs serially. */
 static __thread int region_depth;
@@ -190,18 +198,27 @@ static void run_piece(task_function function, void *context, int64_t n, int64_t 
     function(context, begin, begin + size + (task < longer), task);
 }
 
-static void run_pieces(void)
+/* Where a share begins: as even as whole pieces allow. */
+static int64_t share_start(int64_t tasks, int64_t shares, int64_t which) { return tasks * which / shares; }
+
+static void run_pieces(int own)
 {
     task_function function = pool.function;
     void *context = pool.context;
     int64_t n = pool.n, tasks = pool.tasks, task;
-    while ((task = __atomic_fetch_add(&pool.next, 1, __ATOMIC_RELAXED)) < tasks)
-        run_piece(function, context, n, tasks, task);
+    int shares = pool.shares;
+    for (int i = 0; i < shares; i++) {
+        int which = (own + i) % shares;
+        int64_t end = share_start(tasks, shares, which + 1);
+        /* Looked at first: a share that is done already is not worth an exclusive access to its line. */
+        while (__atomic_load_n(&share[which].next, __ATOMIC_RELAXED) < end &&
+               (task = __atomic_fetch_add(&share[which].next, 1, __ATOMIC_RELAXED)) < end)
+            run_piece(function, context, n, tasks, task);
+    }
 }
 
-static void *worker_main(void *unused)
+static void *worker_main(void *number)
 {
-    (void)unused;
     region_depth = 1;
     uint32_t seen = 0;
     for (;;) {
@@ -219,7 +236,7 @@ static void *worker_main(void *unused)
         if (!joined)
             continue;
         helped_interrupt = pool.interrupt;
-        run_pieces();
+        run_pieces((int)((intptr_t)number % pool.shares));
         helped_interrupt = NULL;
         if (__atomic_sub_fetch(&pool.region, 1, __ATOMIC_ACQ_REL) == 0)
             wake(&pool.region, 1);
@@ -240,7 +257,8 @@ static void start_workers(int count)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, WORKER_STACK);
     pthread_t thread;
-    while (pool.started < count && pthread_create(&thread, &attributes, worker_main, NULL) == 0)
+    while (pool.started < count &&
+           pthread_create(&thread, &attributes, worker_main, (void *)(intptr_t)(pool.started + 1)) == 0)
         pool.started++;
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -270,7 +288,9 @@ static void rt_parallel(task_function function, void *context, int64_t n, int64_
     pool.context = context;
     pool.n = n;
     pool.tasks = tasks;
-    pool.next = 0;
+    pool.shares = helpers + 1;
+    for (int i = 0; i <= helpers; i++)
+        share[i].next = share_start(tasks, helpers + 1, i);
     pool.interrupt = f != NULL ? &f->interrupted : NULL;
     __atomic_store_n(&pool.limit, (uint32_t)helpers, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.region, REGION_OPEN, __ATOMIC_RELEASE);
@@ -278,7 +298,7 @@ static void rt_parallel(task_function function, void *context, int64_t n, int64_
     if (__atomic_load_n(&pool.sleepers, __ATOMIC_SEQ_CST) > 0)
         wake(&pool.generation, helpers);
     region_depth++;
-    run_pieces();
+    run_pieces(0);
     region_depth--;
     uint32_t region = __atomic_and_fetch(&pool.region, ~REGION_OPEN, __ATOMIC_ACQ_REL);
     while (region != 0) {

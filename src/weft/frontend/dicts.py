@@ -1,0 +1,301 @@
+"""Dictionaries and sets with keys of integers (or tuples of them).  In: what Python does with them; out: statements
+over hash tables (`weft.frontend.tables`).
+
+A dict runs through its keys in the order of their insertion, as CPython's does.  The order of a set is CPython's own:
+a set may be asked for what it holds, but is not run through in order.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from weft.frontend import arrays, tables
+from weft.frontend.emit import Restart
+from weft.frontend.lists import Lists, assembled, layout_of, numbers_of
+from weft.frontend.tables import Hashed
+from weft.frontend.values import Array, Dict, ItemType, Iterable, Object, Scalar, Tuple, Value, View
+from weft.frontend.writing import loop, when
+from weft.ir.expr import ZERO, Const, Expr, Op, Read
+from weft.ir.types import BOOL, INT, PYBOOL, ScalarType
+
+
+def types_in(layout: ItemType | None) -> list[ScalarType]:
+    """The types of the numbers of an item."""
+    if layout is None:
+        return []
+    return [of for part in layout for of in types_in(part)] if isinstance(layout, tuple) else [layout]
+
+
+class Dicts(Lists):
+    """Dictionaries and sets."""
+
+    def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
+        raise NotImplementedError
+
+    # --- making -----------------------------------------------------------------------------------------------------
+
+    def _eval_dict(self, node: ast.Dict) -> Value:
+        if any(key is None for key in node.keys):
+            raise self.unsupported(node, "a dict made from another by **")
+        keys = self.evaluate_all([key for key in node.keys if key is not None])
+        values = self.evaluate_all(node.values)
+        made = self.new_dict(node)
+        for key, value in zip(keys, values):
+            self.store_item(made, key, value, node)
+        return made
+
+    def _eval_set(self, node: ast.Set) -> Value:
+        items = self.evaluate_all(node.elts)
+        made = self.new_dict(node, is_set=True)
+        for item in items:
+            self.store_item(made, item, None, node)
+        return made
+
+    def new_dict(self, node: ast.AST, is_set: bool = False, default: Scalar | None = None) -> Dict:
+        """An empty dict; what is put into it first tells its types, and the build starts again with them."""
+        span = self.emitter.span
+        place = (hash((self.scope.path, span.line, span.column, getattr(node, "col_offset", 0))), "entries")
+        known = self.emitter.decisions.entries.get(place)
+        if known is None:
+            return Dict(None, None, None, is_set, default, place)
+        key, item = known
+        table = tables.make(self.emitter, "set" if is_set else "dict", types_in(key), types_in(item))
+        return Dict(table, key, item, is_set, default, place)
+
+    def _typed(self, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
+        """The types of a dict from its first entry; or a check that another entry has them, too."""
+        of_key, of_value = self._key_layout(key, node), None if value is None else layout_of(value)
+        if of_value is None and not base.is_set:
+            raise self.unsupported(node, "a dict of these values", "keep numbers or tuples of numbers in it")
+        if base.default is not None and not base.is_set:
+            of_value = base.default.type
+        if base.table is None:
+            self.emitter.decisions.entries[base.place] = (of_key, of_value)
+            raise Restart
+        if of_key != base.key or (value is not None and layout_of(value) != base.item):
+            raise self.unsupported(
+                node, "a dict with keys or values of different types", "keep one type of each", key=key
+            )
+
+    def _key_layout(self, key: Value, node: ast.AST) -> ItemType:
+        layout = layout_of(key)
+        if layout is None or not all(of.dtype.is_integer for of in types_in(layout)):
+            raise self.unsupported(node, "a key of this type", "use integers or tuples of integers as keys", key=key)
+        return layout
+
+    def _numbers_of_key(self, base: Dict, key: Value, node: ast.AST) -> list[Expr] | None:
+        """The numbers of a key to be looked for; None if it surely is not there."""
+        if base.table is None:
+            return None
+        if self._key_layout(key, node) != base.key:
+            raise self.unsupported(node, "a key of another type than the others", "keep one type of key", key=key)
+        return [self.emitter.snapshot(number, "key") for number in numbers_of(key)]
+
+    def add_all(self, base: Dict, items: Value, node: ast.AST) -> None:
+        """Add every item of a sequence to a set."""
+        if isinstance(items, Tuple):
+            for item in items.items:
+                self.store_item(base, item, None, node)
+            return
+        run = self.iteration(items, node)
+        with loop(self.emitter, ZERO, run.trips) as position:
+            self.store_item(base, run.item(position), None, node)
+
+    def iteration(self, value: Value, node: ast.AST | None) -> Iterable:
+        raise NotImplementedError
+
+    # --- single entries ---------------------------------------------------------------------------------------------
+
+    def store_item(self, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
+        """base[key] = value"""
+        self._typed(base, key, value, node)
+        assert base.table is not None
+        numbers = self._numbers_of_key(base, key, node)
+        assert numbers is not None
+        held = [] if value is None else [self.emitter.snapshot(number, "value") for number in numbers_of(value)]
+        Hashed(self.emitter, base.table).put(numbers, held)
+        self.emitter.mutations += 1
+
+    def item(self, base: Dict, key: Value, node: ast.AST) -> Value:
+        """base[key]"""
+        if base.table is None and base.default is not None:
+            self._typed(base, key, base.default, node)
+        numbers = self._numbers_of_key(base, key, node)
+        if numbers is None or base.table is None or base.item is None:
+            raise self.unsupported(node, "a value of a dict to which nothing has been added")
+        hashed = Hashed(self.emitter, base.table)
+        _, entry = hashed.search(numbers)
+        there = Op("ge", (entry.value, ZERO), BOOL)
+        if base.default is None:
+            self._refuse_missing(there, numbers)
+            return assembled(base.item, iter(hashed.taken(entry.value)))
+        with when(self.emitter, Op("not", (there,), BOOL)):
+            entry.set(hashed.entries.length.value)
+            hashed.insert(numbers, [base.default.expr])
+            # Room may have been made: the new entry is the last.
+            entry.set(Op("sub", (hashed.entries.length.value, Const(1, INT)), INT))
+        self.emitter.mutations += 1
+        return assembled(base.item, iter(hashed.taken(entry.value)))
+
+    def _refuse_missing(self, there: Expr, numbers: Sequence[Expr]) -> None:
+        if len(numbers) > 3:
+            raise self.unsupported(None, "a key of more than three numbers")
+        places = ", ".join(f"{{{k}}}" for k in range(len(numbers)))
+        text = places if len(numbers) == 1 else f"({places})"
+        self.emitter.check(there, "KeyError", text, tuple(numbers))
+
+    def contains(self, base: Dict, key: Value, node: ast.AST) -> Expr:
+        """key in base"""
+        numbers = self._numbers_of_key(base, key, node)
+        if numbers is None or base.table is None:
+            return Const(False, PYBOOL)
+        _, entry = Hashed(self.emitter, base.table).search(numbers)
+        found = Op("ge", (entry.value, ZERO), PYBOOL)
+        return self.emitter.snapshot(found, "found")
+
+    def delete_entry(self, base: Dict, key: Value, node: ast.AST, missing_is_fine: bool = False) -> tuple[Expr, ...]:
+        """del base[key]; the value it had."""
+        numbers = self._numbers_of_key(base, key, node)
+        if numbers is None or base.table is None:
+            if missing_is_fine:
+                return ()
+            raise self.unsupported(node, "an entry taken from a dict to which nothing has been added")
+        hashed = Hashed(self.emitter, base.table)
+        _, entry = hashed.search(numbers)
+        there = Op("ge", (entry.value, ZERO), BOOL)
+        value: tuple[Expr, ...] = ()
+        if missing_is_fine:
+            with when(self.emitter, there):
+                hashed.remove(entry.value)
+        else:
+            self._refuse_missing(there, numbers)
+            value = hashed.taken(entry.value)
+            hashed.remove(entry.value)
+        self.emitter.mutations += 1
+        return value
+
+    # --- all entries ------------------------------------------------------------------------------------------------
+
+    def dict_length(self, base: Dict) -> Expr:
+        return Const(0, INT) if base.table is None else Read(base.table.live, (), INT)
+
+    def entries_of(self, base: Dict, what: str, node: ast.AST | None, ordered: bool = True) -> Value:
+        """base.keys(), .values() or .items(), in order."""
+        if base.table is None or base.key is None:
+            return Tuple((), is_list=True)
+        if base.is_set and ordered:
+            raise self.unsupported(node, "a set in its order", "use sorted(...)")
+        hashed = Hashed(self.emitter, base.table)
+        hashed.compact()
+        keys = base.table.keys
+        layout = base.key if what == "keys" else base.item
+        length = Read(base.table.entries.length, (), INT)
+        names = base.table.entries.data[:keys] if what == "keys" else base.table.entries.data[keys:-1]
+        if what != "items" and isinstance(layout, ScalarType):
+            name, of = names[0], layout
+            shown = View(name, lambda at: at)
+            return Array((length,), of, lambda at: Read(name, at, of), shown, is_list=True)
+        key, item = base.key, base.item
+
+        def entry(q: Expr) -> Value:
+            taken = [self.emitter.snapshot(number, "entry") for number in hashed.entries.read(q)]
+            first = assembled(key, iter(taken[:keys]))
+            if what == "keys" or item is None:
+                return first
+            second = assembled(item, iter(taken[keys:-1]))
+            return second if what == "values" else Tuple((first, second))
+
+        return Iterable(length, entry)
+
+    def entry_columns(self, base: Dict) -> list[Array]:
+        """The numbers of all keys, and of all values, each in a list of its own memory."""
+        assert base.table is not None
+        hashed = Hashed(self.emitter, base.table)
+        hashed.compact()
+        count = hashed.entries.last()
+        found = []
+        for name in base.table.entries.data[:-1]:
+            of = self.emitter.buffers[name].type
+            column = Array((count,), of, lambda at, n=name, t=of: Read(n, at, t), is_list=True)  # type: ignore[misc]
+            found.append(arrays.materialise(column, self.emitter, "column"))
+        return found
+
+    # --- methods ----------------------------------------------------------------------------------------------------
+
+    def dict_method(self, base: Dict, name: str, args: list[Value], node: ast.AST) -> Value:
+        run = getattr(self, f"_dict_{name}", None)
+        only_sets = name in ("add", "discard", "remove")
+        if run is None or only_sets != base.is_set and name not in ("clear", "pop", "update"):
+            raise self.unsupported(node, f"the method {name}", receiver=base)
+        result: Value = run(base, args, node)
+        return result
+
+    def _dict_keys(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        return self.entries_of(base, "keys", node)
+
+    def _dict_values(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        return self.entries_of(base, "values", node)
+
+    def _dict_items(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        return self.entries_of(base, "items", node)
+
+    def _dict_clear(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        if base.table is not None:
+            Hashed(self.emitter, base.table).clear()
+        self.emitter.mutations += 1
+        return Object(None)
+
+    def _dict_get(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        if len(args) != 2:
+            raise self.unsupported(node, "get() without a default", "give one")
+        key, default = args
+        if base.table is None or base.item is None:
+            return default
+        if layout_of(default) != base.item:
+            raise self.unsupported(node, "a default of another type than the values", "", default=default)
+        numbers = self._numbers_of_key(base, key, node)
+        assert numbers is not None
+        hashed = Hashed(self.emitter, base.table)
+        _, entry = hashed.search(numbers)
+        return assembled(base.item, iter(hashed.value_or(entry.value, list(numbers_of(default)))))
+
+    def _dict_setdefault(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        if len(args) != 2:
+            raise self.unsupported(node, "setdefault() without a default", "give one")
+        self._typed(base, args[0], args[1], node)
+        held = [self.emitter.snapshot(number, "value") for number in numbers_of(args[1])]
+        assert base.table is not None
+        numbers = self._numbers_of_key(base, args[0], node)
+        assert numbers is not None
+        hashed = Hashed(self.emitter, base.table)
+        _, entry = hashed.search(numbers)
+        with when(self.emitter, Op("lt", (entry.value, ZERO), BOOL)):
+            hashed.insert(numbers, held)
+            entry.set(Op("sub", (hashed.entries.length.value, Const(1, INT)), INT))
+        self.emitter.mutations += 1
+        assert base.item is not None
+        return assembled(base.item, iter(hashed.taken(entry.value)))
+
+    def _dict_pop(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        if len(args) != 1 or base.is_set or base.item is None:
+            raise self.unsupported(node, "this use of pop()", receiver=base)
+        return assembled(base.item, iter(self.delete_entry(base, args[0], node)))
+
+    def _dict_add(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        if len(args) != 1:
+            raise self.unsupported(node, f"add() with {len(args)} arguments")
+        self.store_item(base, args[0], None, node)
+        return Object(None)
+
+    def _dict_remove(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        if len(args) != 1:
+            raise self.unsupported(node, f"remove() with {len(args)} arguments")
+        self.delete_entry(base, args[0], node)
+        return Object(None)
+
+    def _dict_discard(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        if len(args) != 1:
+            raise self.unsupported(node, f"discard() with {len(args)} arguments")
+        self.delete_entry(base, args[0], node, missing_is_fine=True)
+        return Object(None)

@@ -1,0 +1,110 @@
+"""Points at equal distances, of numbers or of their logarithms: linspace, logspace, geomspace."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weft.errors import Unsupported
+from weft.frontend import arith, arrays
+from weft.frontend.constants import constant_bool, constant_int
+from weft.frontend.emit import Emitter
+from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.compose import composed
+from weft.frontend.knowledge.creation import dtype_of, shape_of
+from weft.frontend.knowledge.selecting import operand
+from weft.frontend.knowledge.shaping import permuted
+from weft.frontend.values import Array, Index, Scalar, Tuple, Value
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce
+from weft.ir.types import BOOL, F64, INT, ScalarType
+
+
+@native(np.linspace, parameters="start stop num endpoint retstep dtype axis")
+def _linspace(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    ends = [operand(call, name) for name in ("start", "stop")]
+    if any(end.type.dtype.is_complex for end in ends):
+        raise Unsupported(emitter.span, "np.linspace between complex numbers")
+    shape = arrays.broadcast_shapes([end.shape for end in ends], emitter)
+    num = Scalar(Const(50, INT)) if call.get("num") is None else call.need("num")
+    length = shape_of(num, emitter)[0]
+    endpoint = constant_bool(call.get("endpoint"), emitter, True)
+    axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter)
+    axis = arrays.normalise_axes(axis, len(shape) + 1, emitter)[0]
+    start, stop = (_fixed(arrays.broadcast_to(end, shape), emitter) for end in ends)
+    parts = emitter.snapshot(arith.cast(ix.sub(length, ONE) if endpoint else length, F64), "parts")
+    points = _Points(start, stop, length, parts, endpoint, emitter)
+    of = dtype_of(call, F64)
+    line = arrays.materialise(
+        Array((length, *shape), of, lambda at: points.element(at, of), cost=3), emitter, "linspace"
+    )
+    result = permuted(line, (*range(1, axis + 1), 0, *range(axis + 1, line.rank)))
+    if not constant_bool(call.get("retstep"), emitter):
+        return result
+    missing = Const(float("nan"), F64)
+    some = Op("gt", (parts, Const(0.0, F64)), BOOL)
+    step = Array(shape, F64, lambda at: Op("select", (some, points.step(at), missing), F64), cost=1)
+    return Tuple((result, step if shape else Scalar(emitter.snapshot(step.element(()), "step"))))
+
+
+def _fixed(end: Array, emitter: Emitter) -> Array:
+    """An end as floats that stay what they are."""
+    if end.rank:
+        return arrays.evaluated(Array(end.shape, F64, lambda at: arith.cast(end.element(at), F64), cost=1), emitter)
+    value = emitter.snapshot(arith.cast(end.element(()), F64), "point")
+    return Array((), F64, lambda _: value)
+
+
+class _Points:
+    """start + k * step; where a step underflows to 0 NumPy divides last."""
+
+    def __init__(
+        self, start: Array, stop: Array, length: Expr, parts: Expr, endpoint: bool, emitter: Emitter
+    ) -> None:
+        self.start, self.stop, self.length, self.endpoint = start, stop, length, endpoint
+        self.parts = Op("maximum", (parts, Const(1.0, F64)), F64)
+        dims, at = emitter.domain(start.shape)
+        vanishes = Op("eq", (self.step(at), Const(0.0, F64)), BOOL)
+        self.vanishing = emitter.snapshot(Reduce("or", dims, vanishes, emitter.span) if dims else vanishes, "vanishing")
+
+    def width(self, at: Index) -> Expr:
+        return Op("sub", (self.stop.element(at), self.start.element(at)), F64)
+
+    def step(self, at: Index) -> Expr:
+        return Op("truediv", (self.width(at), self.parts), F64)
+
+    def element(self, at: Index, of: ScalarType) -> Expr:
+        place, rest = at[0], at[1:]
+        number = arith.cast(place, F64)
+        divided = Op("mul", (Op("truediv", (number, self.parts), F64), self.width(rest)), F64)
+        times = Op("select", (self.vanishing, divided, Op("mul", (number, self.step(rest)), F64)), F64)
+        value: Expr = Op("add", (times, self.start.element(rest)), F64)
+        if self.endpoint:
+            last = Op("and", (Op("eq", (place, ix.sub(self.length, ONE)), BOOL), Op("gt", (place, ZERO), BOOL)), BOOL)
+            value = Op("select", (last, self.stop.element(rest), value), F64)
+        if of.dtype.is_integer:
+            value = Op("floor", (value,), F64)
+        return arith.cast(value, of)
+
+
+@composed(np.logspace)
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):  # type: ignore[no-untyped-def]
+    exponents = np.linspace(start, stop, num=num, endpoint=endpoint, axis=axis)
+    if dtype is None:
+        return np.power(base, exponents)
+    return np.power(base, exponents).astype(dtype, copy=False)
+
+
+@composed(np.geomspace)
+def geomspace(start, stop, num=50, endpoint=True):  # type: ignore[no-untyped-def]
+    if start == 0 or stop == 0:
+        raise ValueError("Geometric sequence cannot include zero")
+    sign = np.sign(np.float64(start))
+    first = start / sign
+    last = stop / sign
+    result = np.logspace(np.log10(first), np.log10(last), num, endpoint=endpoint, base=10.0)
+    if num > 0:
+        result[0] = first
+        if num > 1 and endpoint:
+            result[-1] = last
+    return result * sign

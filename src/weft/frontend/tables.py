@@ -1,0 +1,183 @@
+"""Hash tables: what a dict or a set is made of.  In: keys and values as numbers; out: statements that look them up, put
+them in and take them out.
+
+The entries stand in memory that grows, in the order of their insertion, as in CPython: the numbers of the key, those of
+the value, and whether the entry is still there.  `index` leads from the hash of a key to its entry: a power of two of
+places, -1 where none leads anywhere, searched one after the other.
+
+    find(k):  p = hash(k) & mask; while index[p] >= 0 and entry[index[p]] is not k: p = (p + 1) & mask
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.frontend import arith, growing
+from weft.frontend.emit import Emitter
+from weft.frontend.growing import Cells
+from weft.frontend.values import Table
+from weft.frontend.writing import Variable, both, loop, pick, repeat, variable, when
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
+from weft.ir.program import Alloc
+from weft.ir.types import BOOL, I64, INT, DType, ScalarType
+
+_PLACES = 32
+_U64 = ScalarType(DType.U64)
+#: 2**64 over the golden ratio: multiples of it spread over all 64 bits.
+_SPREAD = 0x9E3779B97F4A7C15
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """The entries of one dict or set."""
+
+    emitter: Emitter
+    table: Table
+
+    @property
+    def entries(self) -> Cells:
+        return Cells(self.emitter, self.table.entries)
+
+    @property
+    def live(self) -> Variable:
+        """How many entries are there."""
+        return Variable(self.emitter, self.table.live, INT)
+
+    @property
+    def places(self) -> Variable:
+        return Variable(self.emitter, self.table.places, INT)
+
+    def _led_to(self, place: Expr) -> Expr:
+        return Read(self.table.index, (place,), INT)
+
+    def _key_at(self, entry: Expr) -> tuple[Expr, ...]:
+        return self.entries.read(entry)[: self.table.keys]
+
+    def value_at(self, entry: Expr) -> tuple[Expr, ...]:
+        return self.entries.read(entry)[self.table.keys : -1]
+
+    def _there(self, entry: Expr) -> Expr:
+        return self.entries.read(entry)[-1]
+
+    def _first_place(self, key: Sequence[Expr]) -> Expr:
+        """Where the search for a key begins."""
+        mixed: Expr = Const(0, _U64)
+        for number in key:
+            mixed = Op("bitxor", (mixed, arith.cast(arith.cast(number, I64), _U64)), _U64)
+            mixed = Op("mul", (mixed, Const(_SPREAD, _U64)), _U64)
+            mixed = Op("bitxor", (mixed, Op("shr", (mixed, Const(29, _U64)), _U64)), _U64)
+        return self._within(arith.cast(arith.cast(mixed, I64), INT))
+
+    def _within(self, place: Expr) -> Expr:
+        mask = Op("sub", (self.places.value, ONE), INT)
+        return Op("bitand", (place, mask), INT)
+
+    def search(self, key: Sequence[Expr]) -> tuple[Variable, Variable]:
+        """The place that leads to a key's entry, or the first free one; and the entry, -1 if there is none."""
+        emitter = self.emitter
+        place = variable(emitter, "place", self._first_place(key))
+        entry = variable(emitter, "entry", self._led_to(place.value))
+        # Entries are read also when there is none: at 0, since a comparison reads both of its sides.
+        at = Op("maximum", (entry.value, ZERO), INT)
+        same = both(self._there(at), *(Op("eq", (mine, other), BOOL) for mine, other in zip(self._key_at(at), key)))
+        going = both(Op("ge", (entry.value, ZERO), BOOL), Op("not", (same,), BOOL))
+        with repeat(emitter, going):
+            place.set(self._within(Op("add", (place.value, ONE), INT)))
+            entry.set(self._led_to(place.value))
+        return place, entry
+
+    def put(self, key: Sequence[Expr], value: Sequence[Expr]) -> None:
+        """table[key] = value"""
+        emitter = self.emitter
+        _, entry = self.search(key)
+        with when(emitter, Op("ge", (entry.value, ZERO), BOOL)):
+            self._set_value(entry.value, value)
+        with when(emitter, Op("lt", (entry.value, ZERO), BOOL)):
+            self.insert(key, value)
+
+    def _set_value(self, entry: Expr, value: Sequence[Expr]) -> None:
+        for name, number in zip(self.table.entries.data[self.table.keys :], value):
+            self.emitter.assign((), name, (entry,), number)
+
+    def insert(self, key: Sequence[Expr], value: Sequence[Expr]) -> None:
+        """A new entry for a key that is not there."""
+        emitter = self.emitter
+        entries, places = self.entries, self.places
+        full = Op("ge", (ix.mul(integer(3), entries.length.value), ix.mul(integer(2), places.value)), BOOL)
+        with when(emitter, full):
+            self.tidy()
+            crowded = Op("gt", (ix.mul(integer(3), entries.length.value), places.value), BOOL)
+            with when(emitter, crowded):
+                places.set(ix.mul(integer(4), places.value))
+            self._rebuild()
+        place, _ = self.search(key)
+        emitter.assign((), self.table.index, (place.value,), entries.length.value)
+        entries.push((*key, *value, Const(True, BOOL)))
+        self.live.set(Op("add", (self.live.value, ONE), INT))
+
+    def remove(self, entry: Expr) -> None:
+        """The entry stays where it is, marked: searches for other keys go past it."""
+        self.emitter.assign((), self.table.entries.data[-1], (entry,), Const(False, BOOL))
+        self.live.set(Op("sub", (self.live.value, ONE), INT))
+
+    def compact(self) -> None:
+        """Afterwards there are no marked entries, and entry k is the k-th in the order of insertion."""
+        gone = Op("ne", (self.live.value, self.entries.length.value), BOOL)
+        with when(self.emitter, gone):
+            self.tidy()
+            self._rebuild()
+
+    def tidy(self) -> None:
+        """Entries that are there move up over those that are not."""
+        emitter, entries = self.emitter, self.entries
+        kept = variable(emitter, "kept", ZERO)
+        with loop(emitter, ZERO, entries.last()) as entry, when(emitter, self._there(entry)):
+            entries.write(kept.value, entries.read(entry))
+            kept.set(Op("add", (kept.value, ONE), INT))
+        entries.length.set(kept.value)
+
+    def _rebuild(self) -> None:
+        """A new index over the entries, all of which are there."""
+        emitter, entries = self.emitter, self.entries
+        emitter.emit(Alloc(self.table.index, False, emitter.span))
+        self._free_places()
+        with loop(emitter, ZERO, entries.last()) as entry:
+            place = variable(emitter, "place", self._first_place(self._key_at(entry)))
+            with repeat(emitter, Op("ge", (self._led_to(place.value), ZERO), BOOL)):
+                place.set(self._within(Op("add", (place.value, ONE), INT)))
+            emitter.assign((), self.table.index, (place.value,), entry)
+
+    def _free_places(self) -> None:
+        count = self.emitter.snapshot(Op("add", (self.places.value, ZERO), INT), "places")
+        dims, at = self.emitter.domain((count,))
+        self.emitter.assign(dims, self.table.index, at, integer(-1))
+
+    def clear(self) -> None:
+        self.entries.clear()
+        self.live.set(ZERO)
+        self._free_places()
+
+    def taken(self, entry: Expr) -> tuple[Expr, ...]:
+        """The value of an entry, kept from later changes."""
+        return tuple(self.emitter.snapshot(number, "value") for number in self.value_at(entry))
+
+    def value_or(self, entry: Expr, default: Sequence[Expr]) -> tuple[Expr, ...]:
+        """The value of an entry, or another one if there is none."""
+        at = Op("maximum", (entry, ZERO), INT)
+        found = Op("ge", (entry, ZERO), BOOL)
+        pairs = zip(self.value_at(at), default)
+        return tuple(self.emitter.snapshot(pick(found, mine, other), "value") for mine, other in pairs)
+
+
+def make(emitter: Emitter, name: str, keys: Sequence[ScalarType], values: Sequence[ScalarType]) -> Table:
+    """An empty table."""
+    entries = growing.make(emitter, name, [*keys, *values, BOOL])
+    live = variable(emitter, f"{name}_live", ZERO)
+    places = variable(emitter, f"{name}_places", integer(_PLACES))
+    index = emitter.declare(f"{name}_index", INT, (places.value,))
+    emitter.emit(Alloc(index.name, False, emitter.span))
+    table = Table(entries, index.name, places.name, live.name, len(keys))
+    Hashed(emitter, table)._free_places()
+    return table
