@@ -48,9 +48,9 @@ def _best(call: Callable[[], Any]) -> float:
 
 def bandwidth() -> dict[str, float]:
     """Bytes a second by working set, the better of writing and of only reading."""
-    import weft
+    from weft.api import jit
 
-    kernels = [(weft.jit(triad), 3), (weft.jit(read_only), 2)]
+    kernels = [(jit(triad), 3), (jit(read_only), 2)]
     found = {}
     for total in WORKING_SETS:
         n = total // 24

@@ -100,7 +100,7 @@ def bound(work: Work, limits: Mapping[str, Any]) -> float | None:
         return None
     moving = work.bytes / bandwidth_at(limits["bandwidth"], work.bytes)
     computing = (work.operations or 0.0) / limits["single" if work.single else "double"]
-    return max(moving, computing)
+    return float(max(moving, computing))
 
 
 def fraction(work: Work | None, limits: Mapping[str, Any], seconds: float | None) -> float | None:

@@ -29,6 +29,7 @@ from weft.passes import (
     Remark,
     block,
     checks,
+    counters,
     forward,
     hoist,
     match,
@@ -49,6 +50,7 @@ Pass = Callable[[Program, PassContext], Program]
 #: The passes before the schedule, in order.
 PASSES: tuple[tuple[str, Pass], ...] = (
     ("simplify", simplify.run),
+    ("counters", counters.run),
     ("checks", checks.run),
     ("raise", raise_loops.run),
     ("simplify again", simplify.run),

@@ -1,4 +1,4 @@
-"""Dictionaries and sets of numbers and of tuples of numbers: as CPython, in order, and back to the caller as they are."""
+"""Dictionaries and sets of numbers and of tuples of numbers: as CPython, in order, and back to the caller."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def type_name(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"{value.dtype.name}[{','.join(':' * value.ndim)}]"
     if isinstance(value, np.generic):
-        return value.dtype.name
+        return str(value.dtype.name)
     return type(value).__name__
 
 

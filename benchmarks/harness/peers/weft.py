@@ -8,10 +8,10 @@ from benchmarks.kernels.registry import Arguments, Benchmark
 
 
 def prepare(job: Job, benchmark: Benchmark, sample: Arguments) -> Prepared:
-    import weft
+    from weft.api import jit
 
     function = benchmark.loops if job.form == LOOPS else benchmark.plain
     if function is None:
         raise Nothing("the kernel has no loop form")
-    compiled = weft.jit(fallback="error")(function)
+    compiled = jit(fallback="error")(function)
     return Prepared(lambda arguments: compiled(*arguments))

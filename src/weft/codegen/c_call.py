@@ -14,11 +14,10 @@ from weft.codegen import syntax as C
 from weft.codegen.c_expr import RT, Storage
 from weft.codegen.c_loops import Loops
 from weft.ir.expr import Const, Dim, Expr, Op, Read, Reduce, Var
-from weft.ir.index import affine
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import Accumulator, Block, Buffer, Call, Layout, Loop, LoopKind, Node, Stmt
 from weft.ir.types import INT, ScalarType
-from weft.ir.walk import fresh, rewrite, subexpressions, substitute
+from weft.ir.walk import free_vars, fresh, rewrite, subexpressions, substitute
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,7 @@ def _dimensions(node: Call) -> dict[str, Dim] | None:
     # A bound that depends on another dimension makes the domain no rectangle.
     for dim in found.values():
         for bound in (dim.lo, dim.hi):
-            form = affine(bound)
-            if form is None or form.names & set(found):
+            if free_vars(bound) & set(found):
                 return None
     return found
 

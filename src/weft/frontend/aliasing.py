@@ -56,7 +56,7 @@ def conflict(
 ) -> Conflict | None:
     """The first conflict of a program.
 
-    `given` are its giving statements, by identity; `results` the arrays of each result; `arguments` those of the caller.
+    `given` are its giving statements, by identity; `results` the arrays of each result; `arguments` the caller's.
     """
     if not any(entry.source is not None for entry in given.values()):
         return None

@@ -334,8 +334,8 @@ def checked(source: Array, array: Array, axis: int, shape: tuple[Expr, ...], emi
     """The index array with negative positions wrapped, and a check that all are within bounds."""
     extent = array.shape[axis]
     if source.rank == 0 or (source.view is None and source.cost == 0 and not shape):
-        position = position(array, axis, source.element(()), emitter)
-        return Array((), source.type, lambda _: position)
+        place = position(array, axis, source.element(()), emitter)
+        return Array((), source.type, lambda _: place)
     source = arrays.evaluated(source, emitter, "index")
     dims, at = emitter.domain(shape)
     raw = arith.cast(source.element(at), INT)

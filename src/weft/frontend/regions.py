@@ -23,6 +23,7 @@ from weft.frontend.source import Source
 
 REGION = "__weft_region_"
 _BARRIERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _SUSPENDS = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
 
 
@@ -65,6 +66,7 @@ class _Splitter:
         self.liveness = Liveness(tree.body)
         self.locals = assigned(tree.body) | {a.arg for a in tree.args.args}
         self.regions: list[Region] = []
+        self.nested = [node for statement in tree.body for node in ast.walk(statement) if isinstance(node, _FUNCTIONS)]
         # A region that is the whole body again would be split forever.
         self.whole = statements
 
@@ -112,7 +114,7 @@ class _Splitter:
         if not run or not _worthwhile(run) or len(run) == self.whole:
             return run
         returns = any(isinstance(node, ast.Return) for statement in run for node in ast.walk(statement))
-        if (returns and not tail) or _escapes(run):
+        if (returns and not tail) or _escapes(run) or self._shares_names(run):
             return run
         reads = sorted(_upward(run) & self.locals | (_upward(run) & bound))
         if not set(reads) <= bound:
@@ -122,6 +124,25 @@ class _Splitter:
         if not returns and not set(writes) <= bound | surely_assigned(run):
             return run
         return [self._outline(run, reads, [] if returns else writes, returns)]
+
+    def _shares_names(self, run: list[ast.stmt]) -> bool:
+        """Whether a nested function sees a variable that the run gets as a copy, or gives away."""
+        nodes = [node for statement in run for node in ast.walk(statement)]
+        inner = {id(node) for node in nodes}
+        mentioned = {node.id for node in nodes if isinstance(node, ast.Name)}
+        live = self.liveness.live_after(run[-1])
+        for function in self.nested:
+            changed = {name for node in ast.walk(function) if isinstance(node, ast.Nonlocal) for name in node.names}
+            if changed & mentioned:
+                return True
+            seen = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)} & self.locals
+            if id(function) not in inner:
+                if seen & assigned(run):
+                    return True
+            elif seen and (isinstance(function, ast.Lambda) or function.name in live):
+                # A function that outlives the run would keep the run's variables.
+                return True
+        return False
 
     def _outline(self, run: list[ast.stmt], reads: Sequence[str], writes: Sequence[str], returns: bool) -> ast.stmt:
         name = f"{REGION}{len(self.regions)}"

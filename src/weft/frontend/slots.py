@@ -1,8 +1,8 @@
 """Variables that hold arrays and that a loop carries or branches merge.  In: values assigned to such a name; out: one
 buffer that holds whichever array the name denotes, and the statements that put it there.
 
-An array of always the same size is stored into the buffer.  If the size changes (`z = z[keep]`, `a = np.append(a, x)`) it
-is kept in scalars, and the buffer has a twin: the new array is made there, and then the two change places.
+An array of always the same size is stored into the buffer.  If the size changes (`z = z[keep]`) it is kept in scalars,
+and the buffer has a twin: the new array is made there, and then the two change places.
 
     z = z[keep]     -->     n = count; alloc twin; twin[k] = ...; rebind z, twin = twin, z
 """

@@ -33,11 +33,14 @@ from weft.ir.walk import (
 from weft.passes import PassContext
 from weft.passes.lower import Workspace
 from weft.passes.rewrite_dims import renamed_domain
+from weft.passes.triangles import panels, sheared
 
 PASS = "match"
 _DTYPES = (DType.F32, DType.F64, DType.C64, DType.C128)
 # Multiplications above which a call beats our own loops (a call costs some tens of nanoseconds).
 THRESHOLDS = {"gemm": 64.0, "gemv": 200.0, "dot": 256.0}
+# The same for products over a triangle, which need a few rows to make a matrix.
+PANELS = 30000.0
 # Above this the library would split a dot product by its own number of threads: the sum would depend on it.
 DOT_LIMIT = 10000.0
 # Matrix products up to so many multiplications are computed by one thread of the library: many of them at once do not
@@ -302,6 +305,7 @@ class _Extraction:
     before: list[Node] = field(default_factory=list)
     tests: list[Expr] = field(default_factory=list)
     products: list[Product] = field(default_factory=list)
+    in_place: bool = True
 
 
 @dataclass
@@ -331,7 +335,7 @@ class _Matcher:
         if isinstance(product, Product):
             test = self.worthwhile(product)
             return (If(test, self.call(stmt, product), (stmt,), span=stmt.span),)
-        return self.prepared(stmt) or self.extracted(stmt)
+        return self.prepared(stmt) or self.extracted(stmt) or self.triangular(stmt)
 
     def prepared(self, stmt: Stmt) -> Block | None:
         """The statement as a matrix product of operands that are computed before; None if it is none."""
@@ -391,15 +395,7 @@ class _Matcher:
         batch, names = renamed_domain(outer, self.workspace.new_var)
         one = self._substituted(replace(stmt, domain=tuple(dim for dim in stmt.domain if dim not in outer)), names)
         found = _Extraction()
-
-        def visit(expr: Expr) -> Expr:
-            if isinstance(expr, Op) and expr.op == "select":
-                return expr  # a branch not taken may read out of bounds
-            if isinstance(expr, Reduce):
-                return self._own_statement(expr, one, found) or expr
-            return map_children(expr, visit)
-
-        value = visit(one.value)
+        value = self._with_products(one, found)
         if not found.before:
             return None
         test = found.tests[0]
@@ -409,6 +405,34 @@ class _Matcher:
         for dim in reversed(batch):
             then = (Loop(dim, then, span=stmt.span),)
         return (If(test, then, (stmt,), span=stmt.span),)
+
+    def _with_products(self, stmt: Stmt, found: _Extraction) -> Expr:
+        """The value of a statement that reads the products in it from memory."""
+
+        def visit(expr: Expr) -> Expr:
+            if isinstance(expr, Op) and expr.op == "select":
+                return expr  # a branch not taken may read out of bounds
+            if isinstance(expr, Reduce):
+                return self._own_statement(expr, stmt, found) or expr
+            return map_children(expr, visit)
+
+        return visit(stmt.value)
+
+    def triangular(self, stmt: Stmt) -> Block | None:
+        """A product over a triangle, panel by panel; see `triangles`."""
+        for whole in (stmt, sheared(stmt, self.workspace.new_var)):
+            split = "" if whole is None else panels(whole, self.workspace.new_var)
+            if whole is None or isinstance(split, str):
+                continue
+            found = _Extraction(in_place=False)
+            value = self._with_products(replace(whole, domain=(split.rows, split.columns)), found)
+            if len(found.products) != 1 or found.products[0].routine != "gemm":
+                continue
+            rows = self._renamed(replace(whole, domain=(split.rows, split.inner), value=value))
+            size = cost.points((*whole.domain, found.products[0].summed))
+            test = Op("gt", (size, real(PANELS)), PYBOOL)
+            return (If(test, (Loop(split.block, (*found.before, rows), span=stmt.span),), (stmt,), span=stmt.span),)
+        return None
 
     def _own_statement(self, reduce: Reduce, stmt: Stmt, found: _Extraction) -> Expr | None:
         used = free_vars(reduce)
@@ -430,7 +454,8 @@ class _Matcher:
             product = product_of(inner, {**self.workspace.table, "": trial})
             assert isinstance(product, Product)
         found.tests.append(self.worthwhile(product))
-        if not found.products and dims == stmt.domain and why_not_in_place(stmt, reduce, self.workspace.table) is None:
+        in_place = found.in_place and not found.products and dims == stmt.domain
+        if in_place and why_not_in_place(stmt, reduce, self.workspace.table) is None:
             buffer, index = stmt.buffer, stmt.index
         else:
             buffer = self.workspace.new_buffer(f"{product.routine}_of", reduce.type.strong, shape).name

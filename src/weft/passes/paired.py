@@ -200,7 +200,8 @@ class _Writer:
     def __init__(self, pair: Pair, workspace: Workspace) -> None:
         self.pair, self.workspace = pair, workspace
         rows = pair.rows
-        self.row, self.column = rows.outer, rows.inner
+        # Loops of their own names: the products stay beside them.
+        self.row, self.column = (replace(d, var=workspace.new_var(d.var)) for d in (rows.outer, rows.inner))
         self.of = rows.reduce.type
         self.span = pair.first.stmt.span
         self.held = Read(workspace.new_buffer("rows_block", INT).name, (), INT)
@@ -241,32 +242,37 @@ class _Writer:
         return (Alloc(self.parts, span=self.span), size, passes, self._combined())
 
     def _rows(self, count: int, row: str) -> Block:
-        """Both products over `count` rows; the second reads them again from the cache if it needs the first's results."""
+        """Both products over `count` rows: in one loop, or in two if the second needs the results of the first."""
         rows, columns = self.pair.rows, self.pair.columns
         places = [affine_index.add(Var(row), integer(offset)) for offset in range(count)]
         sums = self.sums[:count]
-        column = Dim(self.workspace.new_var(self.column.var), self.column.lo, self.column.hi)
+        column = replace(self.column, var=self.workspace.new_var(self.column.var))
         start = [Stmt((), name, (), neutral("add", self.of), None, self.span) for name in sums]
         adding: list[Node] = []
         for name, place in zip(sums, places):
-            term = substitute(rows.reduce.value, {self.row.var: place, self.column.var: Var(column.var)})
+            term = substitute(rows.reduce.value, {rows.outer.var: place, rows.inner.var: Var(column.var)})
             adding.append(Stmt((), name, (), Op("add", (Read(name, (), self.of), term), self.of), None, self.span))
         stored: list[Node] = []
         for name, place in zip(sums, places):
             total = Op("add", (identity("add", self.of), Read(name, (), self.of)), self.of)
-            value = substitute(_with_sum(rows, total), {self.row.var: place})
+            value = substitute(_with_sum(rows, total), {rows.outer.var: place})
             stored.append(Stmt((), rows.stmt.buffer, (place,), value, None, self.span))
-        more: Expr = self._element(column.var)
-        for place in places:
-            names: dict[str, Expr] = {columns.inner.var: place, columns.outer.var: Var(column.var)}
-            more = Op("add", (more, substitute(columns.reduce.value, names)), self.of)
-        part = self._part(more, column.var)
+
+        def more(name: str) -> Expr:
+            """The part of a column with these rows added."""
+            total: Expr = self._element(name)
+            for place in places:
+                names: dict[str, Expr] = {columns.inner.var: place, columns.outer.var: Var(name)}
+                total = Op("add", (total, substitute(columns.reduce.value, names)), self.of)
+            return total
+
         accumulators = tuple(Accumulator(name, "add") for name in sums)
         if not self.pair.chained:
-            both = Loop(column, (*adding, part), LoopKind.VECTOR, accumulators, span=self.span)
-            return (*start, both, *stored)
+            body = (*adding, self._part(more(column.var), column.var))
+            return (*start, Loop(column, body, LoopKind.VECTOR, accumulators, span=self.span), *stored)
         products = Loop(column, tuple(adding), LoopKind.VECTOR, accumulators, span=self.span)
-        return (*start, products, *stored, self._over_columns(part, column))
+        again = replace(column, var=self.workspace.new_var(column.var))
+        return (*start, products, *stored, self._over_columns(self._part(more(again.var), again.var), again))
 
     def _element(self, column: str, block: Expr | None = None) -> Read:
         place = affine_index.sub(Var(column), self.column.lo)
@@ -282,15 +288,15 @@ class _Writer:
     def _combined(self) -> Loop:
         """parallel strip of columns: { for block: first part += part;  y[j] = f(first part) }."""
         columns = self.pair.columns
-        outer, inner = strips(columns.outer, integer(COLUMNS), self.workspace)
-        again = replace(inner, var=self.workspace.new_var(inner.var))
+        outer, strip = strips(self.column, integer(COLUMNS), self.workspace)
+        inner, again = (replace(strip, var=self.workspace.new_var(strip.var)) for _ in range(2))
         block = Dim(self.workspace.new_var(self.block.var), integer(1), self.block.hi)
         first = self._element(again.var, integer(0))
         summed = Op("add", (first, self._element(again.var, Var(block.var))), self.of)
         adding = Loop(again, (Stmt((), self.parts, first.index, summed, None, self.span),), LoopKind.VECTOR)
         total = Op("add", (identity("add", self.of), self._element(inner.var, integer(0))), self.of)
-        value = _with_sum(columns, total)
-        store = Stmt((), columns.stmt.buffer, columns.stmt.index, value, None, self.span)
+        value = substitute(_with_sum(columns, total), {columns.outer.var: Var(inner.var)})
+        store = Stmt((), columns.stmt.buffer, (Var(inner.var),), value, None, self.span)
         body = (Loop(block, (adding,), span=self.span), Loop(inner, (store,), LoopKind.VECTOR, span=self.span))
         work = cost.times(cost.as_float(cost.extent(columns.outer)), real(float(BLOCKS)))
         return Loop(outer, body, LoopKind.PARALLEL, work=work, span=self.span)

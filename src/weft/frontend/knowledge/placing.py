@@ -1,4 +1,4 @@
-"""Values put into arrays (put_along_axis, putmask, place, copyto), choices by conditions (select), and flat positions as
+"""Values put into arrays (put_along_axis, putmask, place, copyto), choices by conditions (select), and positions as
 indices and back.
 """
 
@@ -51,7 +51,8 @@ def _putmask(call: Bound) -> Value:
     _same_shape(target, mask, emitter, "putmask: mask and data must be the same size")
     values = operand(call, "values")
     arrays.check_in_place(values.type, target.type, emitter)
-    values = values if not values.rank else _cyclic(flattened(_apart(values, target, emitter), emitter), target, emitter)
+    if values.rank:
+        values = _cyclic(flattened(_apart(values, target, emitter), emitter), target, emitter)
     masks.select(Mask(target, mask), values, emitter)
     return Object(None)
 

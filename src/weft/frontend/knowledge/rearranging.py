@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from weft.errors import Unsupported
@@ -143,7 +145,7 @@ def _parts(call: Bound, array: Array, where: Value, axis: int, equal: bool) -> V
     more = _whole(Op("mod", (extent, integer(count)), INT), emitter)
     extra = [_whole(Op("minimum", (more, integer(k)), INT), emitter) for k in range(count + 1)]
     starts = [ix.add(ix.mul(size, integer(k)), extra[k]) for k in range(count + 1)]
-    parts = [part(array, axis, a, ix.sub(b, a)) for a, b in zip(starts, starts[1:])]
+    parts = [part(array, axis, a, ix.sub(b, a)) for a, b in itertools.pairwise(starts)]
     return Tuple(tuple(parts), is_list=True)
 
 
@@ -159,7 +161,7 @@ def _cut(array: Array, places: tuple[Value, ...], axis: int, emitter: Emitter) -
     everything = Slice(None, None, None)
     bounds: list[Value | None] = [None, *places, None]
     result: list[Value] = []
-    for low, high in zip(bounds, bounds[1:]):
+    for low, high in itertools.pairwise(bounds):
         key = Tuple((*[everything] * axis, Slice(low, high, None)))
         result.append(indexing.subscript(array, key, emitter))
     return result

@@ -1,0 +1,119 @@
+"""Triangles in panels.  In: a statement over a triangle, or any domain whose inner bounds move with the outer
+dimension; out: panels of rows that share one rectangle of columns, over which a product is a matrix product.
+
+    c[i, j] = f(sum[k] a[i, k] * b[k, j])   for i: 0 <= i < n, j: i <= j < n
+      -->  for i0 in 0 .. n step 64:   t = the product over i0 <= i < min(i0 + 64, n), i0 <= j < n
+                                       c[i, j] = f(t[i - i0, j - i0])   for those i, j: i <= j < n
+
+The few elements outside the triangle are computed and not used: a row of the panel reads all of its columns, and every
+row reads something, so that nothing is read which the statement would not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from weft.ir.expr import Dim, Expr, Op, Read, Reduce, Var, integer
+from weft.ir.index import Affine, affine, canonical, expression
+from weft.ir.index import add as plus
+from weft.ir.index import sub as minus
+from weft.ir.program import Stmt
+from weft.ir.types import INT
+from weft.ir.walk import dim_children, expr_buffers, free_vars, map_children, reads, subexpressions, substitute
+
+# Rows of a panel: enough for the library to be fast, few enough to waste little beside the triangle.
+ROWS = 64
+
+
+@dataclass(frozen=True)
+class Panels:
+    """The loop over panels, the rows of one and the columns they share; `inner`: the columns of one row."""
+
+    block: Dim
+    rows: Dim
+    columns: Dim
+    inner: Dim
+
+
+def panels(stmt: Stmt, new_var: Callable[[str], str]) -> Panels | str:
+    """The panels of a statement over two dimensions, or why it has none."""
+    dims = [dim for dim in stmt.domain if isinstance(dim, Dim) and dim.step == 1]
+    if stmt.reduce is not None or len(dims) != 2 or len(stmt.domain) != 2:
+        return "not a statement over two dimensions"
+    outer, inner = dims
+    if any(expr_buffers(bound) for dim in dims for bound in dim_children(dim)):
+        return "a bound is read from memory"
+    lo, hi = affine(inner.lo), affine(inner.hi)
+    if lo is None or hi is None or affine(outer.lo) is None or affine(outer.hi) is None:
+        return "a bound is not affine"
+    slopes = lo.coefficient(outer.var), hi.coefficient(outer.var)
+    if sorted(map(abs, slopes)) != [0, 1]:
+        return "not exactly one bound moves by one"
+    reason = _in_order(stmt)
+    if reason is not None:
+        return reason
+    summed = [bound for part in _sums(stmt) for dim in part.dims for bound in dim_children(dim)]
+    if any({outer.var, inner.var} & free_vars(bound) for bound in summed):
+        return "the terms of the sum depend on the point"
+    first, last = _rows_with_columns(outer, lo, hi, slopes)
+    block = Dim(new_var(outer.var), first, last, ROWS)
+    end = Op("minimum", (plus(Var(block.var), integer(ROWS)), last), INT)
+    at_start, at_end = {outer.var: Var(block.var)}, {outer.var: Op("sub", (end, integer(1)), INT)}
+    # The bound that moves is widest in the panel's first row or in its last one.
+    left = substitute(inner.lo, at_start if slopes[0] > 0 else at_end)
+    right = substitute(inner.hi, at_end if slopes[1] > 0 else at_start)
+    rows = replace(outer, lo=Var(block.var), hi=end)
+    return Panels(block, rows, Dim(inner.var, canonical(left), canonical(right)), inner)
+
+
+def _in_order(stmt: Stmt) -> str | None:
+    """Why panels may not be computed one after the other."""
+    inside = {read for part in _sums(stmt) for read in reads(part)}
+    seen = [read for expr in (stmt.value, *stmt.index) for read in reads(expr) if read.buffer == stmt.buffer]
+    if any(read in inside or read.index != stmt.index for read in seen):
+        return "a panel reads what another one overwrites"
+    return None
+
+
+def _sums(stmt: Stmt) -> list[Reduce]:
+    return [part for part in subexpressions(stmt.value) if isinstance(part, Reduce)]
+
+
+def _rows_with_columns(outer: Dim, lo: Affine, hi: Affine, slopes: tuple[int, int]) -> tuple[Expr, Expr]:
+    """The rows that have a column at all: lo(i) < hi(i)."""
+    room = hi - lo  # > 0, with i at coefficient 1 or -1
+    rest = room.without(outer.var)
+    if slopes[1] - slopes[0] > 0:  # i > -rest
+        return _extreme("maximum", outer.lo, expression(rest.scaled(-1) + Affine((), 1))), outer.hi
+    return outer.lo, _extreme("minimum", outer.hi, expression(rest))
+
+
+def _extreme(op: str, left: Expr, right: Expr) -> Expr:
+    return left if canonical(left) == canonical(right) else Op(op, (left, right), INT)
+
+
+def sheared(stmt: Stmt, new_var: Callable[[str], str]) -> Stmt | None:
+    """The statement over i and j' = i + j, where an operand is read at i + j; None if none is."""
+    dims = [dim for dim in stmt.domain if isinstance(dim, Dim)]
+    if len(dims) != 2 or len(stmt.domain) != 2:
+        return None
+    outer, inner = dims
+    forms = [affine(position) for part in _sums(stmt) for read in reads(part) for position in read.index]
+    if not any(f is not None and f.coefficient(outer.var) == 1 == f.coefficient(inner.var) for f in forms):
+        return None
+    name = new_var(inner.var)
+    values: dict[str, Expr] = {inner.var: minus(Var(name), Var(outer.var))}
+
+    def visit(expr: Expr) -> Expr:
+        expr = map_children(expr, visit)
+        if isinstance(expr, Read):
+            return replace(expr, index=tuple(canonical(position) for position in expr.index))
+        return expr
+
+    moved = Dim(name, plus(inner.lo, Var(outer.var)), plus(inner.hi, Var(outer.var)), inner.step)
+    index = tuple(canonical(substitute(position, values)) for position in stmt.index)
+    return replace(stmt, domain=(outer, moved), index=index, value=visit(substitute(stmt.value, values)))
+
+
+__all__ = ["Panels", "panels", "sheared"]

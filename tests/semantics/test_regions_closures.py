@@ -1,0 +1,54 @@
+"""Regions of a function that falls back: variables that nested functions share stay shared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft
+
+
+def counted(n):
+    c = 0
+
+    def count(k):
+        nonlocal c
+        c += k
+
+    for i in range(n):
+        count(i)
+    return c
+
+
+def seen_by_a_function(a):
+    x = 1.0
+
+    def scaled(v):
+        return v * x
+
+    print(end="")
+    total = 0.0
+    for i in range(len(a)):
+        x = a[i] * 2.0 + 1.0
+        total += scaled(a[i]) + a[i] * 3.0
+    return total
+
+
+def outlives(a):
+    print(end="")
+    total = 0.0
+    for v in a:
+        total += v * 2.0 + 1.0
+
+    def offset(v):
+        return v + total
+
+    print(end="")
+    total = total * 2.0 + a[0] + a[1] + a[2]
+    return offset(1.0)
+
+
+@pytest.mark.parametrize("function", [counted, seen_by_a_function, outlives])
+def test_nested_functions_see_the_same_variables(function):
+    argument = 10 if function is counted else np.arange(4.0)
+    assert weft.jit(fallback="silent")(function)(argument) == function(argument)
