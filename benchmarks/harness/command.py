@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from benchmarks.kernels import NAMES, load
 DONE, FAILED, WRONG_REQUEST = 0, 1, 2
 #: Columns of a table in a pipe, which has no width of its own.
 PIPE_WIDTH = 240
+NARROWEST = 124
 
 
 class WrongRequest(Exception):
@@ -28,11 +30,17 @@ class WrongRequest(Exception):
 
 
 def main(options: argparse.Namespace) -> int:
+    # Ended from outside, a run still ends its workers and removes what it has put aside.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return _calibrate(options) if options.calibrate else _run(options)
     except WrongRequest as problem:
         print(f"weft: {problem}", file=sys.stderr)
         return WRONG_REQUEST
+    except KeyboardInterrupt:
+        kept = f"; --resume goes on with {options.json}" if options.json else ""
+        print(f"weft: interrupted{kept}", file=sys.stderr)
+        return FAILED
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -105,9 +113,11 @@ def _keep(report: Report, path: Path | None) -> None:
 def _show(report: Report, old: str | None) -> None:
     from rich.console import Console
 
-    console = Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False)
+    console = Console(highlight=False)
+    # Rather a line that the terminal folds than a column that is not there.
+    console.width = max(console.width, NARROWEST) if sys.stdout.isatty() else PIPE_WIDTH
     console.print()
-    console.print(compare.table(report, old) if old else table.table(report))
+    console.print(compare.table(report, old) if old else table.table(report, console.width))
     for line in table.failures(report):
         console.print(line, markup=False, style="dim")
     console.print()

@@ -123,9 +123,7 @@ class Runner:
                     absent.append(Attempt(framework, PLAIN, ABSENT, self.absent[framework]))
                     continue
                 for forms in framework_of(framework).rounds:
-                    tried = [self.start(name, framework, form, directory) for form in forms]
-                    for session in tried:
-                        stack.callback(session.close)
+                    tried = [self.start(name, framework, form, directory, stack) for form in forms]
                     sessions += tried
                     if any(session.alive for session in tried):
                         break
@@ -139,7 +137,8 @@ class Runner:
                 self.take_turns(sessions)
             return KernelResult(name, (*(session.attempt for session in sessions), *absent))
 
-    def start(self, kernel: str, framework: str, form: str, directory: Path) -> Session:
+    def start(self, kernel: str, framework: str, form: str, directory: Path, stack: contextlib.ExitStack) -> Session:
+        """A session that has compiled and checked its kernel, or failed; `stack` ends it in any case."""
         self.progress.attempt(framework, form)
         place = directory / f"{framework}-{form}".replace(" ", "-").replace(",", "")
         python = self.pythons.get(framework, sys.executable)
@@ -150,6 +149,7 @@ class Runner:
             kernel, framework, form, self.settings.size, self.settings.threads, str(place), str(directory / "expected")
         )
         session = Session(job, python, settings, self.settings.limit)
+        stack.callback(session.close)
         session.prepare()
         return session
 

@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.harness.model import (
     ABSENT,
     NOTHING,
+    REFUSED,
     KernelResult,
     Report,
     best_peer_ratios,
@@ -34,22 +35,36 @@ def _style(ratio: float) -> str:
     return "red" if ratio < 0.8 else "yellow" if ratio < 1.0 else "green"
 
 
-def table(report: Report) -> Any:
-    """Milliseconds and, in brackets, how many times weft's; a failure in a word."""
+#: Columns that the full table takes for each framework, and for the rest of a row.
+_FULL, _BESIDES = 18, 62
+
+
+def width_of(report: Report) -> int:
+    return _BESIDES + _FULL * len(report.frameworks)
+
+
+def table(report: Report, width: int = 10_000) -> Any:
+    """Milliseconds and, in brackets, how many times weft's; where that is too wide, only the latter. A failure is a
+    word.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     setting = f"size {report.settings.get('size')}, {report.settings.get('threads')} threads"
-    title = f"milliseconds (times weft's), minimum of repeats, {setting}, commit {report.commit or 'unknown'}"
-    made = Table(title=title, title_justify="left", pad_edge=False, box=SIMPLE_HEAD)
+    full = width >= width_of(report)
+    shown = "milliseconds (times weft's)" if full else "times weft's time"
+    title = f"{shown}, minimum of repeats, {setting}, commit {report.commit or 'unknown'}"
+    made = Table(
+        title=title, title_justify="left", pad_edge=False, box=SIMPLE_HEAD, padding=(0, 0, 0, 1) if not full else (0, 1)
+    )
     made.add_column("kernel", no_wrap=True)
     for name in report.frameworks:
-        made.add_column(name, justify="right", no_wrap=True)
+        made.add_column(name if full else name.replace("-", "-\n"), justify="right", no_wrap=True)
     made.add_column("best peer", no_wrap=True)
     made.add_column("of limit", justify="right")
     for kernel in report.kernels:
-        cells = [_cell(kernel, name) for name in report.frameworks]
+        cells = [_cell(kernel, name, full) for name in report.frameworks]
         best, mine = kernel.best_peer(report.peers()), kernel.seconds("weft")
         if best is None or mine is None:
             versus = Text("-")
@@ -60,17 +75,18 @@ def table(report: Report) -> Any:
     return made
 
 
-def _cell(kernel: KernelResult, framework: str) -> Any:
+def _cell(kernel: KernelResult, framework: str, full: bool) -> Any:
     from rich.text import Text
 
     attempt = kernel.chosen(framework)
     if attempt is None or not attempt.right:
-        return Text(short_label(attempt), style="dim red")
+        word = "refused" if attempt is not None and attempt.status == REFUSED and not full else short_label(attempt)
+        return Text(word, style="dim red")
     ratio = kernel.ratio(framework)
     text = milliseconds(attempt.best)
     if framework == "weft" or ratio is None:
         return Text(text, style="bold" if framework == "weft" else "")
-    return Text(f"{text} ({times(ratio)})", style=_style(ratio) if ratio < 1 else "")
+    return Text(f"{text} ({times(ratio)})" if full else times(ratio), style=_style(ratio) if ratio < 1 else "")
 
 
 def summary(report: Report) -> list[str]:

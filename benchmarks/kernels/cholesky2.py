@@ -13,3 +13,7 @@ def initialise(size):
 
 def numpy_form(a):
     a[:] = np.linalg.cholesky(a) + np.triu(a, k=1)
+
+
+def operations(a):
+    return a.shape[0] ** 3 / 3

@@ -27,3 +27,9 @@ def numpy_form(blocks, y, points):
         first += weighted
         second += z * weighted
     return first, second
+
+
+def operations(blocks, y, points):
+    degree, n, columns = len(blocks), len(y), y.shape[1]
+    # A complex product and sum are eight real operations.
+    return len(points) * 8 * (degree * n**2 + n**3 / 3 + n**2 * columns + n * columns)

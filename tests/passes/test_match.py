@@ -10,7 +10,7 @@ from weft.ir.program import Call, Program
 from weft.ir.verify import Stage, verify
 from weft.ir.walk import walk
 from weft.options import Options
-from weft.passes import PassContext, match
+from weft.passes import PassContext, match, triangles
 
 RNG = np.random.default_rng(11)
 ARRAYS = {"a": ("f64", 2), "b": ("f64", 2), "c": ("f64", 2), "x": ("f64", 1), "y": ("f64", 1), "alpha": ("f64", 0)}
@@ -128,7 +128,88 @@ def test_strict_and_integers_are_left_alone() -> None:
 
 def test_small_sizes_take_the_loops() -> None:
     context = PassContext()
-    after = match.run(program(ARRAYS, PRODUCTS[0][2]), context)
-    assert "gemm" in context.log[0].message
-    # The test is part of the program: 5 * 5 * 5 multiplications are too few, so no call is executed.
-    assert_same(program(ARRAYS, PRODUCTS[0][2]), arguments(), lowered(after))
+    before = program(ARRAYS, "c[i, j] = sum[k: 0 <= k < 4] a[i, k] * b[k, j]   for i: 0 <= i < 4, j: 0 <= j < 4")
+    after = match.run(before, context)
+    assert "gemm above 64" in context.log[0].message
+    # The test is part of the program: 4 * 4 * 4 multiplications are too few, so no call is executed.
+    assert_same(before, arguments(), lowered(after))
+
+
+def test_a_product_is_finished_where_it_ends_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = program(ARRAYS, f"c[i, j] = maximum((sum[k: 0 <= k < 5] a[i, k] * b[k, j]) + x[j], 0.0_f64){IJ}")
+    after, calls = matched(before, monkeypatch)
+    assert [call.stmt.buffer for call in calls] == ["c"]
+    assert len(after.buffers) == len(before.buffers)
+    assert_same(before, arguments(), lowered(after))
+
+
+NOT_IN_PLACE = [
+    f"c[i, j] = (sum[k: 0 <= k < 5] a[i, k] * b[k, j]) + c[j, i]{IJ}",  # the target is read elsewhere
+    f"c[i, j] = (sum[k: 0 <= k < 5] a[i, k] * b[k, j]) * (sum[k_2: 0 <= k_2 < 5] c[i, k_2] * b[k_2, j]){IJ}",
+    f"c[i, j] = x[j] + (sum[k: 0 <= k < 5] a[j, k] * x[k]){IJ}",  # the product has fewer dimensions
+]
+
+
+@pytest.mark.parametrize("body", NOT_IN_PLACE)
+def test_a_product_that_needs_memory_of_its_own(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = program(ARRAYS, body)
+    after, calls = matched(before, monkeypatch)
+    assert calls and "c" not in {call.stmt.buffer for call in calls}
+    assert_same(before, arguments(), lowered(after))
+
+
+BATCH = "   for l: 0 <= l < 3, i: 0 <= i < 4, j: 0 <= j < 4"
+IN_PLACE_BATCHES = [
+    (2, f"c[l, i, j] = sum[k: 0 <= k < 4] c[l, i, k] * b[0, k, j]{BATCH}"),
+    (2, f"c[l, i, j] = exp(sum[k: 0 <= k < 4] c[l, i, k] * b[l, k, j]) + c[l, j, i]{BATCH}"),
+    (3, "c[l, i, j] = sum[k: 0 <= k < 3] c[k, i, j] * b[0, k, l]   for l: 0 <= l < 3, i: 0 <= i < 4, j: 0 <= j < 4"),
+]
+
+
+@pytest.mark.parametrize(("rank", "body"), IN_PLACE_BATCHES)
+def test_a_batch_that_overwrites_its_operand_needs_memory_for_one(
+    rank: int, body: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = program({name: ("f64", 3) for name in "bc"}, body)
+    after, calls = matched(before, monkeypatch)
+    assert len(calls) == 1 and calls[0].routine == "gemm"
+    assert [len(buffer.shape) for buffer in after.buffers if buffer.name == calls[0].stmt.buffer] == [rank]
+    assert_same(before, {name: RNG.random((3, 4, 4)) for name in "bc"}, lowered(after))
+
+
+TRIANGLES = [
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, j]   for i: 0 <= i < 5, j: i <= j < 5",
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, j]   for i: 0 <= i < 5, j: 0 <= j < i + 1",
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * b[j, k]   for i: 0 <= i < 5, j: 0 <= j < 4 - i",
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * b[j, k]   for i: 1 <= i < 5, j: 4 - i <= j < 3",
+    "c[i, j] = alpha * c[i, j] + (sum[k: 0 <= k < 5] a[i, k] * b[k, j]) / x[i]   for i: 0 <= i < 5, j: i + 2 <= j < 5",
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, i + j + 1]   for i: 0 <= i < 4, j: 0 <= j < 4 - i",
+]
+
+
+@pytest.mark.parametrize("body", TRIANGLES)
+def test_a_triangle_is_cut_into_panels(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "PANELS", 1.0)
+    monkeypatch.setattr(triangles, "ROWS", 2)
+    before = program(ARRAYS, body)
+    after, calls = matched(before, monkeypatch)
+    assert [call.routine for call in calls] == ["gemm"]
+    assert_same(before, arguments(), lowered(after))
+
+
+NO_TRIANGLES = [
+    "c[i, j] = sum[k: 0 <= k < i + 1] a[k, i] * a[k, j]   for i: 0 <= i < 5, j: i <= j < 5",
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * c[k, j]   for i: 0 <= i < 5, j: i <= j < 5",
+    "c[i, j] = (sum[k: 0 <= k < 5] a[k, i] * b[k, j]) + c[j, i]   for i: 0 <= i < 5, j: i <= j < 5",
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, j]   for i: 0 <= i < 3, j: i <= j < i + 2",
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, j]   for i: 0 <= i < 3, j: 2 * i <= j < 5",
+]
+
+
+@pytest.mark.parametrize("body", NO_TRIANGLES)
+def test_what_is_no_triangle_of_a_product(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "PANELS", 1.0)
+    before = program(ARRAYS, body)
+    after, calls = matched(before, monkeypatch)
+    assert calls == []
+    assert_same(before, arguments(), lowered(after))

@@ -29,9 +29,7 @@ def test_norms(dtype: str, norm: str) -> None:
 @pytest.mark.parametrize("name", ONE_AXIS)
 def test_lengths_and_axes(name: str) -> None:
     kind = "float64" if name in ("rfft", "ihfft") else "complex128"
-    calls = [
-        f"np.fft.{name}(a, {n}, {axis})" for n in (None, 1, 2, 3, 5, 8, 9) for axis in (0, 1, -1)
-    ]  # fmt: skip
+    calls = [f"np.fft.{name}(a, {n}, {axis})" for n in (None, 1, 2, 3, 5, 8, 9) for axis in (0, 1, -1)]
     check_batch(calls, made(ordinary(kind, (5, 4, 6))))
 
 
@@ -51,7 +49,11 @@ def test_lengths_known_at_run_time(name: str) -> None:
 def test_several_axes(name: str) -> None:
     kind = "float64" if name.startswith("rfft") else "complex128"
     calls = [f"np.fft.{name}(a)", f"np.fft.{name}(a, (4, 3), axes=(0, 2))", f"np.fft.{name}(a, axes=(2, 0))"]
-    calls += [f"np.fft.{name}(a, s=(6, -1), axes=(-1, 1))", f"np.fft.{name}(a, (3, 5))", f"np.fft.{name}(a, axes=(1, 1))"]
+    calls += [
+        f"np.fft.{name}(a, s=(6, -1), axes=(-1, 1))",
+        f"np.fft.{name}(a, (3, 5))",
+        f"np.fft.{name}(a, axes=(1, 1))",
+    ]
     check_batch(calls, made(ordinary(kind, (3, 4, 5))))
     check_batch([f"np.fft.{name}(a)"], made(ordinary("float32", (4, 5))))
 
@@ -61,10 +63,18 @@ def test_several_axes(name: str) -> None:
 def test_strides(dtype: str, name: str) -> None:
     a, layout = ordinary(dtype, (4, 6)), LAYOUTS[name]
     texts = [
-        "np.fft.fft(a)", "np.fft.fft(a, axis=0)", "np.fft.ifft(a.T)", "np.fft.fft(a[::-1, ::2])", "np.fft.fft2(a[1:, ::-1])",
-        "np.fft.rfft(a)", "np.fft.rfft(a, axis=0)", "np.fft.irfft(a[:, 1:], axis=0)", "np.fft.fft(a[1])", "np.fft.fftn(a.T)",
+        "np.fft.fft(a)",
+        "np.fft.fft(a, axis=0)",
+        "np.fft.ifft(a.T)",
+        "np.fft.fft(a[::-1, ::2])",
+        "np.fft.fft2(a[1:, ::-1])",
+        "np.fft.rfft(a)",
+        "np.fft.rfft(a, axis=0)",
+        "np.fft.irfft(a[:, 1:], axis=0)",
+        "np.fft.fft(a[1])",
+        "np.fft.fftn(a.T)",
         "np.fft.fft(np.diag(a))",
-    ]  # fmt: skip
+    ]
     check_batch(texts, lambda: (layout(a),))
 
 
@@ -72,25 +82,45 @@ def test_large_batches_and_lengths() -> None:
     rng = np.random.default_rng(5)
     for shape in ((40, 64), (64, 40), (3, 17, 5), (2, 1000), (1, 37)):
         a = rng.normal(size=shape) + 1j * rng.normal(size=shape)
-        check_batch(["np.fft.fft(a)", "np.fft.fft(a, axis=0)", "np.fft.rfft(a.real)", "np.fft.irfft(a)", "np.fft.fftn(a)"], made(a))
+        check_batch(
+            ["np.fft.fft(a)", "np.fft.fft(a, axis=0)", "np.fft.rfft(a.real)", "np.fft.irfft(a)", "np.fft.fftn(a)"],
+            made(a),
+        )
 
 
 @pytest.mark.parametrize("backend", ["c", "python"])
 def test_round_trips_and_loops(backend: str) -> None:
     a = ordinary("complex128", (6, 8))
     check_statements(
-        "a", "for k in range(3):", "    b = np.fft.fft2(a)", "    b *= 0.5", "    a[:] = np.fft.ifft2(b)", "return b",
-        make=made(a), backend=backend,
-    )  # fmt: skip
+        "a",
+        "for k in range(3):",
+        "    b = np.fft.fft2(a)",
+        "    b *= 0.5",
+        "    a[:] = np.fft.ifft2(b)",
+        "return b",
+        make=made(a),
+        backend=backend,
+    )
     check_statements(
-        "a", "out = np.empty(a.shape, dtype=np.complex128)", "for i in range(a.shape[0]):",
-        "    out[i] = np.fft.ifft(np.fft.fft(a[i]) * np.fft.fft(a[0]))", "return out", make=made(a), backend=backend,
+        "a",
+        "out = np.empty(a.shape, dtype=np.complex128)",
+        "for i in range(a.shape[0]):",
+        "    out[i] = np.fft.ifft(np.fft.fft(a[i]) * np.fft.fft(a[0]))",
+        "return out",
+        make=made(a),
+        backend=backend,
         tolerance=1e-12,
-    )  # fmt: skip
+    )
     check_statements(
-        "a", "x = a.real.copy()", "s = np.fft.rfft(x)", "p = s.real ** 2 + s.imag ** 2", "return np.fft.irfft(s, x.shape[1]), p",
-        make=made(a), backend=backend, tolerance=1e-12,
-    )  # fmt: skip
+        "a",
+        "x = a.real.copy()",
+        "s = np.fft.rfft(x)",
+        "p = s.real ** 2 + s.imag ** 2",
+        "return np.fft.irfft(s, x.shape[1]), p",
+        make=made(a),
+        backend=backend,
+        tolerance=1e-12,
+    )
 
 
 def test_the_input_is_not_changed() -> None:
@@ -100,18 +130,34 @@ def test_the_input_is_not_changed() -> None:
 
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0), (3, 0, 4)])
 def test_empty(shape: tuple[int, ...]) -> None:
-    for text in ("np.fft.fft(a)", "np.fft.fft(a, axis=0)", "np.fft.rfft(a)", "np.fft.irfft(a, axis=0)", "np.fft.fftn(a)"):
+    for text in (
+        "np.fft.fft(a)",
+        "np.fft.fft(a, axis=0)",
+        "np.fft.rfft(a)",
+        "np.fft.irfft(a, axis=0)",
+        "np.fft.fftn(a)",
+    ):
         differential_source(lines("a", f"return {text}"), made(np.zeros(shape)), native=False)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "np.fft.fft(a, 0)", "np.fft.fft(a, -3)", "np.fft.fft(a, norm='x')", "np.fft.fft(a, axis=3)", "np.fft.rfft(a + 0j)",
-        "np.fft.fft2(a[0])", "np.fft.fftn(a, (2, 2), axes=(0,))", "np.fft.fft(a[0, 0])", "np.fft.irfft(a[:, :1])",
-        "np.fft.fft(a, out=np.empty((3, 4), complex))", "np.fft.fftfreq(0)", "np.fft.fftfreq(2.0)", "np.fft.fftn(a, axes=())",
+        "np.fft.fft(a, 0)",
+        "np.fft.fft(a, -3)",
+        "np.fft.fft(a, norm='x')",
+        "np.fft.fft(a, axis=3)",
+        "np.fft.rfft(a + 0j)",
+        "np.fft.fft2(a[0])",
+        "np.fft.fftn(a, (2, 2), axes=(0,))",
+        "np.fft.fft(a[0, 0])",
+        "np.fft.irfft(a[:, :1])",
+        "np.fft.fft(a, out=np.empty((3, 4), complex))",
+        "np.fft.fftfreq(0)",
+        "np.fft.fftfreq(2.0)",
+        "np.fft.fftn(a, axes=())",
     ],
-)  # fmt: skip
+)
 def test_what_is_left_to_numpy(text: str) -> None:
     differential_source(lines("a", f"return {text}"), made(ordinary("float64", (3, 4))), native=False)
 
@@ -133,7 +179,11 @@ def test_shifts(name: str, shape: tuple[int, ...]) -> None:
 
 def test_frequencies() -> None:
     for n in (1, 2, 5, 8):
-        texts = [f"np.fft.{name}(n{d})" for name in ("fftfreq", "rfftfreq") for d in ("", ", 0.1", ", d=3", ", np.float32(0.3)")]
+        texts = [
+            f"np.fft.{name}(n{d})"
+            for name in ("fftfreq", "rfftfreq")
+            for d in ("", ", 0.1", ", d=3", ", np.float32(0.3)")
+        ]
         check_batch(texts, made(n), header="n")
     check_batch(["np.fft.fftfreq(a.shape[0], 0.5)", "np.fft.rfftfreq(len(a))", "np.fft.fftfreq(6)"], made(np.zeros(9)))
 

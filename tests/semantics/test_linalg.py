@@ -1,4 +1,4 @@
-"""np.linalg against NumPy, to the last bit where the routine is the same: dtypes, stacks, strides, emptiness, failures."""
+"""np.linalg against NumPy, to the last bit where the routine is the same: dtypes, stacks, strides, failures."""
 
 from __future__ import annotations
 
@@ -32,22 +32,31 @@ def hermitian(dtype: str, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     return (half @ np.swapaxes(half, -1, -2).conj()).astype(dtype)
 
 
-SQUARE = ["np.linalg.inv(a)", "np.linalg.det(a)", "np.linalg.slogdet(a)", "np.linalg.solve(a, b)", "np.linalg.solve(a, b[..., 0])"]  # fmt: skip
+SQUARE = ["np.linalg.inv(a)", "np.linalg.det(a)", "np.linalg.slogdet(a)", "np.linalg.solve(a, b)"]
 HERMITIAN = [
-    "np.linalg.cholesky(a)", "np.linalg.cholesky(a, upper=True)", "np.linalg.eigh(a)", "np.linalg.eigh(a, 'U')",
-    "np.linalg.eigvalsh(a)", "np.linalg.eigvalsh(a, UPLO='u')",
-]  # fmt: skip
+    "np.linalg.cholesky(a)",
+    "np.linalg.cholesky(a, upper=True)",
+    "np.linalg.eigh(a)",
+    "np.linalg.eigh(a, 'U')",
+    "np.linalg.eigvalsh(a)",
+    "np.linalg.eigvalsh(a, UPLO='u')",
+]
 ANY = [
-    "np.linalg.qr(a)", "np.linalg.qr(a, 'complete')", "np.linalg.qr(a, mode='r')", "np.linalg.svd(a)",
-    "np.linalg.svd(a, full_matrices=False)", "np.linalg.svd(a, compute_uv=False)", "np.linalg.svdvals(a)",
-]  # fmt: skip
+    "np.linalg.qr(a)",
+    "np.linalg.qr(a, 'complete')",
+    "np.linalg.qr(a, mode='r')",
+    "np.linalg.svd(a)",
+    "np.linalg.svd(a, full_matrices=False)",
+    "np.linalg.svd(a, compute_uv=False)",
+    "np.linalg.svdvals(a)",
+]
 
 
 @pytest.mark.parametrize("dtype", ALL)
 @pytest.mark.parametrize("shape", [(4, 4), (3, 4, 4)])
 def test_square(dtype: str, shape: tuple[int, ...]) -> None:
     a, b = matrices(dtype, shape), matrices(dtype, (*shape[:-1], 3), 1)
-    check_batch(SQUARE[:4], made(a, b), header="a, b")
+    check_batch(SQUARE, made(a, b), header="a, b")
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int32"])
@@ -68,13 +77,22 @@ def test_strides(dtype: str, name: str) -> None:
     a = matrices(dtype, (4, 4))
     layout = LAYOUTS[name]
     check_batch(
-        ["np.linalg.inv(a)", "np.linalg.solve(a, a[:, ::-2])", "np.linalg.solve(a.T, a[1])", "np.linalg.det(a[::-1, ::-1])",
-         "np.linalg.qr(a[:, 1:])", "np.linalg.svd(a[::2])", "np.linalg.eigvalsh(a + np.conj(a.T))"],  # fmt: skip
+        [
+            "np.linalg.inv(a)",
+            "np.linalg.solve(a, a[:, ::-2])",
+            "np.linalg.solve(a.T, a[1])",
+            "np.linalg.det(a[::-1, ::-1])",
+            "np.linalg.qr(a[:, 1:])",
+            "np.linalg.svd(a[::2])",
+            "np.linalg.eigvalsh(a + np.conj(a.T))",
+        ],
         lambda: (layout(a),),
     )
 
 
-@pytest.mark.parametrize("dtypes", [("float32", "float64"), ("float32", "complex64"), ("int8", "float32"), ("float64", "complex64")])  # fmt: skip
+@pytest.mark.parametrize(
+    "dtypes", [("float32", "float64"), ("float32", "complex64"), ("int8", "float32"), ("float64", "complex64")]
+)
 def test_solve_promotes(dtypes: tuple[str, str]) -> None:
     a, b = matrices(dtypes[0], (3, 3)), matrices(dtypes[1], (3, 2), 1)
     check_batch(["np.linalg.solve(a, b)", "np.linalg.solve(a, b[:, 0])"], made(a, b), header="a, b")
@@ -83,10 +101,15 @@ def test_solve_promotes(dtypes: tuple[str, str]) -> None:
 def test_solve_broadcasts() -> None:
     a, b = matrices("float64", (3, 4, 4)), matrices("float64", (2, 1, 4, 5), 1)
     check_batch(
-        ["np.linalg.solve(a, b)", "np.linalg.solve(a[0], b)", "np.linalg.solve(a, b[0, 0])", "np.linalg.solve(a, b[0, 0, :, 0])"],
+        [
+            "np.linalg.solve(a, b)",
+            "np.linalg.solve(a[0], b)",
+            "np.linalg.solve(a, b[0, 0])",
+            "np.linalg.solve(a, b[0, 0, :, 0])",
+        ],
         made(a, b),
         header="a, b",
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("dtype", COMPLEX)
@@ -105,7 +128,12 @@ def test_real_eigenvalues_stay_numpy() -> None:
 @pytest.mark.parametrize("shape", [(6, 3), (3, 6), (4, 4)])
 def test_least_squares(dtype: str, shape: tuple[int, int]) -> None:
     a, b = matrices(dtype, shape), matrices(dtype, (shape[0], 2), 1)
-    texts = ["np.linalg.lstsq(a, b)", "np.linalg.lstsq(a, b[:, 0], rcond=None)", "np.linalg.lstsq(a, b, rcond=0.5)", "np.linalg.lstsq(a, b, -1)"]  # fmt: skip
+    texts = [
+        "np.linalg.lstsq(a, b)",
+        "np.linalg.lstsq(a, b[:, 0], rcond=None)",
+        "np.linalg.lstsq(a, b, rcond=0.5)",
+        "np.linalg.lstsq(a, b, -1)",
+    ]
     check_batch(texts, made(a, b), header="a, b")
     a[:, 1] = a[:, 0]  # not independent: there are no residuals
     check_batch(texts, made(a, b), header="a, b")
@@ -115,11 +143,19 @@ def test_least_squares(dtype: str, shape: tuple[int, int]) -> None:
 def test_made_of_factorisations(dtype: str) -> None:
     a = matrices(dtype, (4, 3))
     texts = [
-        "np.linalg.pinv(a)", "np.linalg.pinv(a, 0.3)", "np.linalg.pinv(a, rtol=None)", "np.linalg.pinv(a.T)",
-        "np.linalg.matrix_rank(a)", "np.linalg.matrix_rank(a, 3.0)", "np.linalg.matrix_rank(a, rtol=0.5)",
-        "np.linalg.cond(a)", "np.linalg.cond(a, -2)", "np.linalg.cond(a[:3], 'fro')", "np.linalg.cond(a[:3], 1)",
+        "np.linalg.pinv(a)",
+        "np.linalg.pinv(a, 0.3)",
+        "np.linalg.pinv(a, rtol=None)",
+        "np.linalg.pinv(a.T)",
+        "np.linalg.matrix_rank(a)",
+        "np.linalg.matrix_rank(a, 3.0)",
+        "np.linalg.matrix_rank(a, rtol=0.5)",
+        "np.linalg.cond(a)",
+        "np.linalg.cond(a, -2)",
+        "np.linalg.cond(a[:3], 'fro')",
+        "np.linalg.cond(a[:3], 1)",
         "np.linalg.cond(a[:3], np.inf)",
-    ]  # fmt: skip
+    ]
     check_batch(texts, made(a), 1e-10 if np.dtype(dtype).itemsize > 4 else 1e-4)
 
 
@@ -152,20 +188,32 @@ def test_chains_of_products() -> None:
     rng = np.random.default_rng(3)
     a, b, c, d = (rng.normal(size=shape) for shape in ((10, 4), (4, 30), (30, 5), (5, 7)))
     texts = [
-        "np.linalg.multi_dot([a, b])", "np.linalg.multi_dot([a, b, c])", "np.linalg.multi_dot((a, b, c, d))",
-        "np.linalg.multi_dot([a[0], b, c])", "np.linalg.multi_dot([a, b, c[:, 0]])", "np.linalg.multi_dot([a[0], b, c[:, 0]])",
-    ]  # fmt: skip
+        "np.linalg.multi_dot([a, b])",
+        "np.linalg.multi_dot([a, b, c])",
+        "np.linalg.multi_dot((a, b, c, d))",
+        "np.linalg.multi_dot([a[0], b, c])",
+        "np.linalg.multi_dot([a, b, c[:, 0]])",
+        "np.linalg.multi_dot([a[0], b, c[:, 0]])",
+    ]
     check_batch(texts, made(a, b, c, d), 1e-12, header="a, b, c, d")
 
 
 def test_aliases() -> None:
     a = matrices("float64", (3, 3))
     texts = [
-        "np.linalg.matmul(a, a)", "np.linalg.outer(a[0], a[1])", "np.linalg.trace(a)", "np.linalg.matrix_transpose(a)",
-        "np.linalg.tensordot(a, a, axes=1)", "np.linalg.vector_norm(a[0])", "np.linalg.matrix_norm(a)",
-        "np.linalg.cross(a[0], a[1])", "np.linalg.vector_norm(a, axis=1, ord=1)", "np.linalg.matrix_norm(a, ord=1)",
-        "np.linalg.diagonal(a)", "np.linalg.vecdot(a, a)",
-    ]  # fmt: skip
+        "np.linalg.matmul(a, a)",
+        "np.linalg.outer(a[0], a[1])",
+        "np.linalg.trace(a)",
+        "np.linalg.matrix_transpose(a)",
+        "np.linalg.tensordot(a, a, axes=1)",
+        "np.linalg.vector_norm(a[0])",
+        "np.linalg.matrix_norm(a)",
+        "np.linalg.cross(a[0], a[1])",
+        "np.linalg.vector_norm(a, axis=1, ord=1)",
+        "np.linalg.matrix_norm(a, ord=1)",
+        "np.linalg.diagonal(a) * 2",
+        "np.linalg.vecdot(a, a)",
+    ]
     check_batch(texts, made(a), 1e-12)
 
 
@@ -180,19 +228,30 @@ def test_named_results(backend: str) -> None:
         done = differential_source(lines("a", f"return np.linalg.{name}(a)"), make, backend=backend)
         assert type(done(*make())).__name__.endswith("Result")
     check_statements(
-        "a", "r = np.linalg.svd(a)", "u, s, v = r", "return r.S, r.U @ r.Vh, u[0], s[-1], r[2], len(r)", make=make,
-        backend=backend, tolerance=1e-12,
-    )  # fmt: skip
-    check_statements("a", "w, v = np.linalg.eigh(a)", "return (v * w) @ v.T", make=make, backend=backend, tolerance=1e-12)
+        "a",
+        "r = np.linalg.svd(a)",
+        "u, s, v = r",
+        "return r.S, r.U @ r.Vh, u[0], s[-1], r[2], len(r)",
+        make=make,
+        backend=backend,
+        tolerance=1e-12,
+    )
+    check_statements(
+        "a", "w, v = np.linalg.eigh(a)", "return (v * w) @ v.T", make=make, backend=backend, tolerance=1e-12
+    )
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_scalars(backend: str) -> None:
     make = made(matrices("float64", (4, 4)))
     check_statements(
-        "a", "s, d = np.linalg.slogdet(a)", "return np.linalg.det(a) * 2 + s * np.exp(d)", make=make, backend=backend,
+        "a",
+        "s, d = np.linalg.slogdet(a)",
+        "return np.linalg.det(a) * 2 + s * np.exp(d)",
+        make=make,
+        backend=backend,
         tolerance=1e-12,
-    )  # fmt: skip
+    )
 
 
 def test_a_named_result_outlives_the_process() -> None:
@@ -216,35 +275,61 @@ def test_in_loops(backend: str) -> None:
     a, b = matrices("float64", (6, 4, 4)), matrices("float64", (6, 4), 1)
     make = made(a, b)
     check_statements(
-        "a, b", "r = np.zeros_like(b)", "d = 0.0", "for k in range(a.shape[0]):",
-        "    r[k] = np.linalg.solve(a[k], b[k])", "    d += np.linalg.det(a[k] @ a[0])", "return r, d",
-        make=make, backend=backend, tolerance=1e-12,
-    )  # fmt: skip
+        "a, b",
+        "r = np.zeros_like(b)",
+        "d = 0.0",
+        "for k in range(a.shape[0]):",
+        "    r[k] = np.linalg.solve(a[k], b[k])",
+        "    d += np.linalg.det(a[k] @ a[0])",
+        "return r, d",
+        make=make,
+        backend=backend,
+        tolerance=1e-12,
+    )
     check_statements(
-        "a, b", "x = b[0].copy()", "for k in range(3):", "    x = np.linalg.solve(a[k], x) + np.linalg.inv(a[0])[k]",
-        "return x", make=make, backend=backend, tolerance=1e-12,
-    )  # fmt: skip
+        "a, b",
+        "x = b[0].copy()",
+        "for k in range(3):",
+        "    x = np.linalg.solve(a[k], x) + np.linalg.inv(a[0])[k]",
+        "return x",
+        make=make,
+        backend=backend,
+        tolerance=1e-12,
+    )
     check_statements(
-        "a, b", "while abs(b[0, 0]) < 100:", "    b[:] = np.linalg.inv(a[0]) [0] + b * 2", "    b[0, 0] += 1",
-        make=make, backend=backend, tolerance=1e-12,
-    )  # fmt: skip
+        "a, b",
+        "while abs(b[0, 0]) < 100:",
+        "    b[:] = np.linalg.inv(a[0]) [0] + b * 2",
+        "    b[0, 0] += 1",
+        make=make,
+        backend=backend,
+        tolerance=1e-12,
+    )
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_operands_that_are_written_later(backend: str) -> None:
     make = made(hermitian("float64", (4, 4)))
     check_statements("a", "a[:] = np.linalg.inv(a) + a.T", make=make, backend=backend)
-    check_statements("a", "x = np.linalg.inv(a)", "a[0] = 7", "return x @ a", make=make, backend=backend, tolerance=1e-12)
+    check_statements(
+        "a", "x = np.linalg.inv(a)", "a[0] = 7", "return x @ a", make=make, backend=backend, tolerance=1e-12
+    )
     check_statements("a", "q, r = np.linalg.qr(a)", "q[:] = 0", "return q, r, a", make=make, backend=backend)
 
 
 def test_operands_that_are_no_arrays_in_memory() -> None:
     a = matrices("float64", (4, 4))
     check_batch(
-        ["np.linalg.inv(a * 2 + 1)", "np.linalg.solve(a, [1.0, 2.0, 3.0, 4.0])", "np.linalg.inv([[1.0, 2.0], [3.0, 5.0]])",
-         "np.linalg.det(a[[0, 2]][:, [0, 2]])", "np.linalg.inv(a[np.arange(4) > 0][:, 1:]) if a[0, 0] > 1e9 else a"],  # fmt: skip
-        made(a), 1e-12,
-    )  # fmt: skip
+        [
+            "np.linalg.inv(a * 2 + 1)",
+            "np.linalg.solve(a, [1.0, 2.0, 3.0, 4.0])",
+            "np.linalg.inv([[1.0, 2.0], [3.0, 5.0]])",
+            "np.linalg.det(a[[0, 2]][:, [0, 2]])",
+            "np.linalg.inv(a[np.arange(4) > 0][:, 1:]) if a[0, 0] > 1e9 else a",
+        ],
+        made(a),
+        1e-12,
+    )
     check_statements("a", "return np.linalg.inv(a)", make=made(a.tolist()))
 
 
@@ -306,16 +391,26 @@ def test_what_is_left_to_numpy(text: str, value: np.ndarray) -> None:
 def test_empty(shape: tuple[int, ...]) -> None:
     a = np.zeros(shape)
     texts = [
-        "np.linalg.inv(a)", "np.linalg.det(a)", "np.linalg.slogdet(a)", "np.linalg.cholesky(a)", "np.linalg.eigh(a)",
-        "np.linalg.solve(a, a)", "np.linalg.eigvalsh(a)",
-    ]  # fmt: skip
+        "np.linalg.inv(a)",
+        "np.linalg.det(a)",
+        "np.linalg.slogdet(a)",
+        "np.linalg.cholesky(a)",
+        "np.linalg.eigh(a)",
+        "np.linalg.solve(a, a)",
+        "np.linalg.eigvalsh(a)",
+    ]
     usable = [text for text in texts if outcome(function_from_source(lines("a", f"return {text}")), (a,)).error is None]
     check_batch(usable, made(a))
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (2, 0, 3)])
 def test_empty_rectangles(shape: tuple[int, ...]) -> None:
-    for text in ("np.linalg.svd(a, full_matrices=False)", "np.linalg.qr(a)", "np.linalg.svd(a)", "np.linalg.svd(a, compute_uv=False)"):
+    for text in (
+        "np.linalg.svd(a, full_matrices=False)",
+        "np.linalg.qr(a)",
+        "np.linalg.svd(a)",
+        "np.linalg.svd(a, compute_uv=False)",
+    ):
         differential_source(lines("a", f"return {text}"), made(np.zeros(shape)), native=False, memory=False)
 
 

@@ -389,21 +389,38 @@ program f(a, b):
     assert first is b and second is a and b[0] == 7 and a[0] == 0
 
 
-def test_opaque_statement():
+def test_library_routine():
+    """Strided operands, a batch, an input that is overwritten, and the status."""
     p = program("""
-program f(a, x):
-  size n = a.shape[0]
-  param a: f64[n] C
-  param x: float
-  local y: float
-  output #0 = scalar y
+program f(a):
+  size m = a.shape[0]
+  size n = a.shape[1]
+  param a: f64[m, n, n] C
+  local ok: bool
+  result d: f64[m]
+  result t: f64[m, n]
+  result x: f64[n, n]
+  output #0 = tuple(array d, array t, array x, scalar ok)
 
-  opaque "a.sort(); y = float(np.median(a)) + x" reads a, x writes a, y
+  alloc d
+  library det {a[q, j, i] for i: 0 <= i < n, j: 0 <= j < n} gives {d[m - 1 - q]}   for q: 0 <= q < m
+  alloc x
+  library inv {a[0, i2, j2] for i2: 0 <= i2 < n, j2: 0 <= j2 < n} gives {x[i3, j3] for i3: 0 <= i3 < n, j3: 0 <= j3 < n} status ok
+  alloc t
+  library qr_r_raw {a[r, i4, j4] for i4: 0 <= i4 < n, j4: 0 <= j4 < n} gives {t[r, k] for k: 0 <= k < n}   for r: 0 <= r < m
   return #0
 """)
-    a = np.array([3.0, 1.0, 2.0])
-    assert run(p, {"a": a, "x": 0.5}) == 2.5
-    np.testing.assert_array_equal(a, [1, 2, 3])
+    rng = np.random.default_rng(0)
+    a = rng.random((3, 2, 2))
+    before = a.copy()
+    d, t, x, ok = run(p, {"a": a})
+    np.testing.assert_allclose(d[::-1], np.linalg.det(before))
+    np.testing.assert_array_equal(x, np.linalg.inv(before[0]))
+    expected = [np.linalg.qr(matrix, "raw") for matrix in before]
+    np.testing.assert_array_equal(a, [reflections.T for reflections, _ in expected])
+    np.testing.assert_array_equal(t, [tau for _, tau in expected])
+    assert ok
+    assert not run(p, {"a": np.zeros((1, 2, 2))})[3]
 
 
 def test_library_call_means_its_statement():

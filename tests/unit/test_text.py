@@ -27,10 +27,11 @@ from weft.ir.program import (
     Continue,
     If,
     Layout,
+    Library,
     Loop,
     LoopKind,
     NoneOut,
-    Opaque,
+    Operand,
     Program,
     Rebind,
     Return,
@@ -163,13 +164,23 @@ def test_every_node_reads_back():
         Rebind(("a", "r"), ("r", "a")),
         Call("gemm", stmt, (read("a", Var("k")),), Const(2.0, F64), Op("neg", (Const(1.0, F64),), F64)),
         Call("dot", stmt, ()),
-        Opaque("print('x')\nr = 1", ("a", "sum"), ("r",)),
-        Opaque("pass", (), ()),
+        Library(
+            "solve1",
+            (Dim("e", integer(0), N),),
+            (
+                Operand("sum", (Dim("f1", integer(0), N), Dim("f2", integer(0), N)), (Var("f1"), Var("f2"))),
+                Operand("a", (Dim("f3", integer(0), N),), (Op("add", (Var("e"), Var("f3")), INT),)),
+            ),
+            (Operand("r", (Dim("f4", integer(0), N),), (Var("f4"),)),),
+            "ok",
+        ),
+        Library("det", (), (Operand("sum", (), (N, N)),), (Operand("max", (), ()),)),
         results=(
             TupleOut((ScalarOut("max"), ArrayOut("a"), ArrayOut("r", as_list=True), TupleOut((), as_list=True))),
             TupleOut(
                 (ViewOut("a", (Dim("v", integer(0), N), Dim("w", integer(0), N)), (Var("v"),)), ConstOut("(1, 'a')"))
             ),
+            TupleOut((ScalarOut("max"),), named="collections:Counter"),
             NoneOut(),
         ),
         guards=(Check((), cond, "ValueError", "no"),),

@@ -153,8 +153,15 @@ def flops(expr: Expr) -> int:
         # Index arithmetic is free; an index that is itself fetched from memory is not.
         return 1 + sum(flops(inner) for part in expr.index for inner in subexpressions(part) if isinstance(inner, Read))
     if isinstance(expr, Op):
-        return OPERATIONS[expr.op].cost + sum(flops(argument) for argument in expr.args)
+        return operation_cost(expr) + sum(flops(argument) for argument in expr.args)
     return sum(flops(child) for child in children(expr))
+
+
+def operation_cost(expr: Op) -> int:
+    """The cost of one operation; the absolute value of a complex number takes a square root."""
+    if expr.op == "abs" and expr.args[0].type.dtype.is_complex:
+        return OPERATIONS["hypot"].cost
+    return OPERATIONS[expr.op].cost
 
 
 def result_buffers(out: Out) -> set[str]:

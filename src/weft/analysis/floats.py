@@ -219,7 +219,7 @@ class Known:
         return False
 
     def where(self, condition: Expr, value: bool) -> Known:
-        """What is known where a condition has a value: that some expressions are finite."""
+        """What is known where a condition has a value: that some expressions are finite, or no NaN."""
         if isinstance(condition, Cast) and condition.value.type.dtype is DType.BOOL:
             return self.where(condition.value, value)
         if not isinstance(condition, Op):
@@ -228,8 +228,9 @@ class Known:
             return self.where(condition.args[0], not value)
         if condition.op in ("and", "or") and value is (condition.op == "and"):
             return self.where(condition.args[0], value).where(condition.args[1], value)
-        if condition.op == "isfinite" and value:
-            return replace(self, assumed={**self.assumed, condition.args[0]: FINITE})
+        if (condition.op == "isfinite" and value) or (condition.op == "isnan" and not value):
+            number = FINITE if value else replace(ANYTHING, nan=False)
+            return replace(self, assumed={**self.assumed, condition.args[0]: number})
         return self
 
 

@@ -72,9 +72,7 @@ def reach_of(sweeps: Sequence[Sweep]) -> Reach:
 
 
 def _slopes(sweeps: Sequence[Sweep], sign: int) -> tuple[tuple[int, ...], int]:
-    far = {
-        (a, b): _farthest(one, other, sign) for a, one in enumerate(sweeps) for b, other in enumerate(sweeps)
-    }
+    far = {(a, b): _farthest(one, other, sign) for a, one in enumerate(sweeps) for b, other in enumerate(sweeps)}
     shrink: list[int] = []
     for later in range(len(sweeps)):
         needed = (shrink[a] + distance for a in range(later) if (distance := far[a, later]) is not None)

@@ -8,14 +8,14 @@ strides are read off the index maps, as for the calls of `c_call`: no operand is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from weft.codegen import syntax as C
 from weft.codegen.c_call import operand as strided
 from weft.codegen.c_expr import RT
 from weft.codegen.c_loops import Loops
 from weft.errors import Unsupported
-from weft.ir.expr import Dim, Domain, Read
+from weft.ir.expr import Dim, Read
 from weft.ir.program import Library, Operand, Program
 from weft.ir.routines import ROUTINES, types_of
 from weft.ir.walk import walk

@@ -322,16 +322,46 @@ class Loops(Memory):
     # --- while ------------------------------------------------------------------------------------------------------
 
     def _while(self, node: While, path: Path) -> list[C.CStmt]:
+        simple = all(isinstance(inner, Stmt) and not inner.domain for inner in (*node.prelude, *node.body))
+        storages = self.expressions.storages
+        local: list[C.CStmt] = []
+        if simple:
+            storages = dict(storages)
+            self._pointers_at_hand(node, local)
         self.depth += 1
         prelude = self.block(node.prelude, (*path, 0))
         stop = C.IfElse(C.Prefix("!", self.expressions.value(node.condition)), (C.Jump("break"),))
         body = self.block(node.body, (*path, 1))
         self.depth -= 1
+        self.expressions.storages.update(storages)
         head: list[C.CStmt] = [self._tick(C.Number("1")), *self.poll()]
         if OVERFLOW in C.free_names((*prelude, stop, *body)):
             # A number that wrapped might keep the loop going for ever.
             head.append(C.IfElse(C.Name(OVERFLOW), (C.Jump(f"goto {DONE}"),)))
-        return [C.Forever((*head, *prelude, stop, *body))]
+        elif simple:
+            return self._scoped([*local, *self._tight(prelude, stop, body)])
+        loop = C.Forever((*head, *prelude, stop, *body))
+        return self._scoped([*local, loop]) if local else [loop]
+
+    def _pointers_at_hand(self, node: While, out: list[C.CStmt]) -> None:
+        """Pointers of the arrays a loop uses in variables of its own, which the C compiler keeps in registers."""
+        for name in sorted(buffers_read(node) | buffers_written(node)):
+            storage = self.expressions.storages.get(name)
+            if storage is not None and storage.buffer.rank:
+                own = self.variable(f"{storage.type} *", "at", C.Name(storage.name), out)
+                self.expressions.storages[name] = replace(storage, name=own.text)
+
+    def _tight(self, prelude: list[C.CStmt], stop: C.CStmt, body: list[C.CStmt]) -> list[C.CStmt]:
+        """A loop of simple statements in pieces: between two looks for Ctrl-C nothing is called, and all stays in
+        registers.
+        """
+        out: list[C.CStmt] = []
+        left = self.variable("i64", "left", C.number(POLL_ITERATIONS), out)
+        count = C.Assign(left, C.Infix("-", left, C.Number("1")))
+        inner = C.Forever((*prelude, stop, *body, count, C.IfElse(C.Prefix("!", left), (C.Jump("break"),))))
+        passed = self._tick(C.Infix("-", C.number(POLL_ITERATIONS + 1), left))
+        ended = C.IfElse(left, (C.Jump("break"),))
+        return [C.Forever((*self.poll(), *out, inner, passed, ended))]
 
     def _extreme(self, stmt: Stmt) -> list[C.CStmt]:
         """s = minimum(s, e)  -->  x = e; s = x < s ? x : s; nan |= x != x, a form that vectorises."""

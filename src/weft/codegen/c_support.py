@@ -189,7 +189,7 @@ def blas(routine: str, element: str) -> tuple[str, ...]:
     names = {"t": element, "p": _LETTER[element]}
     names |= {"s": "const void *" if composite else element, "r": "&" if composite else ""}
     names["syrk"] = "" if composite else Template(_SYRK_CALL).substitute(names)
-    needed = () if routine == "dot" else (_MATRIX,)
+    needed: tuple[str, ...] = () if routine == "dot" else (_MATRIX,)
     if routine == "gemm" and not composite:
         needed += (Template(_SYRK).substitute(names),)
     return (*needed, Template(_ROUTINES[routine]).substitute(names))

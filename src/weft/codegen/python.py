@@ -157,7 +157,8 @@ def _originals(result: object, copies: Sequence[tuple[object, object]]) -> objec
             return original
     if copies and isinstance(result, (tuple, list)):
         items = [_originals(item, copies) for item in result]
-        return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
+        kind: Any = type(result)
+        return kind(*items) if hasattr(result, "_fields") else kind(items)
     return result
 
 

@@ -260,7 +260,9 @@ def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) ->
     dims, at = emitter.domain(shape)
     write(target, dims, at, storable(source.element(at), target.type, emitter, target.is_list), emitter)
     if not fresh:
-        emitter.mutations += 1
+        view = target.view or (target.part.view if target.part is not None else None)
+        assert view is not None
+        emitter.changed(view.buffer)
 
 
 def _same_extent(own: Expr, other: Expr, emitter: Emitter) -> Expr:

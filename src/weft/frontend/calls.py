@@ -15,7 +15,7 @@ from weft.frontend import arrays, knowledge, masks
 from weft.frontend.comprehensions import Comprehensions
 from weft.frontend.emit import Emitter
 from weft.frontend.expressions import constant_value
-from weft.frontend.knowledge import linear
+from weft.frontend.knowledge import linear, sequences
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
 from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import as_plain
@@ -67,7 +67,7 @@ class Calls(Comprehensions):
                 return self._call_object(function.function, args, kwargs, node)
             return self._inline_function(function.function, args, kwargs, node)
         if isinstance(function, Closure):
-            return self._inline(function.tree, args, kwargs, node, self.scope.source, parent=self.scope)
+            return self._inline(function.tree, args, kwargs, node, function.scope.source, parent=function.scope)
         raise self.unsupported(node, "a call of this", function=function)
 
     def _call_object(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
@@ -93,6 +93,13 @@ class Calls(Comprehensions):
             changed = self.list_method(receiver, function.name, args, node)
             if changed is not None:
                 return changed
+        if isinstance(receiver, Tuple) and receiver.is_list and function.name == "copy" and not args and not kwargs:
+            return replace(receiver, key=None)
+        if isinstance(receiver, Array) and receiver.is_list:
+            self.calling = node
+            done = sequences.list_method(self, receiver, function.name, args, kwargs)  # type: ignore[arg-type]
+            if done is not None:
+                return done
         entry = knowledge.method(function.name)
         if entry is None or (isinstance(receiver, Array) and receiver.is_list) or isinstance(receiver, Tuple):
             raise self.unsupported(node, f"the method {function.name}", receiver=receiver)

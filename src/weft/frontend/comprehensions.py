@@ -11,23 +11,30 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Union
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays
+from weft.frontend import arith, arrays, masks
 from weft.frontend.core import Mixed, benign
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import minus_one
+from weft.frontend.lists import layout_of
 from weft.frontend.loops import Loops
-from weft.frontend.values import Array, Object, Scalar, Tuple, Value
+from weft.frontend.values import Array, Iterable, Object, Scalar, Tuple, Value
 from weft.frontend.writing import counter
 from weft.ir import walk
 from weft.ir.expr import ZERO, Dim, Expr, Op, Read, Var
 from weft.ir.program import Alloc, Buffer, If, Layout, Loop, Role, Stmt
 from weft.ir.types import BOOL, INT, ScalarType, join
 
+_Loops = Union[ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp]
 #: What a comprehension calls its first iterable, which is evaluated outside of it.
 _ITERABLE, _TOTAL = "_iterable", "_total"
+
+
+class _Tuples(Exception):
+    """The items of a comprehension are tuples."""
 
 
 class Comprehensions(Loops):
@@ -104,6 +111,8 @@ class Comprehensions(Loops):
                 value = self.literal_list(value, node)
             elif isinstance(value, Tuple) and not lists:
                 value = self.array_of(value, node)
+        if lists and isinstance(value, Tuple) and layout_of(value) is not None:
+            return self._records(node, iterable)
         if isinstance(value, Scalar):
             buffer = emitter.allocate("list", value.type, (trips,))
             store = Stmt((), buffer.name, (Var(dim.var),), value.expr, None, emitter.span)
@@ -137,10 +146,13 @@ class Comprehensions(Loops):
         length = emitter.snapshot(arith.cast(count.value, INT), "length")
         place = counter(emitter, "place")
         found: list[ScalarType] = []
+        tuples = False
         with emitter.capture() as block:
 
             def put() -> None:
                 value = self.evaluate(node.elt)
+                if isinstance(value, Tuple) and layout_of(value) is not None:
+                    raise _Tuples
                 if isinstance(value, Array) and value.rank == 0:
                     value = Scalar(value.element(()))
                 if not isinstance(value, Scalar):
@@ -152,7 +164,13 @@ class Comprehensions(Loops):
                 place.advance()
 
             name = emitter.fresh("list")
-            self._run(node, 0, first, put)
+            try:
+                self._run(node, 0, first, put)
+            except _Tuples:
+                found.clear()
+                tuples = True
+        if tuples:
+            return self._records(node, first)
         if not found:
             return Tuple((), is_list=True)
         buffer = emitter.buffers[name] = Buffer(name, found[0], (length,), Role.LOCAL, Layout.C, emitter.span)
@@ -161,7 +179,7 @@ class Comprehensions(Loops):
         return arrays.of_buffer(buffer, is_list=True)
 
     def _run(
-        self, node: ast.ListComp | ast.GeneratorExp, level: int, first: Value | None, visit: Callable[[], None]
+        self, node: _Loops, level: int, first: Value | None, visit: Callable[[], None]
     ) -> None:
         """The loops and conditions from `level` on, with what `visit` emits inside."""
         if level == len(node.generators):
@@ -183,7 +201,7 @@ class Comprehensions(Loops):
         emitter.emit(Loop(dim, tuple(block), span=emitter.span))
 
     def _conditions(
-        self, node: ast.ListComp | ast.GeneratorExp, level: int, tests: Sequence[ast.expr], visit: Callable[[], None]
+        self, node: _Loops, level: int, tests: Sequence[ast.expr], visit: Callable[[], None]
     ) -> None:
         if not tests:
             self._run(node, level + 1, None, visit)
@@ -198,7 +216,74 @@ class Comprehensions(Loops):
             self._conditions(node, level, tests[1:], visit)
         emitter.emit(If(arith.condition(truth.expr), tuple(block), (), emitter.span))
 
+    def _records(self, node: ast.ListComp | ast.GeneratorExp, first: Value) -> Value:
+        """[(a, b) for ...]: a list of tuples, which grows as the loops run."""
+        span = self.emitter.span
+        made = self.started(f"list{span.line}", Tuple((), is_list=True), is_deque=False)
+
+        def put() -> None:
+            self.list_method(made, "append", [self.evaluate(node.elt)], node)
+
+        self._run(node, 0, first, put)
+        return made
+
+    def listed(self, value: Value) -> Value:
+        """list(value)"""
+        value = masks.settled(value, self.emitter)
+        if isinstance(value, Tuple):
+            return replace(value, is_list=True, named=None)
+        if isinstance(value, Array) and (value.rank == 1 or value.is_list):
+            return arrays.materialise(replace(value, is_list=True, growing=None), self.emitter, "list")
+        emitter = self.emitter
+        run = self.iteration(value, None)
+        trips = emitter.stable(run.trips)
+        dim = Dim(emitter.fresh("q"), ZERO, trips)
+        with emitter.capture() as block, emitter.inside(dim):
+            item = run.item(Var(dim.var))
+        if not isinstance(item, Scalar):
+            raise self.unsupported(None, "a list of these", "append the items in a loop", item=item)
+        buffer = emitter.allocate("list", item.type, (trips,))
+        store = Stmt((), buffer.name, (Var(dim.var),), item.expr, None, emitter.span)
+        emitter.emit(Loop(dim, (*block, store), span=emitter.span))
+        return arrays.of_buffer(buffer, is_list=True)
+
+    def mapped(self, function: Value, items: Array) -> Array:
+        """The list of function(item)."""
+        node = self.calling
+        made = self.listed(
+            Iterable(items.shape[0], lambda q: self.call(function, [Scalar(items.element((q,)))], {}, node))
+        )
+        assert isinstance(made, Array)
+        return made
+
+    calling: ast.AST
+
+    def as_run(self, value: Value) -> Value:
+        """A sequence that can be run through at run time: a compile-time list goes into memory."""
+        return self.literal_list(value, None) if isinstance(value, Tuple) else value
+
     # --- folds ------------------------------------------------------------------------------------------------------
+
+    def _eval_dictcomp(self, node: ast.DictComp) -> Value:
+        return self._keyed(node, node.key, node.value)
+
+    def _eval_setcomp(self, node: ast.SetComp) -> Value:
+        return self._keyed(node, node.elt, None)
+
+    def _keyed(self, node: ast.DictComp | ast.SetComp, key: ast.expr, value: ast.expr | None) -> Value:
+        first = self.evaluate(node.generators[0].iter)
+        saved, stale = dict(self.scope.values), set(self.scope.stale)
+        made = self.new_dict(node, is_set=value is None)
+
+        def put() -> None:
+            parts = self.evaluate_all([key] if value is None else [key, value])
+            self.store_item(made, parts[0], None if value is None else parts[1], node)
+
+        try:
+            self._run(node, 0, first, put)
+        finally:
+            self.scope.values, self.scope.stale = saved, stale
+        return made
 
     def fold_generator(self, function: Any, node: ast.Call) -> Value:
         """sum, any, all, min, max of a generator: the loop, without the list."""

@@ -87,6 +87,7 @@ class Decisions:
     branched: dict[int, ast.If | None] = field(default_factory=dict)  # `x = a if c else b` as a branch, by statement
     items: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # what lists hold that are empty at first
     entries: dict[tuple[int, str], tuple[ItemType, ItemType | None]] = field(default_factory=dict)  # of dicts
+    settled: set[tuple[int, int]] = field(default_factory=set)  # operands before which others must be computed
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
     specialise: bool = True
@@ -209,6 +210,18 @@ class Emitter:
     def remember_count(self, key: tuple[Expr, tuple[Expr, ...]], count: Expr) -> None:
         """A count holds for the statements that follow in the same block, until an array changes."""
         self.counts[key] = Counted(self.blocks[-1], self.mutations, count)
+
+    def changed(self, buffer: str) -> None:
+        """Note a write to memory; counts of masks that do not read it still hold."""
+        before, self.mutations = self.mutations, self.mutations + 1
+        written = self.buffers[buffer].role
+        for key, known in self.counts.items():
+            if known.mutations != before:
+                continue
+            read = [self.buffers[name] for name in walk.expr_buffers(key[0]) if name in self.buffers]
+            shares = any(b.name == buffer or (b.role is Role.PARAM and written is Role.PARAM) for b in read)
+            if not shares:
+                self.counts[key] = replace(known, mutations=self.mutations)
 
     # --- blocks -----------------------------------------------------------------------------------------------------
 

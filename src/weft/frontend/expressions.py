@@ -111,10 +111,15 @@ class Expressions(Comparisons):
         # Operands of an operator are wanted as values, whatever is asked of the whole.
         self._as_condition, outer = False, self._as_condition
         for node in nodes:
-            if values and changes_list(node):
+            place = (self.scope.path, id(node))
+            if values and (changes_list(node) or place in self.emitter.decisions.settled):
                 values = [Scalar(self.emitter.snapshot(v.expr)) if isinstance(v, Scalar) else v for v in values]
             value = self.evaluate(node)
-            if self.emitter.mutations != before and any(self._lazy(v) for v in values):
+            lazy = [v for v in values if self._lazy(v)] if self.emitter.mutations != before else []
+            if lazy and all(isinstance(v, Scalar) for v in lazy) and place not in self.emitter.decisions.settled:
+                self.emitter.decisions.settled.add(place)
+                raise Restart
+            if lazy:
                 raise self.unsupported(
                     node, "an operand that changes arrays which another operand reads", "assign it to a name first"
                 )
@@ -175,6 +180,10 @@ class Expressions(Comparisons):
             except ValueError:
                 raise self.unsupported(node, f"{name} is unset in the enclosing function") from None
             return self.outside(name, contents, source.cells[name], node)
+        if name in source.namespace and source.place is not None:
+            known = constant_value(source.namespace[name])  # a definition of weft's own: its globals never change
+            if known is not None:
+                return known
         if name in source.namespace:
             return self.outside(name, source.namespace[name], source.namespace, node)
         if hasattr(builtins, name):
@@ -204,7 +213,7 @@ class Expressions(Comparisons):
         return result
 
     def _eval_lambda(self, node: ast.Lambda) -> Value:
-        return Closure(node, self.scope.source.file)
+        return Closure(node, self.scope)
 
     def _eval_slice(self, node: ast.Slice) -> Value:
         def part(item: ast.expr | None) -> Value | None:

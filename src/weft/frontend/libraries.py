@@ -7,7 +7,6 @@ lazy expression, a gather) is put into memory first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from weft.errors import Unsupported
@@ -73,8 +72,10 @@ def call(request: Request, emitter: Emitter) -> list[Value]:
     routine = ROUTINES[request.routine]
     available(request.routine, request.types, emitter)
     taken, made = dtypes_of(request.types)
-    placed = [_placed(array, dtype, request.batch, len(core), emitter)
-              for array, dtype, core in zip(request.inputs, taken, routine.inputs, strict=True)]
+    placed = [
+        _placed(array, dtype, request.batch, len(core), emitter)
+        for array, dtype, core in zip(request.inputs, taken, routine.inputs, strict=True)
+    ]
     targets = [
         _target(name, (*request.batch, *core), dtype, emitter) if position or request.into is None else request.into
         for position, ((name, core), dtype) in enumerate(zip(request.outputs, made, strict=True))

@@ -123,6 +123,8 @@ class Lists(Core):
     def growing_value(self, name: str, value: Value) -> Value:
         """What a name is bound to: a list that is going to change its length gets room for that."""
         empty = isinstance(value, Tuple) and value.is_list and not value.items
+        if isinstance(value, Tuple) and value.is_list and name in self._stored() and _of_numbers(value):
+            value = self.literal_list(value, None)
         if not empty and name not in self._grown():
             return value
         if isinstance(value, Array) and value.is_list and value.growing is None:
@@ -153,6 +155,19 @@ class Lists(Core):
         if self.scope.grown is None:
             self.scope.grown = grown_names(self.scope.body)
         return self.scope.grown
+
+    def _stored(self) -> frozenset[str]:
+        """Names whose items are assigned to."""
+        if self.scope.stored is None:
+            nodes = [node for statement in self.scope.body for node in ast.walk(statement)]
+            self.scope.stored = frozenset(
+                node.value.id
+                for node in nodes
+                if isinstance(node, ast.Subscript)
+                and isinstance(node.ctx, ast.Store)
+                and isinstance(node.value, ast.Name)
+            )
+        return self.scope.stored
 
     def literal_list(self, value: Tuple, node: ast.AST | None) -> Array:
         """[x, y, z] as a list of one type in a buffer."""

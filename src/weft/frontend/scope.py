@@ -53,5 +53,6 @@ class Scope:
     followed: set[int] = field(default_factory=set)  # branches that other statements of their block follow
     keeping: bool = False  # the value being assigned goes to several names
     grown: frozenset[str] | None = None  # names of lists that change their length, once they have been looked for
+    stored: frozenset[str] | None = None  # names whose items are assigned to, once they have been looked for
     path: int = 0  # tells inlined copies of one function apart
     inlined: bool = False

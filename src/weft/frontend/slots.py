@@ -249,11 +249,11 @@ class ArraySlots:
                 emitter.emit(node)
             emitter.emit(Alloc(slot.twin.name, False, emitter.span))
             twin = arrays.view(slot.twin, shape, lambda at: at, value.is_list, whole=True)
-            arrays.store(twin, replace(value, shape=shape), emitter)
+            arrays.store(twin, replace(value, shape=shape), emitter, fresh=True)
         exchange = Rebind((slot.buffer.name, slot.twin.name), (slot.twin.name, slot.buffer.name), emitter.span)
         emitter.note_given(exchange, Given(slot.buffer.name, source, tracked))
         emitter.emit(exchange)
-        emitter.mutations += 1
+        emitter.changed(slot.buffer.name)
         self.scope.values[name] = self.held(slot, shape, value.is_list)
 
     def _made_in_twin(self, slot: Slot, value: Array, sizes: Sequence[Node]) -> bool:

@@ -15,7 +15,7 @@ from weft.frontend.constants import constant_int
 from weft.frontend.expressions import BINARY, flat
 from weft.frontend.results import Results
 from weft.frontend.slots import arrays_in
-from weft.frontend.values import Array, Closure, Dict, Flat, Mask, Records, Scalar, Slice, Tuple, Value
+from weft.frontend.values import Array, Closure, Dict, Flat, Mask, Object, Records, Scalar, Slice, Tuple, Value
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Read, Var, integer
 from weft.ir.program import (
@@ -96,7 +96,7 @@ class Statements(Results):
     def _exec_functiondef(self, node: ast.FunctionDef) -> None:
         if node.decorator_list:
             raise self.unsupported(node, "a decorated nested function")
-        self.scope.values[node.name] = Closure(node, self.scope.source.file)
+        self.scope.values[node.name] = Closure(node, self.scope)
 
     def _exec_delete(self, node: ast.Delete) -> None:
         for target in node.targets:
@@ -474,6 +474,9 @@ class Statements(Results):
         name_node = exc.func if isinstance(exc, ast.Call) else exc
         arguments = exc.args if isinstance(exc, ast.Call) else []
         message = "" if not arguments else _literal_text(arguments[0])
+        if message is None and isinstance(arguments[0], ast.Name) and arguments[0].id not in self.scope.values:
+            constant = self.evaluate(arguments[0])
+            message = constant.value if isinstance(constant, Object) and isinstance(constant.value, str) else None
         if not isinstance(name_node, ast.Name) or message is None or len(arguments) > 1 or node.cause is not None:
             raise self.unsupported(
                 node, "a raise of a computed exception", "raise a built-in exception with a literal message"

@@ -192,7 +192,7 @@ class Closure:
     """A function defined inside the function being compiled; its free names are those of the place of definition."""
 
     tree: ast.FunctionDef | ast.Lambda
-    file: str
+    scope: Any = field(compare=False, repr=False)  # the Scope of that place
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Routine:
 
 def _cores(text: str) -> tuple[tuple[str, ...], ...]:
     """(m,n),() --> ("m", "n"), ()"""
-    return tuple(tuple(core.split(",")) if core else () for core in text.removeprefix("(").removesuffix(")").split("),("))
+    return tuple(tuple(core.split(",")) if core else () for core in text[1:-1].split("),("))
 
 
 def _linalg(name: str, signature: str, *loops: str, fails: bool = True, overwrites: tuple[int, ...] = ()) -> Routine:
@@ -138,6 +138,7 @@ def run_routine(name: str, types: str, inputs: Sequence[Any], outputs: Sequence[
     def note(kind: str, flag: int) -> None:
         failures.append(kind)
 
-    with np.errstate(call=note, invalid="call" if routine.fails else "ignore", over="ignore", divide="ignore", under="ignore"):
+    invalid: Any = "call" if routine.fails else "ignore"
+    with np.errstate(call=note, invalid=invalid, over="ignore", divide="ignore", under="ignore"):
         find(name)(*inputs, out=tuple(outputs), signature=types)
     return not failures

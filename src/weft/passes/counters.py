@@ -10,11 +10,11 @@ The second form is that of a list that grows by one item an iteration: its memor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from weft.ir.expr import Const, Dim, Expr, Op, Read, Var
 from weft.ir.index import add as plus
+from weft.ir.index import canonical
 from weft.ir.index import mul as product
 from weft.ir.index import sub as minus
 from weft.ir.program import Alloc, Block, Buffer, If, Loop, Node, Program, Rebind, Role, Stmt
@@ -99,7 +99,7 @@ class _Counters:
             if step is None or not isinstance(node, Stmt) or node.buffer not in self.scalars - self.sizes:
                 continue
             name = node.buffer
-            if written.count(name) == 1 and name in set(_in_indices(loop.body)):
+            if written.count(name) == 1 and name in _in_indices(loop.body):
                 grows = self.growth(loop.body[:position], name, written) if step == 1 else None
                 return _Counter(name, position, step, grows)
         return None
@@ -143,20 +143,31 @@ class _Counters:
                 assert isinstance(node, If)
                 grown = (_grown(node, plus(start, trips)),)
             else:
-                body.append(_instead(node, counter.name, here))
+                value = here
+                body.append(map_node_exprs(node, lambda e, v=value: _replaced(e, counter.name, v)))  # type: ignore[misc]
         end = Stmt((), counter.name, (), plus(start, product(step, trips)), span=loop.span)
         return (*first, *grown), replace(loop, body=tuple(body)), (end,)
 
     def start(self, name: str, before: list[Node]) -> tuple[Expr, Block]:
-        """The counter's value before the loop: a literal that was just assigned, or a scalar of its own."""
-        for node in reversed(before):
-            if isinstance(node, Stmt) and node.buffer == name and isinstance(node.value, Const) and not node.domain:
-                return node.value, ()
-            if name in buffers_written(node):
-                break
+        """The counter's value before the loop: what is known of it in this block, or a scalar of its own."""
+        value = _value_after(before, name)
+        if value is not None:
+            return value, ()
         buffer = Buffer(fresh(f"{name}_start", self.taken), INT, ())
         self.made.append(buffer)
         return Read(buffer.name, (), INT), (Stmt((), buffer.name, (), Read(name, (), INT)),)
+
+
+def _value_after(block: list[Node], name: str) -> Expr | None:
+    """A scalar's value after a block in terms of symbols and variables around it, if assignments there tell."""
+    value: Expr | None = None
+    for node in block:
+        if isinstance(node, Stmt) and node.buffer == name and not (node.domain or node.reduce):
+            new = node.value if value is None else _replaced(node.value, name, value)
+            value = None if expr_buffers(new) else canonical(new)
+        elif name in buffers_written(node):
+            value = None
+    return value
 
 
 def _nests(node: Node) -> bool:
@@ -176,21 +187,30 @@ def _step(node: Node) -> int | None:
     return amount.value if value.op == "add" else -amount.value
 
 
-def _in_indices(body: Block) -> Iterator[str]:
-    """The scalars that indices read."""
+def _in_indices(body: Block) -> set[str]:
+    """The scalars that indices are computed from."""
+    found: set[str] = set()
+    feeds: dict[str, set[str]] = {}
     for node in walk(body):
         places = list(node.index) if isinstance(node, Stmt) else []
         exprs = (*node_exprs(node), *places)
         places += [part for expr in exprs for read in reads(expr) for part in read.index]
-        for place in places:
-            yield from expr_buffers(place)
+        found |= {name for place in places for name in expr_buffers(place)}
+        if isinstance(node, Stmt) and not node.index and node.value.type == INT:
+            feeds.setdefault(node.buffer, set()).update(expr_buffers(node.value))
+    waiting = list(found)
+    while waiting:
+        new = feeds.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found
 
 
-def _instead(node: Node, name: str, value: Expr) -> Node:
-    def visit(expr: Expr) -> Expr:
-        return value if isinstance(expr, Read) and expr.buffer == name else expr
+def _replaced(expr: Expr, name: str, value: Expr) -> Expr:
+    def visit(part: Expr) -> Expr:
+        return value if isinstance(part, Read) and part.buffer == name else part
 
-    return map_node_exprs(node, lambda expr: rewrite(expr, visit))
+    return rewrite(expr, visit)
 
 
 def _grown(node: If, wanted: Expr) -> If:

@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from weft.analysis.effects import Liveness, result_buffers
+from weft.analysis.effects import Liveness, operation_cost, result_buffers
 from weft.analysis.facts import Facts, entry_facts
 from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import Affine, affine, difference, sub
-from weft.ir.ops import OPERATIONS
 from weft.ir.program import (
     Alloc,
     Block,
@@ -127,7 +126,7 @@ def is_cheap(expr: Expr, index: bool = False) -> bool:
         if isinstance(part, Reduce):
             return False
         if isinstance(part, Op):
-            operations += OPERATIONS[part.op].cost
+            operations += operation_cost(part)
         elif isinstance(part, Read):
             reads += 1 + sum(isinstance(e, Read) for index in part.index for e in subexpressions(index))
     limits = _CHEAP_INDEX if index else (_CHEAP_OPERATIONS, _CHEAP_READS)

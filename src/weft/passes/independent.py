@@ -7,11 +7,14 @@ while loop inside, say); out: None if its iterations may run in any order, or th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
+from weft.analysis.scopes import written_params
 from weft.ir.expr import Dim, Expr, Reduce, dim_vars
 from weft.ir.index import affine
 from weft.ir.program import (
+    HAND_BACK,
     Alloc,
     Block,
     Call,
@@ -34,6 +37,8 @@ from weft.ir.walk import (
     buffers_written,
     expr_buffers,
     has_exit,
+    map_block,
+    map_sub_blocks,
     node_domain,
     node_exprs,
     reads,
@@ -49,8 +54,9 @@ def why_not_independent(loop: Loop, program: Program, outside: set[str]) -> str 
     if not isinstance(loop.dim, Dim) or has_exit(loop.body):
         return "the loop may be left early"
     own: set[str] = set()
+    repeatable = not written_params(program)
     for node in walk(loop.body):
-        if isinstance(node, (Check, Rebind, Library, Call)):
+        if isinstance(node, (Rebind, Library, Call)) or (isinstance(node, Check) and not repeatable):
             return "its order matters: it may raise, or calls what weft does not see into"
         if isinstance(node, Alloc):
             if program.table[node.buffer].role is not Role.LOCAL:
@@ -67,6 +73,17 @@ def why_not_independent(loop: Loop, program: Program, outside: set[str]) -> str 
         elif not _apart(loop, name):
             return f"iterations may touch the same elements of {name}"
     return None
+
+
+def handing_back(loop: Loop) -> Loop:
+    """A loop whose checks hand the call back: whichever iteration fails first, plain Python finds the right one."""
+
+    def visit(node: Node) -> Node:
+        if isinstance(node, Check):
+            return replace(node, exception=HAND_BACK, message="", values=())
+        return map_sub_blocks(node, lambda block: map_block(block, visit))
+
+    return replace(loop, body=map_block(loop.body, visit))
 
 
 def outputs(program: Program) -> set[str]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from weft.analysis import cost
-from weft.analysis.intervals import box
+from weft.analysis.intervals import Box, box
 from weft.errors import Span
 from weft.ir import index as affine_index
 from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, real
@@ -300,12 +300,15 @@ def _both(left: Expr, right: Expr) -> Expr:
 
 @dataclass
 class _Extraction:
-    """Products taken out of one statement: the nodes before it, when they are worth while, what they are."""
+    """Products taken out of one statement: the nodes before it, when they are worth while, what they are.
+
+    `boxes`: the memory of a product that covers more than the statement's domain.
+    """
 
     before: list[Node] = field(default_factory=list)
     tests: list[Expr] = field(default_factory=list)
     products: list[Product] = field(default_factory=list)
-    in_place: bool = True
+    boxes: dict[str, Box] | None = None
 
 
 @dataclass
@@ -424,7 +427,7 @@ class _Matcher:
             split = "" if whole is None else panels(whole, self.workspace.new_var)
             if whole is None or isinstance(split, str):
                 continue
-            found = _Extraction(in_place=False)
+            found = _Extraction(boxes=split.boxes)
             value = self._with_products(replace(whole, domain=(split.rows, split.columns)), found)
             if len(found.products) != 1 or found.products[0].routine != "gemm":
                 continue
@@ -437,11 +440,11 @@ class _Matcher:
     def _own_statement(self, reduce: Reduce, stmt: Stmt, found: _Extraction) -> Expr | None:
         used = free_vars(reduce)
         dims = tuple(dim for dim in stmt.domain if dim.var in used)
-        boxes = box(dims)
+        boxes = box(dims) if found.boxes is None else found.boxes
         if boxes is None or not dims or reduce.type.dtype not in _DTYPES:
             return None
-        shape = tuple(b.size for b in boxes.values())
-        index = tuple(affine_index.sub(Var(name), b.lo) for name, b in boxes.items())
+        shape = tuple(boxes[dim.var].size for dim in dims)
+        index = tuple(affine_index.sub(Var(dim.var), boxes[dim.var].lo) for dim in dims)
         trial = Buffer("", reduce.type.strong, shape)
         inner = Stmt(dims, "", index, reduce, None, stmt.span)
         product = product_of(inner, {**self.workspace.table, "": trial})
@@ -454,7 +457,7 @@ class _Matcher:
             product = product_of(inner, {**self.workspace.table, "": trial})
             assert isinstance(product, Product)
         found.tests.append(self.worthwhile(product))
-        in_place = found.in_place and not found.products and dims == stmt.domain
+        in_place = found.boxes is None and not found.products and dims == stmt.domain
         if in_place and why_not_in_place(stmt, reduce, self.workspace.table) is None:
             buffer, index = stmt.buffer, stmt.index
         else:

@@ -191,6 +191,10 @@ def _with_sum(product: Product, total: Expr) -> Expr:
     return rewrite(product.stmt.value, lambda expr: total if isinstance(expr, Reduce) else expr)
 
 
+def _plus(expr: Expr, number: int) -> Expr:
+    return affine_index.add(expr, integer(number))
+
+
 # --- the rewrite -----------------------------------------------------------------------------------------------------
 
 
@@ -227,63 +231,80 @@ class _Writer:
         share = Op("floordiv", (affine_index.add(count, integer(BLOCKS - 1)), integer(BLOCKS)), INT)
         size = Stmt((), self.held.buffer, (), Op("maximum", (share, integer(ROWS)), INT), None, self.span)
         work = cost.times(cost.points((self.row, self.column)), real(2.0))
-        clear = self._over_columns(self._part(neutral("add", self.of)))
-        begin, end = self.rows.lo, self.rows.hi
-        whole = Op("floordiv", (Op("sub", (end, begin), INT), integer(ROWS)), INT)
-        rest = Op("add", (begin, Op("mul", (integer(ROWS), whole), INT)), INT)
-        several = Dim(self.rows.var, begin, Op("sub", (end, integer(ROWS - 1)), INT), ROWS)
-        single = Dim(self.workspace.new_var(self.rows.var), rest, end)
-        body = (
-            clear,
-            Loop(several, self._rows(ROWS, several.var), span=self.span),
-            Loop(single, self._rows(1, single.var), span=self.span),
-        )
+        clear = Loop(self.column, (self._part(neutral("add", self.of), self.column.var),), LoopKind.VECTOR)
+        body = (clear, *(self._chained() if self.pair.chained else self._together()))
         passes = Loop(self.block, body, LoopKind.PARALLEL, work=work, span=self.span)
         return (Alloc(self.parts, span=self.span), size, passes, self._combined())
 
-    def _rows(self, count: int, row: str) -> Block:
-        """Both products over `count` rows: in one loop, or in two if the second needs the results of the first."""
+    def _together(self) -> Block:
+        """for rows: one loop for both products of four rows; then the rows that are left, one by one."""
+        begin, end, rest = self._bounds()
+        several = Dim(self.rows.var, begin, Op("sub", (end, integer(ROWS - 1)), INT), ROWS)
+        return (self._loop(several, ROWS, 0, 0), self._loop(self._named(rest, end), 1, 0, 0))
+
+    def _chained(self) -> Block:
+        """The columns need the results of the rows: while they take four rows from the cache, the next four come from
+        memory for the sums of the rows."""
+        begin, end, rest = self._bounds()
+        first = self._named(begin, Op("minimum", (_plus(begin, 1), _plus(end, 1 - ROWS)), INT))
+        several = replace(self._named(begin, _plus(end, 1 - 2 * ROWS)), step=ROWS)
+        last = replace(self._named(Op("maximum", (begin, _plus(rest, -ROWS)), INT), rest), step=ROWS)
+        single = self._named(rest, end)
+        alone = Loop(single, (*self._rows(1, single.var, 0, None), *self._rows(1, single.var, None, 0)), span=self.span)
+        return (
+            self._loop(first, ROWS, 0, None),
+            self._loop(several, ROWS, ROWS, 0),
+            self._loop(last, ROWS, None, 0),
+            alone,
+        )
+
+    def _bounds(self) -> tuple[Expr, Expr, Expr]:
+        """The rows of a block: their begin, their end, and where those begin that are left after the last four."""
+        begin, end = self.rows.lo, self.rows.hi
+        whole = Op("floordiv", (Op("sub", (end, begin), INT), integer(ROWS)), INT)
+        return begin, end, Op("add", (begin, Op("mul", (integer(ROWS), whole), INT)), INT)
+
+    def _named(self, begin: Expr, end: Expr) -> Dim:
+        return Dim(self.workspace.new_var(self.rows.var), begin, end)
+
+    def _loop(self, dim: Dim, count: int, sums: int | None, parts: int | None) -> Loop:
+        return Loop(dim, self._rows(count, dim.var, sums, parts), span=self.span)
+
+    def _rows(self, count: int, row: str, sums: int | None, parts: int | None) -> Block:
+        """In one loop over the columns: sums of `count` rows from row + `sums` on, and of the columns with those from
+        row + `parts` on (None: not these)."""
         rows, columns = self.pair.rows, self.pair.columns
-        places = [affine_index.add(Var(row), integer(offset)) for offset in range(count)]
-        sums = self.sums[:count]
         column = replace(self.column, var=self.workspace.new_var(self.column.var))
-        start = [Stmt((), name, (), neutral("add", self.of), None, self.span) for name in sums]
-        adding: list[Node] = []
-        for name, place in zip(sums, places):
+        before: list[Node] = []
+        body: list[Node] = []
+        after: list[Node] = []
+        accumulators: list[Accumulator] = []
+        for offset, name in enumerate(self.sums[:count] if sums is not None else ()):
+            place = _plus(Var(row), offset + (sums or 0))
+            read = Read(name, (), self.of)
             term = substitute(rows.reduce.value, {rows.outer.var: place, rows.inner.var: Var(column.var)})
-            adding.append(Stmt((), name, (), Op("add", (Read(name, (), self.of), term), self.of), None, self.span))
-        stored: list[Node] = []
-        for name, place in zip(sums, places):
-            total = Op("add", (identity("add", self.of), Read(name, (), self.of)), self.of)
-            value = substitute(_with_sum(rows, total), {rows.outer.var: place})
-            stored.append(Stmt((), rows.stmt.buffer, (place,), value, None, self.span))
-
-        def more(name: str) -> Expr:
-            """The part of a column with these rows added."""
-            total: Expr = self._element(name)
-            for place in places:
-                names: dict[str, Expr] = {columns.inner.var: place, columns.outer.var: Var(name)}
+            value = _with_sum(rows, Op("add", (identity("add", self.of), read), self.of))
+            before.append(Stmt((), name, (), neutral("add", self.of), None, self.span))
+            body.append(Stmt((), name, (), Op("add", (read, term), self.of), None, self.span))
+            after.append(
+                Stmt((), rows.stmt.buffer, (place,), substitute(value, {rows.outer.var: place}), None, self.span)
+            )
+            accumulators.append(Accumulator(name, "add"))
+        if parts is not None:
+            total: Expr = self._element(column.var)
+            for offset in range(count):
+                place = _plus(Var(row), offset + parts)
+                names = {columns.inner.var: place, columns.outer.var: Var(column.var)}
                 total = Op("add", (total, substitute(columns.reduce.value, names)), self.of)
-            return total
-
-        accumulators = tuple(Accumulator(name, "add") for name in sums)
-        if not self.pair.chained:
-            body = (*adding, self._part(more(column.var), column.var))
-            return (*start, Loop(column, body, LoopKind.VECTOR, accumulators, span=self.span), *stored)
-        products = Loop(column, tuple(adding), LoopKind.VECTOR, accumulators, span=self.span)
-        again = replace(column, var=self.workspace.new_var(column.var))
-        return (*start, products, *stored, self._over_columns(self._part(more(again.var), again.var), again))
+            body.append(self._part(total, column.var))
+        return (*before, Loop(column, tuple(body), LoopKind.VECTOR, tuple(accumulators), span=self.span), *after)
 
     def _element(self, column: str, block: Expr | None = None) -> Read:
         place = affine_index.sub(Var(column), self.column.lo)
         return Read(self.parts, (Var(self.block.var) if block is None else block, place), self.of)
 
-    def _part(self, value: Expr, column: str | None = None) -> Stmt:
-        element = self._element(self.column.var if column is None else column)
-        return Stmt((), self.parts, element.index, value, None, self.span)
-
-    def _over_columns(self, body: Stmt, column: Dim | None = None) -> Loop:
-        return Loop(column or self.column, (body,), LoopKind.VECTOR, span=self.span)
+    def _part(self, value: Expr, column: str) -> Stmt:
+        return Stmt((), self.parts, self._element(column).index, value, None, self.span)
 
     def _combined(self) -> Loop:
         """parallel strip of columns: { for block: first part += part;  y[j] = f(first part) }."""

@@ -42,7 +42,7 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.fuse import Facts, Group, partition
-from weft.passes.independent import outputs, why_not_independent
+from weft.passes.independent import handing_back, outputs, why_not_independent
 from weft.passes.kinds import FEW_ITERATIONS, Kinds
 from weft.passes.lower import Atom, Workspace, has_reduce, is_private, to_atoms
 from weft.passes.order import order
@@ -135,7 +135,7 @@ class _Scheduler:
         if isinstance(node, If):
             return (replace(node, then=self.block(node.then), orelse=self.block(node.orelse)),)
         if isinstance(node, Loop) and self.shares(node):
-            node = replace(node, kind=LoopKind.PARALLEL)
+            node = replace(handing_back(node), kind=LoopKind.PARALLEL)
         shared = isinstance(node, Loop) and node.kind is LoopKind.PARALLEL
         self.kinds.depth += 1
         self.kinds.shared += shared

@@ -29,7 +29,7 @@ from weft.ir.program import (
     Stmt,
     While,
 )
-from weft.ir.walk import has_exit, map_dim, map_node_exprs, substitute
+from weft.ir.walk import free_vars, has_exit, map_dim, map_node_exprs, substitute, walk
 from weft.passes import PassContext, deadcode
 from weft.passes.algebra import Algebra
 from weft.passes.recentre import recentred_stmt
@@ -46,12 +46,26 @@ def run(program: Program, context: PassContext) -> Program:
             guards.append(simple)
             if not simple.domain:
                 facts = facts.with_condition(simple.condition)
+    body = simplify_block(program.body, facts, algebra)
+    single = _inlined_loops(program.body, body)
     buffers = tuple(
-        replace(buffer, shape=tuple(algebra.simplify(size, facts) for size in buffer.shape))
+        replace(buffer, shape=tuple(algebra.simplify(_resolved(size, single), facts) for size in buffer.shape))
         for buffer in program.buffers
     )
-    body = simplify_block(program.body, facts, algebra)
     return deadcode.remove(replace(program, guards=tuple(guards), buffers=buffers, body=body))
+
+
+def _inlined_loops(before: Block, after: Block) -> dict[str, Expr]:
+    """The values of the variables of loops that are gone: buffers allocated in a loop of one iteration may name it."""
+    left = {node.dim.var for node in walk(after) if isinstance(node, Loop)}
+    loops = [node.dim for node in walk(before) if isinstance(node, Loop)]
+    return {dim.var: dim.lo for dim in loops if isinstance(dim, Dim) and dim.var not in left}
+
+
+def _resolved(size: Expr, values: dict[str, Expr]) -> Expr:
+    while free_vars(size) & values.keys():
+        size = substitute(size, values)
+    return size
 
 
 def simplify_domain(domain: Domain, facts: Facts, algebra: Algebra) -> tuple[Domain, dict[str, Expr], Facts] | None:

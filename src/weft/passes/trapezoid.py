@@ -24,6 +24,7 @@ from weft.ir.program import Block, Buffer, If, Loop, LoopKind, Node, Program, Ro
 from weft.ir.types import FLOAT, I64, INT, PYBOOL
 from weft.ir.walk import buffers_read, buffers_written, free_vars, map_sub_blocks, reads, walk
 from weft.passes import PassContext
+from weft.passes.kinds import element_instead
 from weft.passes.lower import Workspace
 from weft.passes.unique import unique_loops
 
@@ -265,7 +266,7 @@ class _Tiler:
         more = _op("mul", self.phase, left + right) if left + right else integer(0)
         begin = _op("sub", _op("add", self.left, left - sweep.shift), more)
         end = _op("add", _op("sub", self.right, right + sweep.shift), more)
-        loop = sweep.loop
+        loop = self._with_own_scalars(sweep)
         innermost = not any(isinstance(node, Loop) for node in walk(loop.body))
         loop = replace(loop, kind=LoopKind.VECTOR if innermost else LoopKind.SEQUENTIAL, work=None)
         if sweep.dim is None:
@@ -276,3 +277,12 @@ class _Tiler:
         lo = Cast(_op("maximum", sweep.dim.lo, begin), INT)
         hi = Cast(_op("minimum", sweep.dim.hi, end), INT)
         return replace(loop, dim=replace(sweep.dim, lo=lo, hi=hi))
+
+    def _with_own_scalars(self, sweep: Sweep) -> Loop:
+        """Variables of its own: those of the loop as it was would be shared between both, and not private to either."""
+        loop: Node = sweep.loop
+        for name in sorted(sweep.scalars):
+            own = self.workspace.new_buffer(name, self.workspace.table[name].type).name
+            loop = element_instead(loop, name, own)
+        assert isinstance(loop, Loop)
+        return loop

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from weft.analysis.intervals import Box
 from weft.ir.expr import Dim, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.index import Affine, affine, canonical, expression
 from weft.ir.index import add as plus
@@ -28,12 +29,14 @@ ROWS = 64
 
 @dataclass(frozen=True)
 class Panels:
-    """The loop over panels, the rows of one and the columns they share; `inner`: the columns of one row."""
+    """The loop over panels, the rows of one and the columns they share; `inner`: the columns of one row; `boxes`: the
+    memory of one."""
 
     block: Dim
     rows: Dim
     columns: Dim
     inner: Dim
+    boxes: dict[str, Box]
 
 
 def panels(stmt: Stmt, new_var: Callable[[str], str]) -> Panels | str:
@@ -57,14 +60,29 @@ def panels(stmt: Stmt, new_var: Callable[[str], str]) -> Panels | str:
     if any({outer.var, inner.var} & free_vars(bound) for bound in summed):
         return "the terms of the sum depend on the point"
     first, last = _rows_with_columns(outer, lo, hi, slopes)
-    block = Dim(new_var(outer.var), first, last, ROWS)
-    end = Op("minimum", (plus(Var(block.var), integer(ROWS)), last), INT)
-    at_start, at_end = {outer.var: Var(block.var)}, {outer.var: Op("sub", (end, integer(1)), INT)}
+    rows, block = _panel(outer, first, last, upward=slopes[0] >= 0, name=new_var(outer.var))
+    at_start, at_end = {outer.var: rows.lo}, {outer.var: minus(rows.hi, integer(1))}
     # The bound that moves is widest in the panel's first row or in its last one.
     left = substitute(inner.lo, at_start if slopes[0] > 0 else at_end)
     right = substitute(inner.hi, at_end if slopes[1] > 0 else at_start)
-    rows = replace(outer, lo=Var(block.var), hi=end)
-    return Panels(block, rows, Dim(inner.var, canonical(left), canonical(right)), inner)
+    columns = Dim(inner.var, canonical(left), canonical(right))
+    start = rows.lo if block.step > 0 else minus(Var(block.var), integer(ROWS))
+    size = Op("maximum", (minus(columns.hi, columns.lo), integer(0)), INT)
+    boxes = {outer.var: Box(start, integer(ROWS)), inner.var: Box(columns.lo, size)}
+    return Panels(block, rows, columns, inner, boxes)
+
+
+def _panel(outer: Dim, first: Expr, last: Expr, upward: bool, name: str) -> tuple[Dim, Dim]:
+    """The rows of one panel and the loop over panels, from the first row or, downward, from the last.
+
+    The end at which a panel begins is the loop's variable itself: places in it are then affine.
+    """
+    here = Var(name)
+    if upward:
+        end = Op("minimum", (plus(here, integer(ROWS)), last), INT)
+        return replace(outer, lo=here, hi=end), Dim(name, first, last, ROWS)
+    begin = Op("maximum", (minus(here, integer(ROWS)), first), INT)
+    return replace(outer, lo=begin, hi=here), Dim(name, last, first, -ROWS)
 
 
 def _in_order(stmt: Stmt) -> str | None:

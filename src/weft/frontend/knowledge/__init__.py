@@ -121,8 +121,13 @@ class Entry:
             if name is None or name in given:
                 raise self._uncovered(builder, len(args), kwargs)
             given[name] = value
+        missing = [name for name in operands(self) if name not in given] if _has_plain_signature(self) else []
+        if missing:
+            raise Unsupported(builder.emitter.span, f"TypeError: {self.name}() without the argument {missing[0]}")
         self._check_kinds(builder, (*(given[name] for name in operands(self) if name in given), *rest))
-        return _as_scalar(self.build(Bound(builder, self.name, given, rest)))
+        value = self.build(Bound(builder, self.name, given, rest))
+        numbers = not any(isinstance(each, (Array, Tuple)) for each in (*given.values(), *rest))
+        return _as_scalar(value, numbers, builder)
 
     def _check_kinds(self, builder: Builder, values: Sequence[Value]) -> None:
         if self.coverage.kinds == ALL_KINDS:
@@ -170,6 +175,8 @@ class Entry:
         """The parameter that the keyword `name` is for; None if the entry does not cover it, or Python refuses it."""
         real = signature(self)
         if real is None or any(p.kind is inspect.Parameter.VAR_KEYWORD for p in real):
+            if real is None and getattr(self.target, "__module__", None) in ("math", "cmath"):
+                return None  # those that do not tell their signature take no keywords
             positional = {p.name for p in real or () if p.kind is _POSITIONAL_ONLY}
             return name if name in self.plain and name not in positional else None
         for position, place in enumerate(real):
@@ -191,11 +198,23 @@ def signature(entry: Entry) -> tuple[inspect.Parameter, ...] | None:
         return None
 
 
-def _as_scalar(value: Value) -> Value:
-    """A computed array of rank 0 is the number in it: NumPy turns most of them into scalars."""
-    if isinstance(value, Array) and not value.rank and value.view is None and not value.is_list:
+def _as_scalar(value: Value, numbers: bool, builder: Builder) -> Value:
+    """A computed array of rank 0 is the number in it: NumPy turns most of them into scalars, and all those that come
+    of `numbers` alone.
+    """
+    if not isinstance(value, Array) or value.rank or value.is_list:
+        return value
+    if value.view is None:
         return Scalar(value.element(()))
-    return value
+    return Scalar(builder.emitter.snapshot(value.element(()), "number")) if numbers else value
+
+
+def _has_plain_signature(entry: Entry) -> bool:
+    """Whether the parameters of the function are known one by one, and some have no default."""
+    real = signature(entry)
+    if real is None or any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in real):
+        return False
+    return any(p.default is p.empty and p.kind in (_POSITIONAL_ONLY, _EITHER) for p in real)
 
 
 @functools.cache
@@ -282,6 +301,7 @@ def _load() -> None:
             reshaping,
             scans,
             selecting,
+            sequences,
             shaping,
             sorting,
             spacing,

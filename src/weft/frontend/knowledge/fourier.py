@@ -25,7 +25,7 @@ from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
 from weft.ir.program import If
-from weft.ir.routines import find
+from weft.ir.routines import dtypes_of, find
 from weft.ir.types import BOOL, F64, FLOAT, INT, DType, ScalarType
 
 Kind = Literal["fft", "ifft", "rfft", "irfft"]
@@ -55,7 +55,7 @@ def _norm(call: Bound) -> str | None:
     norm = None if given is None else constant(given, call.builder.emitter)
     if norm not in _SWAPPED:
         raise Unsupported(call.builder.emitter.span, f"ValueError: Invalid norm value {norm}")
-    return norm  # type: ignore[no-any-return]
+    return norm
 
 
 def _size(value: Value, emitter: Emitter) -> Expr:
@@ -112,7 +112,7 @@ def _transformed(array: Array, line: _Line, emitter: Emitter, own: bool = False)
     types = _loop(routines[0], array.type, factor, result, emitter)
     for routine in routines:
         libraries.available(routine, types, emitter)
-    inner, outer = (libraries.dtypes_of(types)[side][0] for side in (0, 1))
+    inner, outer = (dtypes_of(types)[side][0] for side in (0, 1))
     placed = libraries.in_memory(array, inner, emitter, "signal")
     made = _half(line.n, emitter) if line.kind == "rfft" else line.n
     own = own or placed is not array

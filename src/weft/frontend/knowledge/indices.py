@@ -47,7 +47,7 @@ def _einsum(call: Bound) -> Value:
     if len(operands) == 1 and call.get("out") is None and set(inputs[0]) == set(output):
         return _view(operands[0], inputs[0], output, emitter)
     operands, inputs = _in_pairs(operands, inputs, output, emitter)
-    return deliver(call, contract(operands, inputs, output, emitter, _MISMATCH), exact=True)
+    return deliver(call, contract(operands, inputs, output, emitter, _MISMATCH, "".join(inputs)), exact=True)
 
 
 _MISMATCH = "operands could not be broadcast together"
@@ -129,7 +129,8 @@ def _in_pairs(
         if best is None:
             break
         _, i, j, kept = best
-        product = contract([operands[i], operands[j]], [inputs[i], inputs[j]], kept, emitter, _MISMATCH)
+        pair = [inputs[i], inputs[j]]
+        product = contract([operands[i], operands[j]], pair, kept, emitter, _MISMATCH, "".join(pair))
         for position in (j, i):
             del operands[position], inputs[position]
         operands.append(arrays.as_array(product, emitter))

@@ -22,17 +22,25 @@ from weft.ir.types import INT, DType, promote
 
 
 def contract(
-    operands: Sequence[Array], inputs: Sequence[str], output: str, emitter: Emitter, message: str = ""
+    operands: Sequence[Array],
+    inputs: Sequence[str],
+    output: str,
+    emitter: Emitter,
+    message: str = "",
+    stretched: str = "",
 ) -> Value:
-    """The sum of products in index notation: `contract([a, b], ["ik", "kj"], "ij")` is the matrix product."""
+    """The sum of products in index notation: `contract([a, b], ["ik", "kj"], "ij")` is the matrix product.
+
+    Only along the letters of `stretched` does an extent of one fit any other.
+    """
     parts = [arrays.evaluated(array, emitter) for array in operands]
     extents: dict[str, Expr] = {}
     for array, letters in zip(parts, inputs):
         for letter, extent in zip(letters, array.shape):
             known = extents.get(letter)
-            if known is None or arrays.is_one(known):
+            if known is None or (letter in stretched and arrays.is_one(known)):
                 extents[letter] = extent
-            elif not arrays.is_one(extent):
+            elif letter not in stretched or not arrays.is_one(extent):
                 extents[letter] = emitter.same_size(known, extent, "ValueError", message)
     of = parts[0].type.strong
     for array in parts[1:]:
@@ -83,7 +91,7 @@ def matmul(left: Array, right: Array, emitter: Emitter) -> Value:
         return letters[batch - (array.rank - len(core)) :] + core
 
     output = letters + first[:-1] + second[1:]
-    return contract([left, right], [lead(left, first), lead(right, second)], output, emitter, MATMUL)
+    return contract([left, right], [lead(left, first), lead(right, second)], output, emitter, MATMUL, letters)
 
 
 @native(np.matmul, parameters="x1 x2 out")
@@ -158,7 +166,7 @@ def _batched(name: str, first: str, second: str, output: str, conjugate: bool) -
         if conjugate:
             left = _conjugate(left, emitter)
         message = f"{name}: Input operand 1 has a mismatch in its core dimension"
-        return deliver(call, contract([left, right], inputs, batch + output, emitter, message))
+        return deliver(call, contract([left, right], inputs, batch + output, emitter, message, batch))
 
 
 _batched("vecdot", "k", "k", "", True)

@@ -57,7 +57,8 @@ def _tolerance(call: Bound, name: str) -> Expr | None:
 def _precision(a: Array, of: ScalarType) -> Expr:
     """The larger side times the precision of a type."""
     larger = arith.cast(Op("maximum", a.shape[-2:], INT), of)
-    return Op("mul", (larger, _real(float(np.finfo(of.dtype.numpy).eps), of)), of)  # type: ignore[arg-type]
+    precision: Any = np.finfo(of.dtype.numpy.char)
+    return Op("mul", (larger, _real(float(precision.eps), of)), of)
 
 
 def _bound(s: Array, factor: Expr, emitter: Emitter) -> tuple[Array, ScalarType]:
@@ -251,7 +252,8 @@ def _multi_dot(call: Bound) -> Value:
         parts[-1] = arrays.remap(parts[-1], (*parts[-1].shape, ONE), lambda at: at[:1])
     if any(part.rank != 2 for part in parts):
         raise Unsupported(emitter.span, "LinAlgError: np.linalg.multi_dot takes matrices")
-    sizes = [emitter.sample_value(emitter.resolve(extent)) or 1 for extent in (parts[0].shape[0], *(p.shape[1] for p in parts))]
+    extents = (parts[0].shape[0], *(part.shape[1] for part in parts))
+    sizes = [emitter.sample_value(emitter.resolve(extent)) or 1 for extent in extents]
     result = _chained(parts, _splits(sizes), 0, len(parts) - 1, emitter)
     rows, columns = result.shape
     if first and last:

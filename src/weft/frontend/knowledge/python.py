@@ -150,10 +150,20 @@ def _abs(call: Bound) -> Value:
 
 
 def _choose(kind: str) -> None:
-    @native(getattr(builtins, kind), parameters="*values default")
+    @native(getattr(builtins, kind), parameters="*values key default")
     def build(call: Bound) -> Value:
         builder = call.builder
         values = call.rest
+        key = call.get("key")
+        if key is not None and "default" not in call.given and len(values) == 1:
+            # Defined over lists, in a module that builds upon this one.
+            from weft.frontend.knowledge.sequences import greatest, least
+
+            return builder.expand(least if kind == "min" else greatest, {"items": values[0], "key": key})
+        if key is not None:
+            raise Unsupported(builder.emitter.span, f"{kind}() with a key and these arguments", "give it one list")
+        if len(values) == 1 and isinstance(values[0], Dict):
+            values = (builder.entries_of(values[0], "keys", None, ordered=False),)
         if "default" in call.given and not (len(values) == 1 and isinstance(values[0], Tuple) and values[0].items):
             raise Unsupported(builder.emitter.span, f"default= of {kind}() of a sequence that may be empty")
         if len(values) == 1 and isinstance(values[0], Tuple):
@@ -448,11 +458,6 @@ def _tuple(call: Bound) -> Value:
     return _items(call, is_list=False)
 
 
-@native(list, parameters="items")
-def _list(call: Bound) -> Value:
-    return _items(call, is_list=True)
-
-
 def _items(call: Bound, is_list: bool) -> Value:
     if "items" not in call.given:
         return Tuple((), is_list)
@@ -512,7 +517,7 @@ def _register_type(kind: type) -> None:
 
 
 for _kind in (np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.float32,
-              np.float64, np.complex64, np.complex128, np.intp, np.longlong, np.ulonglong, np.intc, np.uintc):  # fmt: skip
+              np.float64, np.complex64, np.complex128, np.intp, np.intc, np.uintc):  # fmt: skip
     _register_type(_kind)
 
 
@@ -543,8 +548,7 @@ def _bit_count(call: Bound) -> Value:
     expr = number(call, "x")
     if expr.type.dtype.kind not in "iu":
         raise Unsupported(call.builder.emitter.span, f"bit_count() of {expr.type}")
-    counted = Op("bitcount", (expr,), expr.type)
-    return Scalar(arith.cast(counted, INT if expr.type.weak else ScalarType(DType.U8)))
+    return Scalar(arith.cast(Op("bitcount", (expr,), expr.type), INT))
 
 
 @native(parameters="x", method="bit_length")
@@ -586,5 +590,6 @@ def _size(call: Bound) -> Value:
     value = arrays.as_array(call.need("a"), call.builder.emitter)
     axis = call.get("axis")
     if axis is not None:
-        return Scalar(value.shape[constant_int(axis, call.builder.emitter)])
+        [place] = arrays.normalise_axes(constant_int(axis, call.builder.emitter), value.rank, call.builder.emitter)
+        return Scalar(value.shape[place])
     return Scalar(arrays.count(value.shape))

@@ -63,15 +63,22 @@ class _Points:
     ) -> None:
         self.start, self.stop, self.length, self.endpoint = start, stop, length, endpoint
         self.parts = Op("maximum", (parts, Const(1.0, F64)), F64)
+        self._width = self._step = None
+        if not start.rank:
+            self._width = emitter.snapshot(self.width(()), "width")
+            self._step = emitter.snapshot(self.step(()), "step")
         dims, at = emitter.domain(start.shape)
         vanishes = Op("eq", (self.step(at), Const(0.0, F64)), BOOL)
         self.vanishing = emitter.snapshot(Reduce("or", dims, vanishes, emitter.span) if dims else vanishes, "vanishing")
 
+    _width: Expr | None
+    _step: Expr | None
+
     def width(self, at: Index) -> Expr:
-        return Op("sub", (self.stop.element(at), self.start.element(at)), F64)
+        return self._width or Op("sub", (self.stop.element(at), self.start.element(at)), F64)
 
     def step(self, at: Index) -> Expr:
-        return Op("truediv", (self.width(at), self.parts), F64)
+        return self._step or Op("truediv", (self.width(at), self.parts), F64)
 
     def element(self, at: Index, of: ScalarType) -> Expr:
         place, rest = at[0], at[1:]

@@ -1,0 +1,243 @@
+"""Python's functions of sequences: sorted, list, map, filter, min and max with a key, reduce, itertools.  In: lists,
+ranges and whatever else a loop runs over; out: lists in memory, or a composed iteration.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from weft.errors import Unsupported
+from weft.frontend import arrays
+from weft.frontend.constants import constant_bool
+from weft.frontend.emit import Emitter
+from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.compose import composed
+from weft.frontend.knowledge.sorting import sorted_copy, sorting_order
+from weft.frontend.values import Array, Dict, Iterable, Object, Scalar, Tuple, Value
+from weft.ir import index as ix
+from weft.ir.expr import ONE, Cast, Expr, Op, Reduce
+from weft.ir.types import BOOL, INT
+
+if TYPE_CHECKING:
+    from weft.frontend.builder import Builder
+
+
+_WORDS = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
+EMPTY_MIN, EMPTY_MAX = f"min() {_WORDS}", f"max() {_WORDS}"
+
+
+def ordered(array: Array, keys: Array | None, reverse: bool, emitter: Emitter) -> Array:
+    """A list in ascending order of its items, or of their keys; equal ones stay as they are."""
+    by = array if keys is None else keys
+    if by.type.dtype.is_inexact:
+        # Python's order depends on where a NaN stands: such a list is left to Python.
+        dims, at = emitter.domain(by.shape)
+        number = by.element(at)
+        good = Reduce("and", dims, Op("eq", (number, number), BOOL), emitter.span)
+        emitter.check(emitter.snapshot(good, "good"), "RuntimeError", "a list with NaN in it was to be sorted")
+    if keys is None:
+        result = replace(sorted_copy(array, 0, emitter), is_list=True, type=array.type)
+        return arrays.flip(result, 0) if reverse else result
+    backwards = arrays.flip(keys, 0) if reverse else keys
+    order = sorting_order(backwards, 0, emitter)
+    count = array.shape[0]
+
+    def item(at: tuple[Expr, ...]) -> Expr:
+        if not reverse:
+            return array.element((Cast(order.element(at), INT),))
+        # The last of the reversed items: so equal ones keep their order.
+        place = Cast(order.element((ix.sub(ix.sub(count, ONE), at[0]),)), INT)
+        return array.element((Op("sub", (ix.sub(count, ONE), place), INT),))
+
+    return Array(array.shape, array.type, item, is_list=True, cost=1)
+
+
+def _numbers(call: Bound, name: str) -> Array:
+    """A sequence of numbers as a list in memory."""
+    builder = call.builder
+    value = call.need(name)
+    if isinstance(value, Dict):
+        value = builder.entries_of(value, "keys", None, ordered=False)
+    found = builder.listed(value)
+    if not isinstance(found, Array) or found.rank != 1:
+        raise Unsupported(builder.emitter.span, f"{call.name}() of items that are not numbers")
+    return found
+
+
+@native(sorted, parameters="iterable key reverse")
+def _sorted(call: Bound) -> Value:
+    builder, emitter = call.builder, call.builder.emitter
+    reverse = constant_bool(call.given.get("reverse"), emitter, False)
+    items = _numbers(call, "iterable")
+    key = call.get("key")
+    keys = None
+    if key is not None:
+        keys = builder.mapped(key, items)
+    return arrays.materialise(ordered(items, keys, reverse, emitter), emitter, "sorted")
+
+
+def list_method(builder: Builder, items: Array, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+    """A method of a list of numbers that keeps its length; None if it is another one."""
+    emitter = builder.emitter
+    if name == "copy" and not args and not kwargs:
+        return arrays.materialise(replace(items, growing=None), emitter, "list")
+    if name in ("sort", "reverse") and items.rank == 1 and not args and set(kwargs) <= {"key", "reverse"}:
+        call = Bound(builder, name, {"iterable": items, **kwargs})
+        new = _sorted(call) if name == "sort" else arrays.materialise(arrays.flip(items, 0), emitter, "reversed")
+        assert isinstance(new, Array)
+        arrays.store(replace(items, growing=None), new, emitter)
+        emitter.mutations += 1
+        return Object(None)
+    if name in ("index", "count") and items.rank == 1 and len(args) == 1 and isinstance(args[0], Scalar) and not kwargs:
+        return builder.expand(first_place if name == "index" else occurrences, {"items": items, "wanted": args[0]})
+    return None
+
+
+def first_place(items, wanted):
+    place = 0
+    while place < len(items):
+        if items[place] == wanted:
+            break
+        place += 1
+    if place == len(items):
+        raise ValueError("the item is not in list")
+    return place
+
+
+def occurrences(items, wanted):
+    count = 0
+    for item in items:
+        if item == wanted:
+            count += 1
+    return count
+
+
+@native(list, parameters="iterable")
+def _list(call: Bound) -> Value:
+    value = call.get("iterable")
+    if value is None:
+        return Tuple((), is_list=True)
+    if isinstance(value, Dict):
+        value = call.builder.entries_of(value, "keys", None)
+    return call.builder.listed(value)
+
+
+@native(map, parameters="function iterable")
+def _map(call: Bound) -> Value:
+    builder = call.builder
+    function = call.need("function")
+    value = call.need("iterable")
+    node = builder.calling
+    if isinstance(value, Tuple):
+        return Tuple(tuple(builder.call(function, [item], {}, node) for item in value.items), is_list=True)
+    run = builder.iteration(value, node)
+    return Iterable(run.trips, lambda q: builder.call(function, [run.item(q)], {}, node))
+
+
+@native(itertools.product, parameters="*iterables")
+def _product(call: Bound) -> Value:
+    builder, emitter = call.builder, call.builder.emitter
+    parts = [builder.iteration(builder.as_run(value), builder.calling) for value in call.rest]
+    counts = [emitter.stable(part.trips) for part in parts]
+    total: Expr = ONE
+    for count in counts:
+        total = Op("mul", (total, count), INT)
+
+    def item(q: Expr) -> Value:
+        rest, digits = q, []
+        for count in reversed(counts):
+            # Where a part is empty there is no trip at all, and the divisor must still not be 0.
+            divisor = Op("maximum", (count, ONE), INT)
+            digits.append(emitter.snapshot(Op("mod", (rest, divisor), INT), "digit"))
+            rest = emitter.snapshot(Op("floordiv", (rest, divisor), INT), "rest")
+        return Tuple(tuple(part.item(digit) for part, digit in zip(parts, reversed(digits))))
+
+    return Iterable(emitter.snapshot(total, "trips"), item)
+
+
+@composed(filter)
+def chosen(function, iterable):
+    return [item for item in iterable if function(item)]
+
+
+@composed(functools.reduce)
+def reduce(function, iterable, initial=None):
+    if initial is None:
+        items = list(iterable)
+        if len(items) == 0:
+            raise TypeError("reduce() of empty iterable with no initial value")
+        total = items[0]
+        for place in range(1, len(items)):
+            total = function(total, items[place])
+        return total
+    result = initial
+    for item in iterable:
+        result = function(result, item)
+    return result
+
+
+def least(items, key):
+    found = list(items)
+    if len(found) == 0:
+        raise ValueError(EMPTY_MIN)
+    best = found[0]
+    least_key = key(best)
+    for place in range(1, len(found)):
+        this = key(found[place])
+        if this < least_key:
+            best = found[place]
+            least_key = this
+    return best
+
+
+def greatest(items, key):
+    found = list(items)
+    if len(found) == 0:
+        raise ValueError(EMPTY_MAX)
+    best = found[0]
+    greatest_key = key(best)
+    for place in range(1, len(found)):
+        this = key(found[place])
+        if this > greatest_key:
+            best = found[place]
+            greatest_key = this
+    return best
+
+
+@composed(itertools.combinations)
+def combinations(iterable, r):
+    items = list(iterable)
+    n = len(items)
+    if r == 2:
+        return [(items[i], items[j]) for i in range(n) for j in range(i + 1, n)]
+    if r == 3:
+        return [
+            (items[i], items[j], items[k]) for i in range(n) for j in range(i + 1, n) for k in range(j + 1, n)
+        ]
+    raise NotImplementedError
+
+
+@native(itertools.chain, parameters="*iterables")
+def _chain(call: Bound) -> Value:
+    builder = call.builder
+    result: Value = Tuple((), is_list=True)
+    for value in call.rest:
+        result = builder.joined_lists(result, builder.listed(value), builder.calling)
+    return result
+
+
+@native(itertools.accumulate, parameters="iterable")
+def _accumulate(call: Bound) -> Value:
+    return call.builder.expand(running_totals, {"iterable": call.builder.as_run(call.need("iterable"))})
+
+
+def running_totals(iterable):
+    out = list(iterable)
+    for place in range(1, len(out)):
+        out[place] = out[place - 1] + out[place]
+    return out

@@ -1,0 +1,165 @@
+"""Tests made along with the work, extremes kept by comparison, counters, and the search in blocks: what the passes make
+of programs written as text, with the interpreter as the judge, also where a test fails on the way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from weft.ir import text
+from weft.ir.program import Check, If, Loop
+from weft.ir.verify import VerifyError, verify
+from weft.ir.walk import walk
+from weft.passes import checks, counters, forward, raise_loops, search, simplify
+
+FRESH = """
+program f(x):
+  size n = x.shape[0]
+  param x: f64[n] C
+  local s: f64
+  local t: f64
+  result r: f64[n]
+  output #0 = tuple(array r, scalar s)
+
+  s = 0.0_f64
+  alloc r
+"""
+VISIBLE = """
+program f(x, y):
+  size n = x.shape[0]
+  param x: f64[n] C
+  param y: f64[n] C
+  local s: f64
+  local t: f64
+  output #0 = scalar s
+
+  s = 0.0_f64
+"""
+TAIL = "  return #0\n"
+PASSES = (simplify.run, counters.run, checks.run, raise_loops.run, simplify.run, forward.run, simplify.run)
+
+
+def calls(names: str) -> list[dict[str, Any]]:
+    out = []
+    for place, bad in ((0, 1.0), (0, -1.0), (3, -1.0), (6, -1.0), (2, np.nan), (5, 0.0)):
+        x = np.linspace(0.5, 2.0, 7)
+        x[place] = bad
+        out.append({"x": x, "y": np.arange(7.0)} if "y" in names else {"x": x})
+    return [*out, {name: np.zeros(0) for name in names}]
+
+
+def loops_and_checks(program: Any) -> tuple[int, int]:
+    nodes = list(walk(program.body))
+    return sum(isinstance(n, Loop) for n in nodes), sum(isinstance(n, Check) for n in nodes)
+
+
+def test_without_visible_effects_the_call_is_handed_back(preserved) -> None:
+    source = "  for i in 0 .. n:\n    t = exp(x[i])\n    check t > 1.0_f64 else ValueError\n    r[i] = t\n    s = s + t\n"
+    after = preserved(FRESH + source + TAIL, *PASSES, calls=calls("x"), exact=False)
+    assert loops_and_checks(after) == (0, 1)
+    assert next(node for node in walk(after.body) if isinstance(node, Check)).exception == "GuardFailed"
+
+
+def test_visible_effects_are_undone(preserved) -> None:
+    source = "  for i in 0 .. n:\n    t = exp(x[i])\n    y[i] = t\n    check t > 1.0_f64 else ValueError\n    s = s + t\n"
+    after = preserved(VISIBLE + source + TAIL, *PASSES, calls=calls("xy"), exact=False)
+    assert loops_and_checks(after) == (1, 1)  # the loop as it was, behind a test that has failed
+    branch = next(node for node in after.body if isinstance(node, If))
+    assert any(isinstance(node, Loop) for node in branch.then)
+    assert any(buffer.name == "y_before" for buffer in after.buffers)
+
+
+def test_a_test_of_inputs_is_made_beforehand(preserved) -> None:
+    source = "  for i in 0 .. n:\n    check x[i] > 0.0_f64 else ValueError\n    y[i] = sqrt(x[i])\n"
+    after = preserved(VISIBLE + source + TAIL, *PASSES, calls=calls("xy"), exact=False)
+    assert not any(buffer.name == "y_before" for buffer in after.buffers)
+
+
+def test_a_test_that_guards_an_index_is_no_flag(preserved) -> None:
+    source = (
+        "  for i in 0 .. n:\n    t = x[i] * 2.0_f64\n"
+        "    check t >= 0.0_f64 and t < float(n) * 1.0_f64 else IndexError\n    r[i] = x[int(t)]\n"
+    ).replace("float(n) * 1.0_f64", "f64(n)")
+    after = preserved(FRESH + source + TAIL, *PASSES, calls=calls("x"))
+    assert not any(node.exception == "GuardFailed" for node in walk(after.body) if isinstance(node, Check))
+
+
+def test_in_nested_loops(preserved) -> None:
+    source = (
+        "  for i in 0 .. n:\n    t = 0.0_f64\n    for j in 0 .. n:\n"
+        "      check x[j] > 0.0_f64 else ValueError\n      t = t + exp(x[i] - x[j])\n"
+        "    check t < 100.0_f64 else ZeroDivisionError\n    y[i] = y[i] / t\n"
+    )
+    after = preserved(VISIBLE + source + TAIL, *PASSES, calls=calls("xy"), exact=False)
+    assert any(buffer.name.startswith("y_before") for buffer in after.buffers)
+
+
+def test_handing_back_is_illegal_where_the_caller_would_notice() -> None:
+    legal = FRESH + "  check s < 1.0_f64 else GuardFailed\n  r[i] = x[i]   for i: 0 <= i < n\n" + TAIL
+    verify(text.parse(legal))
+    illegal = VISIBLE + "  y[i] = 0.0_f64   for i: 0 <= i < n\n  check s < 1.0_f64 else GuardFailed\n" + TAIL
+    with pytest.raises(VerifyError, match="cannot be repeated"):
+        verify(text.parse(illegal))
+
+
+PROVEN = {
+    "a square": "    t = x[i] * x[i]\n    check not (t < 0.0_f64) else ValueError\n",
+    "a sum of squares": "    s = s + x[i] * x[i]\n    check not (s < 0.0_f64) else ValueError\n",
+    "away from zero": "    t = 1.0_f64 + x[i] * x[i]\n    check t != 0.0_f64 else ZeroDivisionError\n",
+    "a finite square": "    t = sin(x[i])\n    check isfinite(t * t) or not isfinite(t) else OverflowError\n",
+    "a root": "    t = sqrt(abs(x[i])) + 0.5_f64\n    check t > 0.25_f64 or isnan(t) else ValueError\n",
+}
+NOT_PROVEN = {
+    "it may be NaN": "    t = x[i] * x[i]\n    check t >= 0.0_f64 else ValueError\n",
+    "it may be zero": "    t = x[i] * x[i]\n    check t != 0.0_f64 else ZeroDivisionError\n",
+    "it may overflow": "    t = x[i]\n    check isfinite(t * t) or not isfinite(t) else OverflowError\n",
+    "it is set again": "    t = 1.0_f64\n    t = x[i]\n    check t != 0.0_f64 else ZeroDivisionError\n",
+    "a difference": "    s = s - x[i] * x[i]\n    check not (s < 0.0_f64) else ValueError\n",
+}
+
+
+@pytest.mark.parametrize("name", [*PROVEN, *NOT_PROVEN])
+def test_what_the_ranges_of_floats_prove(preserved, name: str) -> None:
+    body = (PROVEN | NOT_PROVEN)[name]
+    source = FRESH + "  for i in 0 .. n:\n" + body + "    r[i] = t + s\n" + TAIL
+    source = source.replace("  alloc r\n", "  t = 0.0_f64\n  alloc r\n")
+    after = preserved(source, simplify.run, checks.run, calls=calls("x"))
+    assert any(isinstance(node, Check) for node in walk(after.body)) == (name in NOT_PROVEN)
+
+
+ARG = """
+program f(x):
+  size n = x.shape[0]
+  param x: f64[n] C
+  local k: int
+  local t: f64
+  local m: i64
+  local test: bool
+  output #0 = tuple(scalar k, scalar t, scalar m)
+
+  k = -1
+  t = 0.75_f64
+"""
+
+
+def test_an_extreme_kept_by_comparison(preserved) -> None:
+    source = "  for i in 0 .. n:\n    if x[i] < t:\n      t = x[i]\n      k = 2 * i\n  m = 0_i64\n"
+    after = preserved(ARG + source + TAIL, *PASSES, calls=calls("x"))
+    assert loops_and_checks(after)[0] == 0 and "argmin" in text.show(after)
+
+
+def test_the_place_of_an_extreme_is_searched_in_blocks(preserved) -> None:
+    source = "  m = argmax[i: 0 <= i < n] x[i]\n"
+    many = [{"x": np.random.default_rng(seed).integers(0, 2000, size) * 1.0} for seed, size in enumerate((1, 5, 6000))]
+    many[2]["x"][4500] = np.nan
+    after = preserved(ARG + source + TAIL, search.run, calls=[*many, *calls("x")])
+    assert "parts" in text.show(after)
+
+
+def test_counters_become_plain_indices(preserved) -> None:
+    source = "  k = 0\n  for i in 0 .. n:\n    r[k] = x[i]\n    k = k + 1\n  s = f64(k)\n"
+    after = preserved(FRESH.replace("  local s", "  local k: int\n  local s") + source + TAIL, *PASSES, calls=calls("x"))
+    assert loops_and_checks(after)[0] == 0
