@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from weft.codegen import binding, c
+from weft.codegen import binding, c, c_library
 from weft.codegen.c_ops import CFeatures
 from weft.errors import CompileError, Span
 from weft.frontend import builder, specs
@@ -42,7 +42,7 @@ from weft.passes import (
     trapezoid,
     version,
 )
-from weft.runtime import cache, dispatch, toolchain
+from weft.runtime import cache, dispatch, routines, toolchain
 from weft.runtime import descriptor as D
 
 Pass = Callable[[Program, PassContext], Program]
@@ -191,6 +191,8 @@ def compile_for(
     chain = None if options.backend == "python" or dispatch.load_core() is None else toolchain.find()
     if chain is None and options.backend == "c":
         raise CompileError("no C compiler works here, and the options ask for C", "pip install 'weft[zig]'")
+    if not all(routines.address(name) for name in c_library.addresses(compiled.program_lowered)):
+        chain = None  # this NumPy's routines cannot be called by address: Python calls them
     if chain is None:
         _python_version(compiled)
     else:

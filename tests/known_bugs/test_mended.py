@@ -96,3 +96,19 @@ def test_chained_comparison_is_lazy() -> None:
 
 def test_a_function_that_always_raises() -> None:
     differential_source(lines("n", "raise ValueError('never')"), made(1))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 50, 51])
+def test_rounding_to_single_precision_stays(size: int) -> None:
+    """gcc 12 took the way to single precision and back, of two numbers beside each other, for no way at all."""
+    rng = np.random.default_rng(size)
+    pairs = rng.random((size, 2))
+    there_and_back = "z.astype(np.complex64).astype(np.complex128), x.astype(np.float32).astype(np.float64)"
+    differential_source(lines("z, x", f"return {there_and_back}"), made(pairs[:, 0] + 1j * pairs[:, 1], pairs))
+    small = lines("x", "r = np.empty(2)", "for j in range(2):", "    r[j] = np.float64(np.float32(x[j]))", "return r")
+    differential_source(small, made(pairs[0]))
+
+
+def test_a_temporary_taken_by_a_routine_in_a_branch() -> None:
+    """The length decides between two routines: the converted input was dropped as if nobody read it."""
+    differential_source(lines("a", "return np.fft.rfft(a)"), made(np.arange(6)))

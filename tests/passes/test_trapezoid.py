@@ -85,7 +85,7 @@ def assert_same(body: str, rows: int, steps: int, order: str = "forward") -> Non
 
 @pytest.mark.parametrize("body", [JACOBI, WAVE], ids=["jacobi", "wave"])
 @pytest.mark.parametrize("order", ["forward", "reversed", "shuffled"])
-@pytest.mark.parametrize(("rows", "steps"), [(2, 3), (3, 1), (7, 4), (45, 7), (64, 0), (61, 20)])
+@pytest.mark.parametrize(("rows", "steps"), [(2, 3), (3, 1), (7, 4), (45, 7), (64, 0), (61, 12)])
 def test_steps_at_once_give_the_same(body: str, order: str, rows: int, steps: int) -> None:
     assert_same(body, rows, steps, order)
 
@@ -215,7 +215,8 @@ def _random_body(rng: random.Random) -> str:
         kind = rng.choice(["rows", "rows", "rows", "line", "column"])
         if kind == "line":
             row, other = rng.choice([("0", "1"), ("n - 1", "n - 2"), ("1", "3")])
-            lines += [f"    vector j{at} in 0 .. m:", f"      {target}[{row}, j{at}] = {target}[{other}, j{at}] * 0.5_f64"]
+            lines.append(f"    vector j{at} in 0 .. m:")
+            lines.append(f"      {target}[{row}, j{at}] = {target}[{other}, j{at}] * 0.5_f64")
             continue
         if kind == "column":
             lines += [f"    vector i{at} in 0 .. n:", f"      {target}[i{at}, m - 1] = {target}[i{at}, 0] * 0.5_f64"]

@@ -195,3 +195,53 @@ def test_taking_from_nothing_raises():
         weft.jit(fallback="error")(take)(3)
     with pytest.raises(IndexError, match="pop from an empty deque"):
         weft.jit(fallback="error")(leave)(3)
+
+
+def least_pair(values):
+    best = (10.0, -1)
+    for i in range(len(values)):
+        this = (float(values[i]), i)
+        if this < best:
+            best = this
+    return best
+
+
+def fibonacci(n):
+    pair = (0, 1)
+    for _ in range(n):
+        pair = (pair[1], pair[0] + pair[1])
+    return pair
+
+
+def set_in_the_loop(n):
+    for i in range(n):
+        if i % 3 == 0:
+            pair = (i, i * 2)
+        else:
+            pair = (i * 2, i)
+    return pair
+
+
+def becomes_a_float(n):
+    pair = (0, 0)
+    for i in range(n):
+        pair = (pair[0] + i * 0.5, pair[1] + 1)
+    return pair
+
+
+def stays_a_shape(n):
+    shape = (n, n)
+    for _ in range(3):
+        shape = (n, n)
+        made = np.zeros(shape)
+    return made
+
+
+@pytest.mark.parametrize("function", [fibonacci, set_in_the_loop, becomes_a_float, stays_a_shape])
+def test_tuples_that_a_loop_carries(function):
+    _same(weft.jit(fallback="error")(function)(10), function(10))
+
+
+def test_the_least_of_pairs():
+    values = np.random.default_rng(7).random(30)
+    _same(weft.jit(fallback="error")(least_pair)(values), least_pair(values))

@@ -405,9 +405,9 @@ program f(a):
   alloc d
   library det {a[q, j, i] for i: 0 <= i < n, j: 0 <= j < n} gives {d[m - 1 - q]}   for q: 0 <= q < m
   alloc x
-  library inv {a[0, i2, j2] for i2: 0 <= i2 < n, j2: 0 <= j2 < n} gives {x[i3, j3] for i3: 0 <= i3 < n, j3: 0 <= j3 < n} status ok
+  library inv {a[0, e, f] for e: 0 <= e < n, f: 0 <= f < n} gives {x[g, h] for g: 0 <= g < n, h: 0 <= h < n} status ok
   alloc t
-  library qr_r_raw {a[r, i4, j4] for i4: 0 <= i4 < n, j4: 0 <= j4 < n} gives {t[r, k] for k: 0 <= k < n}   for r: 0 <= r < m
+  library qr_r_raw {a[r, u, v] for u: 0 <= u < n, v: 0 <= v < n} gives {t[r, k] for k: 0 <= k < n}   for r: 0 <= r < m
   return #0
 """)
     rng = np.random.default_rng(0)

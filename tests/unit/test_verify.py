@@ -54,8 +54,7 @@ LEGAL = [
     "alloc t\nalloc u\nrebind t, u = u, t",
     'check all[k: 0 <= k < n] a[k] > 0.0_f64 else ValueError "{0}" {z}   for q: 0 <= q < n',
     "a[i] += 1.0_f64   for i: 0 <= i < a_0",
-    "alloc u\nlibrary solve1 {b[i, j] for i: 0 <= i < 2, j: 0 <= j < 2} {a[k] for k: 0 <= k < 2} "
-    "gives {u[l] for l: 0 <= l < 2} status flag",
+    "alloc u\nlibrary solve1 {b[i, j] for i: 0 <= i < 2, j: 0 <= j < 2} {a[k] for k: 0 <= k < 2} gives {u[0] for l: 0 <= l < 2}",
     "library det {b[2 * q, j] for i: 0 <= i < 2, j: 0 <= j < 2} gives {a[q]}   for q: 0 <= q < n",
     "flag = select(flag, flag, flag)",
 ]
@@ -104,7 +103,7 @@ ILLEGAL = [
     ("library det {a[i] for i: 0 <= i < 2} gives {s}", "not the core dimensions"),
     ("library det {b[i, j] for i: 0 <= i < 2, j: 0 <= j < 2} gives {s} {s}", "has the signature"),
     ("library det {b[i, idx[j]] for i: 0 <= i < 2, j: 0 <= j < 2} gives {s}", "no strided operand"),
-    ("library inv {b[i, j] for i: 0 <= i < 2, j: 0 <= j < 2} gives {b[k, l] for k: 0 <= k < 2, l: 0 <= l < 2} status z", "no bool"),
+    ("library det {b[i, j] for i: 0 <= i < 2, j: 0 <= j < 2} gives {s} status z", "no bool"),
     ("library det {t[j] for i: 0 <= i < 2, j: 0 <= j < 2} gives {s}", "Alloc"),
     ("parallel i in 0 .. n:\n  pass", "no place here yet"),
     ("call dot(a[k]): s = sum[k: 0 <= k < n] a[k]", "no place here yet"),

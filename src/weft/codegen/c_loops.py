@@ -323,33 +323,18 @@ class Loops(Memory):
 
     def _while(self, node: While, path: Path) -> list[C.CStmt]:
         simple = all(isinstance(inner, Stmt) and not inner.domain for inner in (*node.prelude, *node.body))
-        storages = self.expressions.storages
-        local: list[C.CStmt] = []
-        if simple:
-            storages = dict(storages)
-            self._pointers_at_hand(node, local)
         self.depth += 1
         prelude = self.block(node.prelude, (*path, 0))
         stop = C.IfElse(C.Prefix("!", self.expressions.value(node.condition)), (C.Jump("break"),))
         body = self.block(node.body, (*path, 1))
         self.depth -= 1
-        self.expressions.storages.update(storages)
         head: list[C.CStmt] = [self._tick(C.Number("1")), *self.poll()]
         if OVERFLOW in C.free_names((*prelude, stop, *body)):
             # A number that wrapped might keep the loop going for ever.
             head.append(C.IfElse(C.Name(OVERFLOW), (C.Jump(f"goto {DONE}"),)))
         elif simple:
-            return self._scoped([*local, *self._tight(prelude, stop, body)])
-        loop = C.Forever((*head, *prelude, stop, *body))
-        return self._scoped([*local, loop]) if local else [loop]
-
-    def _pointers_at_hand(self, node: While, out: list[C.CStmt]) -> None:
-        """Pointers of the arrays a loop uses in variables of its own, which the C compiler keeps in registers."""
-        for name in sorted(buffers_read(node) | buffers_written(node)):
-            storage = self.expressions.storages.get(name)
-            if storage is not None and storage.buffer.rank:
-                own = self.variable(f"{storage.type} *", "at", C.Name(storage.name), out)
-                self.expressions.storages[name] = replace(storage, name=own.text)
+            return self._tight(prelude, stop, body)
+        return [C.Forever((*head, *prelude, stop, *body))]
 
     def _tight(self, prelude: list[C.CStmt], stop: C.CStmt, body: list[C.CStmt]) -> list[C.CStmt]:
         """A loop of simple statements in pieces: between two looks for Ctrl-C nothing is called, and all stays in

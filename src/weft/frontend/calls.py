@@ -189,7 +189,8 @@ class Calls(Comprehensions):
         try:
             for parameter, value in values.items():
                 self.scope.values[parameter] = self._argument(value, parameter)
-            self.execute_all(body[:-1])
+            if not self.execute_all(body[:-1]):
+                raise self.unsupported(node, f"a call of {name} that always raises an exception here")
             last = body[-1]
             assert isinstance(last, ast.Return) and last.value is not None
             result = self.evaluate(last.value)

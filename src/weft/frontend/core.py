@@ -115,8 +115,15 @@ class Core(ArraySlots):
             self._assign_array_slot(name, slot, value)
         else:
             current = self.scope.values.get(name)
+            numbers = isinstance(value, Tuple) and not value.is_list and _all_scalars(value)
+            if numbers and isinstance(value, Tuple) and slot.key in self.emitter.decisions.tupled:
+                self._assign_parts(name, slot, value)
+                return
             if slot.buffer is None and (current is None or current == value):
                 if not self._lasting(value):
+                    if numbers:
+                        self.emitter.decisions.tupled.add(slot.key)
+                        raise Restart
                     raise Unsupported(
                         self.emitter.span,
                         f"{name} is a {type(value).__name__.lower()} made in a loop or branch and used after it",
@@ -125,6 +132,10 @@ class Core(ArraySlots):
                 self.scope.values[name] = value
                 return
             if current != value:
+                fits = isinstance(current, Tuple) and isinstance(value, Tuple) and _all_scalars(current)
+                if numbers and fits and len(current.items) == len(value.items):  # type: ignore[union-attr]
+                    self.emitter.decisions.tupled.add(slot.key)
+                    raise Restart
                 first = describe(current) if current else "unset"
                 error = Unsupported(
                     self.emitter.span,
@@ -211,20 +222,49 @@ class Core(ArraySlots):
             slot.branch = (self.scope.path, id(owner)) if id(owner) in self.scope.followed else None
             value = self.scope.values.get(name)
             if isinstance(value, Scalar):
-                of = self.slot_type(slot, value.type)
-                slot.buffer = self.emitter.declare(name, of)
-                slot.entry = value.type
-                if self._type_may_differ(value.expr, of):
-                    self.widened.add(slot.buffer.name)
-                self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
-                self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
+                self._open_scalar(name, slot, value)
             elif isinstance(value, Array):
                 self.open_array(name, slot, value)
+            elif isinstance(value, Tuple) and slot.key in self.emitter.decisions.tupled:
+                self._open_parts(name, slot, value)
             elif value is None:
                 self.open_late(name, slot)
             self.scope.slots[name] = slot
             opened.append(name)
         return opened
+
+    def _open_scalar(self, name: str, slot: Slot, value: Scalar) -> None:
+        of = self.slot_type(slot, value.type)
+        slot.buffer = self.emitter.declare(name, of)
+        slot.entry = value.type
+        if self._type_may_differ(value.expr, of):
+            self.widened.add(slot.buffer.name)
+        self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
+        self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
+
+    # A tuple of numbers that a loop carries: each number is a slot of its own.
+
+    def _open_parts(self, name: str, slot: Slot, value: Tuple) -> None:
+        slot.parts = _part_slots(slot, len(value.items))
+        for part, item in zip(slot.parts, value.items):
+            assert isinstance(item, Scalar)
+            self._open_scalar(_part_name(name, part), part, item)
+        self.scope.values[name] = self._assembled(name, slot, value)
+
+    def _assign_parts(self, name: str, slot: Slot, value: Tuple) -> None:
+        if slot.parts is None:
+            slot.parts = _part_slots(slot, len(value.items))
+        if len(slot.parts) != len(value.items):
+            raise Unsupported(self.emitter.span, f"{name} is a tuple of different lengths", "use two names")
+        # All numbers are taken before one changes: p = (p[1], p[0]).
+        taken = [self.emitter.snapshot(item.expr, "part") for item in value.items if isinstance(item, Scalar)]
+        for part, expr in zip(slot.parts, taken):
+            self._assign_scalar_slot(_part_name(name, part), part, Scalar(expr))
+        self.scope.values[name] = self._assembled(name, slot, value)
+
+    def _assembled(self, name: str, slot: Slot, value: Tuple) -> Tuple:
+        assert slot.parts is not None
+        return replace(value, items=tuple(self.scope.values[_part_name(name, part)] for part in slot.parts))
 
     def close_slots(self, names: Iterable[str]) -> None:
         for name in names:
@@ -255,6 +295,19 @@ class Core(ArraySlots):
         for node in nodes:
             found |= walk.buffers_written(node)
         return found
+
+
+def _all_scalars(value: Tuple) -> bool:
+    return bool(value.items) and all(isinstance(item, Scalar) for item in value.items)
+
+
+def _part_slots(slot: Slot, count: int) -> list[Slot]:
+    return [Slot((slot.key[0], f"{slot.key[1]}.{position}")) for position in range(count)]
+
+
+def _part_name(name: str, part: Slot) -> str:
+    """The name of a part: no name of the user's has a dot in it."""
+    return f"{name}.{part.key[1].rpartition('.')[2]}"
 
 
 def _shows(array: Array, buffer: Buffer) -> bool:

@@ -87,6 +87,7 @@ class Decisions:
     branched: dict[int, ast.If | None] = field(default_factory=dict)  # `x = a if c else b` as a branch, by statement
     items: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # what lists hold that are empty at first
     entries: dict[tuple[int, str], tuple[ItemType, ItemType | None]] = field(default_factory=dict)  # of dicts
+    tupled: set[tuple[int, str]] = field(default_factory=set)  # tuples of numbers whose parts change
     settled: set[tuple[int, int]] = field(default_factory=set)  # operands before which others must be computed
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
@@ -134,6 +135,7 @@ class Emitter:
     # --- names and memory -------------------------------------------------------------------------------------------
 
     def fresh(self, name: str) -> str:
+        name = name.replace(".", "_")  # a part of a tuple
         return walk.fresh(f"{name}_" if keyword.iskeyword(name) else name, self.taken)
 
     def size_symbol(self, buffer: str, axis: int, value: int | None) -> Var:

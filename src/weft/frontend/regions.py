@@ -48,7 +48,7 @@ def split(source: Source, line: int) -> Split | None:
     tree = copy.deepcopy(source.tree)
     if any(isinstance(node, _SUSPENDS) for node in ast.walk(tree)):
         return None
-    splitter = _Splitter(tree, line, len(source.tree.body))
+    splitter = _Splitter(tree, line)
     spec = tree.args
     bound = {a.arg for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]} | set(source.cells)
     if spec.vararg:
@@ -61,14 +61,14 @@ def split(source: Source, line: int) -> Split | None:
 
 
 class _Splitter:
-    def __init__(self, tree: ast.FunctionDef, line: int, statements: int) -> None:
+    def __init__(self, tree: ast.FunctionDef, line: int) -> None:
         self.line = line
         self.liveness = Liveness(tree.body)
         self.locals = assigned(tree.body) | {a.arg for a in tree.args.args}
         self.regions: list[Region] = []
         self.nested = [node for statement in tree.body for node in ast.walk(statement) if isinstance(node, _FUNCTIONS)]
         # A region that is the whole body again would be split forever.
-        self.whole = statements
+        self.whole = list(tree.body)
 
     def block(self, body: list[ast.stmt], bound: set[str], tail: bool) -> list[ast.stmt]:
         """A block with its runs of good statements outlined.
@@ -111,7 +111,7 @@ class _Splitter:
 
     def _close(self, run: list[ast.stmt], bound: set[str], tail: bool | None) -> list[ast.stmt]:
         """A run of statements as a call of a region, or unchanged if that does not pay or is not safe."""
-        if not run or not _worthwhile(run) or len(run) == self.whole:
+        if not run or not _worthwhile(run) or run == self.whole:
             return run
         returns = any(isinstance(node, ast.Return) for statement in run for node in ast.walk(statement))
         if (returns and not tail) or _escapes(run) or self._shares_names(run):

@@ -275,7 +275,7 @@ class ArraySlots:
         if any(id(node) in self.emitter.given for node in walk.walk(tuple(block[made:]))):
             return False
         names = {view.buffer: slot.twin.name}
-        later = [renamed(node, names) for node in block[made + 1 :]]
+        later = [walk.rename_buffers(node, names) for node in block[made + 1 :]]
         block[made:] = [*sizes, replace(alloc, buffer=slot.twin.name), *later]
         del self.emitter.buffers[view.buffer]
         return True
@@ -337,15 +337,3 @@ def arrays_in(value: Value) -> Sequence[Array]:
     if isinstance(value, Tuple):
         return [array for item in value.items for array in arrays_in(item)]
     return ()
-
-
-def renamed(node: Node, names: dict[str, str]) -> Node:
-    """The node with some buffers under other names."""
-
-    def change(old: Node) -> Node:
-        if isinstance(old, (Stmt, Alloc)) and old.buffer in names:
-            old = replace(old, buffer=names[old.buffer])
-        return walk.map_sub_blocks(old, lambda inner: walk.map_block(inner, change))
-
-    return walk.map_node_exprs(change(node), lambda expr: walk.rename_reads(expr, names))
-

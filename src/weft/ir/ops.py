@@ -98,6 +98,8 @@ def _exponent(value: Any) -> Any:
 
 def _bitcount(value: Any) -> Any:
     """The ones in the binary form of |value|."""
+    if np.asarray(value).dtype.kind not in "iu":
+        raise TypeError("the bits of a number that is not an integer")
     wide = np.asarray(value).astype(object)
     counted = np.frompyfunc(lambda number: bin(abs(int(number))).count("1"), 1, 1)(wide)
     return np.asarray(counted).astype(value.dtype)[()]

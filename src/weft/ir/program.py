@@ -126,7 +126,9 @@ class Stmt:
 
 @dataclass(frozen=True)
 class Check:
-    """`exception` names an exception (errors.exception_type); `message` may use {0}, {1}, {2} for the integer expressions `values`."""
+    """`exception` names an exception (see errors.exception_type); `message` may use {0}, {1}, {2} for the integer
+    expressions `values`.
+    """
 
     domain: Domain
     condition: Expr

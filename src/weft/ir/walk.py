@@ -167,6 +167,29 @@ def rename_reads(expr: Expr, names: Mapping[str, str]) -> Expr:
     return rewrite(expr, visit)
 
 
+def rename_buffers(node: Node, names: Mapping[str, str]) -> Node:
+    """The node with some buffers under other names, wherever it reads or writes them (a Rebind names none of these)."""
+
+    def operand(old: Operand) -> Operand:
+        return replace(old, buffer=names.get(old.buffer, old.buffer))
+
+    def change(old: Node) -> Node:
+        if isinstance(old, (Stmt, Alloc)) and old.buffer in names:
+            old = replace(old, buffer=names[old.buffer])
+        elif isinstance(old, Call):
+            stmt = change(old.stmt)
+            assert isinstance(stmt, Stmt)
+            reads = tuple(replace(r, buffer=names.get(r.buffer, r.buffer)) for r in old.operands)
+            old = replace(old, stmt=stmt, operands=reads)
+        elif isinstance(old, Library):
+            status = None if old.status is None else names.get(old.status, old.status)
+            inputs, outputs = (tuple(operand(o) for o in side) for side in (old.inputs, old.outputs))
+            old = replace(old, inputs=inputs, outputs=outputs, status=status)
+        return map_sub_blocks(old, lambda inner: map_block(inner, change))
+
+    return map_node_exprs(change(node), lambda e: rename_reads(e, names))
+
+
 # --- statements -----------------------------------------------------------------------------------------------------
 
 

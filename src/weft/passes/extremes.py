@@ -122,8 +122,8 @@ def _of_best(item: Item, items: list[Item]) -> Extreme | None:
     test = setters[0].node if setters else None
     parts = _parts(test.value if isinstance(test, Stmt) else condition)
     comparisons = [(op, part) for part in parts if (op := _compares(part, best)) is not None]
-    if len(comparisons) != 1:
-        return None
+    if len(comparisons) != 1 or len(users) == 1:
+        return None  # the extreme alone is a plain reduction
     op, comparison = comparisons[0]
     guards = tuple(part for part in parts if part is not comparison)
     kept = tuple(user.node for user in users if user is not item and isinstance(user.node, Stmt))

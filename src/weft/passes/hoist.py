@@ -18,7 +18,7 @@ from weft.analysis.facts import Facts, entry_facts, extreme
 from weft.ir.expr import AnyDim, Const, Dim, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import affine
 from weft.ir.index import sub as minus
-from weft.ir.program import Alloc, Block, Buffer, Check, Loop, Node, Program, Role, Stmt
+from weft.ir.program import Alloc, Block, Buffer, Check, Library, Loop, Node, Program, Role, Stmt
 from weft.ir.types import INT
 from weft.ir.walk import (
     buffers_read,
@@ -32,6 +32,7 @@ from weft.ir.walk import (
     map_domain,
     map_sub_blocks,
     names_of,
+    node_exprs,
     subexpressions,
 )
 from weft.passes import PassContext
@@ -85,27 +86,27 @@ def used_dims(expr: Expr, around: tuple[AnyDim, ...]) -> tuple[AnyDim, ...]:
 
 
 def blocks_hoisting(
-    stmt: Stmt, position: int, loop: Loop, live_after: frozenset[str], runs: bool, local: bool
+    node: Stmt | Library, position: int, loop: Loop, live_after: frozenset[str], runs: bool, local: bool
 ) -> str | None:
-    """Why a statement of a loop's body cannot be executed once before the loop instead; None if it can."""
-    if not local or stmt.reduce is not None:
+    """Why a statement or routine of a loop's body cannot be executed once before the loop instead; None if it can."""
+    if not local or (isinstance(node, Stmt) and node.reduce is not None):
         return "the caller sees every write"
     names = set(dim_vars((loop.dim,)))
-    if any(names & free_vars(part) for part in (*stmt.index, stmt.value)) or any(
-        names & free_vars(bound) for dim in stmt.domain if isinstance(dim, Dim) for bound in (dim.lo, dim.hi)
-    ):
+    if any(names & free_vars(part) for part in node_exprs(node)):
         return "it depends on the loop's variable"
-    others = [node for place, node in enumerate(loop.body) if place != position]
-    written = {name for node in others for name in buffers_written(node) if not isinstance(node, Alloc)}
-    if stmt.buffer in written or buffers_read(stmt) & (written | {stmt.buffer}):
+    targets = buffers_written(node)
+    others = [other for place, other in enumerate(loop.body) if place != position]
+    written = {name for other in others for name in buffers_written(other) if not isinstance(other, Alloc)}
+    if targets & written or buffers_read(node) & (written | targets):
         return "the loop changes what it reads or writes"
-    if any(isinstance(node, Alloc) and node.buffer in buffers_read(stmt) for node in others):
+    if any(isinstance(other, Alloc) and other.buffer in buffers_read(node) for other in others):
         return "it reads memory of one iteration"
-    if any(stmt.buffer in buffers_read(node) for node in loop.body[:position]):
+    if any(targets & buffers_read(other) for other in loop.body[:position]):
         return "its target is read before it is written"
-    if not runs and (stmt.buffer in live_after or not is_movable(stmt.value)):
+    movable = is_movable(node.value) if isinstance(node, Stmt) else True
+    if not runs and (targets & live_after or not movable):
         return "the loop may not run at all"
-    if not is_movable(stmt.value) and any(isinstance(node, Check) for node in loop.body[:position]):
+    if not movable and any(isinstance(other, Check) for other in loop.body[:position]):
         return "a check before it guards its reads"
     if has_exit(loop.body[:position]):
         return "the loop may be left before it is reached"
@@ -209,11 +210,12 @@ class _Hoister:
         position = 0
         while position < len(loop.body):
             node = loop.body[position]
-            if isinstance(node, Stmt):
-                why_not = blocks_hoisting(node, position, loop, live_after, runs, node.buffer in self.locals)
+            if isinstance(node, (Stmt, Library)):
+                local = buffers_written(node) <= self.locals
+                why_not = blocks_hoisting(node, position, loop, live_after, runs, local)
                 if why_not is None:
                     rest = loop.body[:position] + loop.body[position + 1 :]
-                    own = tuple(n for n in rest if isinstance(n, Alloc) and n.buffer == node.buffer)
+                    own = tuple(n for n in rest if isinstance(n, Alloc) and n.buffer in buffers_written(node))
                     before += [*own, node]
                     loop = replace(loop, body=tuple(n for n in rest if n not in own))
                     self.context.done(_NAME, f"computed once before the loop over {loop.dim.var}", node.span)

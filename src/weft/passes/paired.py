@@ -19,6 +19,8 @@ from weft.ir.expr import Const, Dim, Expr, Op, Read, Reduce, Var, integer, real
 from weft.ir.program import Accumulator, Alloc, Block, Buffer, Call, If, Layout, Loop, LoopKind, Node, Program, Stmt
 from weft.ir.types import INT, PYBOOL
 from weft.ir.walk import (
+    buffers_read,
+    buffers_written,
     map_sub_blocks,
     reads,
     rewrite,
@@ -29,6 +31,7 @@ from weft.passes import PassContext
 from weft.passes.kinds import COLUMNS, neutral, strips
 from weft.passes.lower import Workspace, identity
 from weft.passes.trapezoid import apart
+from weft.passes.unique import unique_loops
 
 PASS = "paired"
 # A matrix that stays in a shared cache is read fast enough twice.
@@ -87,6 +90,8 @@ class Product:
     inner: Dim
     matrix: Read
     by_rows: bool
+    allocs: Block = ()  # what stands before the product
+    tail: Block = ()  # and what is made of its results
 
     @property
     def inputs(self) -> set[str]:
@@ -119,8 +124,11 @@ class Pair:
 
 def product_of(node: Node, table: dict[str, Buffer]) -> Product | None:
     """The matrix-vector product that a node is at the sizes at which a library is called."""
-    call = node.then[0] if isinstance(node, If) and len(node.then) == 1 else None
-    if not isinstance(node, If) or not isinstance(call, Call) or call.routine != "gemv" or len(call.stmt.domain) != 1:
+    if not isinstance(node, If):
+        return None
+    start = next((at for at, inner in enumerate(node.then) if not isinstance(inner, Alloc)), 0)
+    call = node.then[start] if node.then else None
+    if not isinstance(call, Call) or call.routine != "gemv" or len(call.stmt.domain) != 1:
         return None
     stmt, matrix = call.stmt, call.operands[0]
     sums = [expr for expr in subexpressions(stmt.value) if isinstance(expr, Reduce)]
@@ -133,7 +141,8 @@ def product_of(node: Node, table: dict[str, Buffer]) -> Product | None:
         return None
     for by_rows, index in ((True, (outer, inner)), (False, (inner, outer))):
         if matrix.index == tuple(Var(dim.var) for dim in index):
-            return Product(node, stmt, sums[0], outer, inner, matrix, by_rows)
+            around = (node.then[:start], node.then[start + 1 :])
+            return Product(node, stmt, sums[0], outer, inner, matrix, by_rows, *around)
     return None
 
 
@@ -164,6 +173,10 @@ def why_not(pair: Pair) -> str | None:
         return "not the same columns"
     if any(True for dim in (rows.outer, rows.inner) for bound in (dim.lo, dim.hi) for _ in reads(bound)):
         return "sizes read from memory"
+    needed = second.inputs | _others(second) | {second.stmt.buffer, second.matrix.buffer}
+    for node in first.tail:
+        if buffers_written(node) & needed or second.stmt.buffer in buffers_read(node):
+            return "something is made of the first product before the second"
     targets = {rows.stmt.buffer, columns.stmt.buffer}
     if len(targets) != 2 or rows.matrix.buffer in targets:
         return "what is written is not apart"
@@ -224,7 +237,11 @@ class _Writer:
         short = Op("lt", (row_bytes, real(MOST_ROW_BYTES)), PYBOOL)
         for condition in (many, short):
             test = Op("and", (test, condition), PYBOOL)
-        return If(test, self._one_pass(), (pair.first.node, pair.second.node), span=self.span)
+        first, second = pair.first, pair.second
+        joined = (*first.allocs, *second.allocs, *self._one_pass(), *first.tail, *second.tail)
+        # The statements after the products are there twice: loops have names of their own.
+        joined = unique_loops((first.node, second.node, *joined), self.workspace.new_var)[2:]
+        return If(test, joined, (first.node, second.node), span=self.span)
 
     def _one_pass(self) -> Block:
         count = cost.extent(self.row)

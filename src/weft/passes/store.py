@@ -16,9 +16,7 @@ from weft.ir.program import (
     Alloc,
     Block,
     Buffer,
-    Call,
     If,
-    Library,
     Loop,
     LoopKind,
     Node,
@@ -37,7 +35,7 @@ from weft.ir.walk import (
     map_sub_blocks,
     node_exprs,
     reads,
-    rename_reads,
+    rename_buffers,
     rewrite,
     sub_blocks,
     walk,
@@ -206,7 +204,7 @@ def _shared(block: Block, program: Program) -> Block:
     dropped = [node for node in nodes if not (isinstance(node, Alloc) and node.buffer in names)]
     heads = [node for node in dropped if isinstance(node, Alloc) and node.buffer in set(names.values())]
     rest = [node for node in dropped if node not in heads]
-    return tuple(renamed_buffers(node, names) for node in (*heads, *rest))
+    return tuple(rename_buffers(node, names) for node in (*heads, *rest))
 
 
 def _first_use(name: str, nodes: list[Node]) -> int:
@@ -254,25 +252,3 @@ def _without_allocs(block: Block, moves: Callable[[Alloc], bool], moved: list[Al
         else:
             nodes.append(node)
     return block if len(nodes) == len(block) and all(a is b for a, b in zip(nodes, block)) else tuple(nodes)
-
-
-def renamed_buffers(node: Node, names: dict[str, str]) -> Node:
-    """The node with buffers of other names."""
-
-    def change(old: Node) -> Node:
-        if isinstance(old, (Stmt, Alloc)) and old.buffer in names:
-            old = replace(old, buffer=names[old.buffer])
-        if isinstance(old, Call):
-            operands = tuple(replace(r, buffer=names.get(r.buffer, r.buffer)) for r in old.operands)
-            stmt = change(old.stmt)
-            assert isinstance(stmt, Stmt)
-            old = replace(old, stmt=stmt, operands=operands)
-        if isinstance(old, Library):
-            inputs, outputs = (
-                tuple(replace(o, buffer=names.get(o.buffer, o.buffer)) for o in side)
-                for side in (old.inputs, old.outputs)
-            )
-            old = replace(old, inputs=inputs, outputs=outputs)
-        return map_sub_blocks(old, lambda inner: map_block(inner, change))
-
-    return map_node_exprs(change(node), lambda e: rename_reads(e, names))

@@ -214,7 +214,7 @@ MEANINGS[np.logaddexp2] = Meaning(_log_of_sum("exp2", 1.0, 1.0 / float(np.log(2.
 def _spacing(parts: tuple[Expr, ...], span: Span) -> Expr:
     """The gap to the next number away from zero."""
     (x,), of = _floats(parts, span)
-    beyond = Op("copysign", (Const(np.inf, of), x), of)
+    beyond = _pick(Op("lt", (x, Const(0.0, of)), BOOL), Const(-np.inf, of), Const(np.inf, of))
     gap = Op("sub", (Op("nextafter", (x, beyond), of), x), of)
     return _pick(Op("isinf", (x,), BOOL), Const(np.nan, of), gap)
 
