@@ -12,7 +12,6 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arrays, knowledge, masks
-from weft.frontend.comprehensions import Comprehensions
 from weft.frontend.emit import Emitter
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import linear, sequences
@@ -23,7 +22,20 @@ from weft.frontend.liveness import Liveness
 from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source, load
-from weft.frontend.values import Array, Closure, Dict, Mask, Method, Object, PythonFunction, Scalar, Tuple, Value
+from weft.frontend.structs import Structs, is_simple_class
+from weft.frontend.values import (
+    Array,
+    Closure,
+    Dict,
+    Mask,
+    Method,
+    Object,
+    PythonFunction,
+    Scalar,
+    Struct,
+    Tuple,
+    Value,
+)
 from weft.ir.expr import ONE, ZERO, integer
 from weft.ir.types import F64, ScalarType, promote
 
@@ -32,7 +44,7 @@ _MAX_DEPTH = 12
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath"})
 
 
-class Calls(Comprehensions):
+class Calls(Structs):
     """`_eval_call` and what it needs."""
 
     depth: int
@@ -75,6 +87,8 @@ class Calls(Comprehensions):
         if entry is not None:
             self.calling = node
             return entry.call(self, args, kwargs)  # type: ignore[arg-type]
+        if is_simple_class(thing):
+            return self.construct(thing, args, kwargs, node)
         plain = getattr(thing, "py_func", None)
         if plain is not None and inspect.isfunction(plain):
             return self._inline_function(plain, args, kwargs, node)
@@ -87,6 +101,8 @@ class Calls(Comprehensions):
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         receiver = function.receiver
+        if isinstance(receiver, Struct):
+            return self.struct_method(receiver, function.name, args, kwargs, node)
         if isinstance(receiver, Dict) and not kwargs:
             return self.dict_method(receiver, function.name, args, node)
         if not kwargs:

@@ -36,6 +36,7 @@ from weft.frontend.values import (
     Records,
     Scalar,
     Slice,
+    Struct,
     Tuple,
     Value,
 )
@@ -235,6 +236,8 @@ class Expressions(Comparisons):
 
     def binary(self, op: str, left: Value, right: Value, node: ast.AST, span: Span) -> Value:
         """left OP right"""
+        if isinstance(left, Struct) or isinstance(right, Struct):
+            return self.struct_operator(op, left, right, node)
         if isinstance(left, Tuple) or isinstance(right, Tuple):
             return self._sequence_operator(op, left, right, node)
         if (isinstance(left, Array) and left.is_list) or (isinstance(right, Array) and right.is_list):
@@ -267,6 +270,15 @@ class Expressions(Comparisons):
             if value == -1:
                 return arrays.apply("truediv", [Scalar(integer(1)), base], self.emitter)
         return arrays.apply("pow", [base, exponent], self.emitter)
+
+    def field(self, base: Struct, name: str, node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def store_attribute(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
+        raise NotImplementedError
+
+    def struct_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
+        raise NotImplementedError
 
     def matmul(self, left: Value, right: Value, node: ast.AST) -> Value:
         raise NotImplementedError
@@ -598,6 +610,8 @@ class Expressions(Comparisons):
             return self._scalar_attribute(base, name, node)
         if isinstance(base, Instance):
             return self.instance_attribute(base, name, node)
+        if isinstance(base, Struct):
+            return self.field(base, name, node)
         if isinstance(base, Object):
             if not hasattr(base.value, name):
                 raise self.unsupported(node, f"{base.value!r} has no attribute {name}")

@@ -6,6 +6,7 @@ A new array is handed over, an argument is returned as the very object, a part o
 from __future__ import annotations
 
 import ast
+import dataclasses
 from dataclasses import replace
 
 from weft.frontend import arrays, masks
@@ -14,7 +15,7 @@ from weft.frontend.emit import Restart
 from weft.frontend.expressions import Expressions
 from weft.frontend.lists import template_of
 from weft.frontend.slots import arrays_in
-from weft.frontend.values import Array, Dict, Flat, Instance, Object, Records, Scalar, Tuple, Value
+from weft.frontend.values import Array, Dict, Flat, Instance, Object, Records, Scalar, Struct, Tuple, Value
 from weft.ir.expr import Expr, Read
 from weft.ir.program import (
     ArrayOut,
@@ -163,6 +164,8 @@ class Results(Expressions):
             return self._out_container(maker, [template_of(value.item)], self.columns(value), node)
         if isinstance(value, Dict):
             return self._out_dict(value, node)
+        if isinstance(value, Struct):
+            return self._out_object(value, node)
         if isinstance(value, Instance) and not value.path:
             raise self.unsupported(node, "the return of an object")
         raise self.unsupported(node, "the return of this", value=value)
@@ -177,6 +180,16 @@ class Results(Expressions):
             kind = "float" if value.default.type.dtype.is_inexact else "int"
             return self._out_container("defaultdict_of", [repr(kind), *templates], columns, node)
         return self._out_container("set_of" if value.is_set else "dict_of", templates, columns, node)
+
+    def _out_object(self, value: Struct, node: ast.AST) -> Out:
+        """An object for the caller: a dataclass, made anew from its fields."""
+        kind = value.kind
+        plain = dataclasses.is_dataclass(kind) and not hasattr(kind, "__post_init__")
+        names = [entry.name for entry in dataclasses.fields(kind)] if plain else []
+        if not plain or set(names) != set(value.fields) or "<locals>" in kind.__qualname__:
+            raise self.unsupported(node, f"the return of an object of type {kind.__name__}", "return its attributes")
+        items = tuple(self.out(self.field(value, name, node), node) for name in names)
+        return TupleOut(items, named=f"{kind.__module__}:{kind.__qualname__}")
 
     def _out_container(self, maker: str, constants: list[str], columns: list[Array], node: ast.AST) -> Out:
         """What a maker of weft.runtime.containers makes of these columns."""

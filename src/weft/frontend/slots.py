@@ -285,9 +285,8 @@ class ArraySlots:
         if value.view is None:
             return value.origin
         buffer = value.view.buffer
-        if self.emitter.buffers[buffer].role is not Role.PARAM and value.view.whole and self.exclusive(None, buffer):
-            return None
-        return buffer
+        local = self.emitter.buffers[buffer].role is not Role.PARAM and value.view.whole
+        return None if local and not self.scope.keeping and self.exclusive(None, buffer) else buffer
 
     def give(self, slot: Slot, target: Array, value: Array) -> None:
         """Store the array that a name now denotes."""

@@ -15,7 +15,7 @@ from weft.frontend.constants import constant_int
 from weft.frontend.expressions import BINARY, flat
 from weft.frontend.results import Results
 from weft.frontend.slots import arrays_in
-from weft.frontend.values import Array, Closure, Dict, Flat, Mask, Object, Records, Scalar, Slice, Tuple, Value
+from weft.frontend.values import Array, Closure, Dict, Flat, Mask, Object, Records, Scalar, Slice, Struct, Tuple, Value
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Read, Var, integer
 from weft.ir.program import (
@@ -34,6 +34,7 @@ class Statements(Results):
         """The statements of a block; False if control never reaches its end."""
         for position, node in enumerate(body):
             rest = body[position + 1 :]
+            node = self._as_branch(node)
             if isinstance(node, ast.If) and rest:
                 key = (self.scope.path, id(node))
                 if key in self.emitter.decisions.duplicated:
@@ -51,6 +52,12 @@ class Statements(Results):
             self.emitter.decisions.duplicated[key] = ast.copy_location(whole, node)
         self.scope.liveness.after[id(whole)] = self.scope.liveness.live_after(rest[-1])
         return whole
+
+    def _as_branch(self, node: ast.stmt) -> ast.stmt:
+        if isinstance(node, (ast.Assign, ast.Return)) and isinstance(node.value, ast.IfExp):
+            if id(node) in self.emitter.decisions.branched:
+                return self.branched(node, node.value) or node
+        return node
 
     def branched(self, node: ast.Assign | ast.Return, value: ast.IfExp) -> ast.If | None:
         """x = a if c else b   -->   if c: x = a else: x = b   where a and b are more than numbers."""
@@ -121,6 +128,8 @@ class Statements(Results):
                 return
         value = self.evaluate(node.value)
         self.scope.keeping = len(node.targets) > 1
+        if self.scope.keeping:
+            value = self._taken(value)  # one array for all the names
         for target in node.targets:
             self.at(node)
             self.assign_target(target, value, node)
@@ -145,6 +154,9 @@ class Statements(Results):
         """array.real = value, array.imag, array.flat, array.shape"""
         base = self.evaluate(target.value)
         self.at(node)
+        if isinstance(base, Struct):
+            self.store_attribute(base, target.attr, value, node)
+            return
         if isinstance(base, Array) and not base.is_list:
             if target.attr in ("real", "imag"):
                 arrays.store(self._part(base, target), self._storable(value, node), self.emitter)
@@ -380,6 +392,14 @@ class Statements(Results):
         base = self.evaluate(target.value)
         value = masks.settled(self.evaluate(node.value), self.emitter)
         self.at(node)
+        if isinstance(base, Struct) and not isinstance(node.op, ast.MatMult):
+            old = self.field(base, target.attr, node)
+            if isinstance(old, Array) and not old.is_list and isinstance(value, (Array, Scalar)):
+                arrays.update(old, BINARY[type(node.op)], value, self.emitter)
+                return
+            new = self.binary(BINARY[type(node.op)], old, value, node, self.emitter.span)
+            self.store_attribute(base, target.attr, new, node)
+            return
         plain = isinstance(base, Array) and not base.is_list and target.attr in ("real", "imag")
         if not plain or not isinstance(value, (Scalar, Array)) or isinstance(node.op, ast.MatMult):
             raise self.unsupported(node, "an augmented assignment to an attribute", base=base)

@@ -118,8 +118,8 @@ class Records:
 
 @dataclass(frozen=True)
 class Table:
-    """The memory of a dict or set: its entries (the first `keys` numbers of one are its key, the last tells whether it is
-    there), the names of the index buffer, and of scalars: how many places that has, and how many entries there are.
+    """The memory of a dict or set: its entries (the first `keys` numbers of one are its key, the last tells whether it
+    is there), the names of the index buffer, and of scalars: how many places that has, and how many entries there are.
     """
 
     entries: Growing
@@ -179,6 +179,15 @@ class Instance:
     sample: Any
 
 
+@dataclass(frozen=True, eq=False)
+class Struct:
+    """An object that the function made: what each attribute holds (a slot for a number, else a value)."""
+
+    kind: type
+    fields: dict[str, Any]
+    block: list[Any] | None = None  # while it is being made: where its attributes may be set for the first time
+
+
 @dataclass(frozen=True)
 class Method:
     """A method of a value, not yet called."""
@@ -203,8 +212,9 @@ class PythonFunction:
 
 
 Value = Union[
-    Scalar, Array, Mask, Flat, Tuple, Records, Dict, Range, Slice, Iterable, Object, Instance, Method, Closure, PythonFunction
-]
+    Scalar, Array, Mask, Flat, Tuple, Records, Dict, Struct, Range, Slice, Iterable, Object, Instance, Method, Closure,
+    PythonFunction,
+]  # fmt: skip
 
 
 def describe(value: Value) -> str:
@@ -219,6 +229,8 @@ def describe(value: Value) -> str:
         return "set" if value.is_set else "dict"
     if isinstance(value, Records):
         return "deque" if value.is_deque else "list of tuples"
+    if isinstance(value, Struct):
+        return f"an object of type {value.kind.__name__}"
     if isinstance(value, Instance):
         return f"an object of type {type(value.sample).__name__}"
     if isinstance(value, Object):

@@ -16,7 +16,7 @@ from weft.analysis import cost
 from weft.analysis.intervals import Box, box
 from weft.errors import Span
 from weft.ir import index as affine_index
-from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, real
+from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer, real
 from weft.ir.index import affine
 from weft.ir.program import Alloc, Block, Buffer, Call, If, Layout, Loop, LoopKind, Node, Program, Role, Stmt
 from weft.ir.types import FLOAT, PYBOOL, DType, ScalarType
@@ -30,8 +30,10 @@ from weft.ir.walk import (
     subexpressions,
     substitute,
 )
-from weft.passes import PassContext
+from weft.passes import PassContext, prefix
 from weft.passes.lower import Workspace
+from weft.passes.prefix import blocks, with_known_parts
+from weft.passes.rename import renamed
 from weft.passes.rewrite_dims import renamed_domain
 from weft.passes.triangles import panels, sheared
 
@@ -41,6 +43,8 @@ _DTYPES = (DType.F32, DType.F64, DType.C64, DType.C128)
 THRESHOLDS = {"gemm": 64.0, "gemv": 200.0, "dot": 256.0}
 # The same for products over a triangle, which need a few rows to make a matrix.
 PANELS = 30000.0
+# Terms of sums over earlier iterations above which blocks of iterations pay.
+PREFIX = 400000.0
 # Above this the library would split a dot product by its own number of threads: the sum would depend on it.
 DOT_LIMIT = 10000.0
 # Matrix products up to so many multiplications are computed by one thread of the library: many of them at once do not
@@ -326,9 +330,29 @@ class _Matcher:
                 nodes.extend((node,) if new is None else new)
             else:
                 inner = map_sub_blocks(node, self.block)
-                changed = changed or inner is not node
-                nodes.append(inner)
+                split = self.prefix(node, inner) if isinstance(node, Loop) else None
+                changed = changed or inner is not node or split is not None
+                nodes.append(inner if split is None else split)
         return tuple(nodes) if changed else block
+
+    def prefix(self, loop: Loop, otherwise: Node) -> Node | None:
+        """A loop that sums over its own earlier iterations, in blocks; see `prefix`.  None if it is none."""
+        split = blocks(loop, self.workspace.new_var)
+        if isinstance(split, str):
+            return None
+        self.context.done(PASS, f"sums over earlier iterations in blocks of {prefix.ROWS}", loop.span)
+        inside: list[Node] = []
+        known: dict[Reduce, Expr] = {}
+        for total, before, rest in split.parts:
+            buffer = self.workspace.new_buffer("known", total.type.strong, (integer(prefix.ROWS),)).name
+            stmt = self._renamed(Stmt((split.upward,), buffer, (split.place(),), before, None, loop.span))
+            inside += [Alloc(buffer, span=loop.span), *(self.statement(stmt) or (stmt,))]
+            known[total] = Op("add", (Read(buffer, (split.place(),), total.type), rest), total.type)
+        body = tuple(with_known_parts(node, known) for node in loop.body if isinstance(node, Stmt))
+        inside += renamed((replace(loop, dim=split.rows, body=body),), self.workspace.taken)
+        size = cost.points((loop.dim, *split.parts[0][0].dims))
+        test = Op("gt", (size, real(PREFIX)), PYBOOL)
+        return If(test, (Loop(split.block, tuple(inside), span=loop.span),), (otherwise,), span=loop.span)
 
     def statement(self, stmt: Stmt) -> Block | None:
         """The statement with its alternatives; None if no product is in it."""

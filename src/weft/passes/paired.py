@@ -142,6 +142,9 @@ def product_of(node: Node, table: dict[str, Buffer]) -> Product | None:
     for by_rows, index in ((True, (outer, inner)), (False, (inner, outer))):
         if matrix.index == tuple(Var(dim.var) for dim in index):
             around = (node.then[:start], node.then[start + 1 :])
+            # A copy of what sets a variable would share it with the original: then it is private to neither.
+            if any(table[name].rank == 0 for after in around[1] for name in buffers_written(after)):
+                return None
             return Product(node, stmt, sums[0], outer, inner, matrix, by_rows, *around)
     return None
 

@@ -21,7 +21,7 @@ from weft.ir.index import add as plus
 from weft.ir.index import sub as minus
 from weft.ir.program import Loop, Stmt
 from weft.ir.types import INT
-from weft.ir.walk import children, expr_buffers, free_vars, map_children, reads, substitute
+from weft.ir.walk import children, expr_buffers, map_children, reads, substitute
 
 # Iterations of a block: enough to share, few enough that what is left of the sums stays short.
 ROWS = 64
@@ -36,10 +36,18 @@ class Blocks:
     rows: Dim
     parts: tuple[tuple[Reduce, Reduce, Reduce], ...]
 
+    @property
+    def upward(self) -> Dim:
+        """The iterations of a block as rows that count up."""
+        if self.rows.step > 0:
+            return self.rows
+        one = integer(1)
+        return Dim(self.rows.var, plus(self.rows.hi, one), plus(self.rows.lo, one))
+
     def place(self) -> Expr:
-        """Where a row lies in its block."""
-        here = Var(self.rows.var)
-        return minus(here, Var(self.block.var)) if self.block.step > 0 else minus(Var(self.block.var), here)
+        """Where a row lies in the memory of its block."""
+        first = Var(self.block.var) if self.rows.step > 0 else minus(Var(self.block.var), integer(ROWS - 1))
+        return minus(Var(self.rows.var), first)
 
 
 def blocks(loop: Loop, new_var: Callable[[str], str]) -> Blocks | str:
@@ -92,10 +100,12 @@ def _split(total: Reduce, dim: Dim, block: str, writes: list[Access]) -> tuple[R
             return None
     start = canonical(substitute(inner.hi if dim.step > 0 else inner.lo, {dim.var: Var(block)}))
     if dim.step > 0:
-        # Rows of the block may begin below the first term: an empty part then ends where it begins.
-        start = start if free_vars(start) == {block} and inner.lo == dim.lo else Op("maximum", (inner.lo, start), INT)
+        # A block may begin before the first term does: its known part is then empty.
+        inside = inner.lo == dim.lo and offset.is_constant and offset.constant >= 0
+        start = start if inside else Op("maximum", (inner.lo, start), INT)
         return replace(total, dims=(replace(inner, hi=start),)), replace(total, dims=(replace(inner, lo=start),))
-    start = start if inner.hi == plus(dim.lo, integer(1)) else Op("minimum", (inner.hi, start), INT)
+    inside = inner.hi == plus(dim.lo, integer(1)) and offset.is_constant and offset.constant <= 1
+    start = start if inside else Op("minimum", (inner.hi, start), INT)
     return replace(total, dims=(replace(inner, lo=start),)), replace(total, dims=(replace(inner, hi=start),))
 
 

@@ -1,0 +1,139 @@
+"""Objects of simple classes and dataclasses that a function makes for itself.  In: constructors, attributes, methods;
+out: a scalar of its own for each number in an object, and the bodies of methods in place of their calls.
+
+    p = Point(1.0, y); p.x += p.y    -->    p_x = 1.0; p_y = y; p_x = p_x + p_y
+
+Two names of one object share its scalars, so a change is seen through both.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import types
+from typing import Any
+
+from weft.frontend.comprehensions import Comprehensions
+from weft.frontend.expressions import constant_value
+from weft.frontend.scope import Slot
+from weft.frontend.values import Array, Method, Object, Scalar, Struct, Tuple, Value
+from weft.ir.expr import Read
+
+#: What Python calls for an operator, and for its mirror image.
+OPERATORS = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod", "pow"})
+
+
+def is_simple_class(thing: Any) -> bool:
+    """Whether objects of a class are nothing but their attributes and methods."""
+    if not isinstance(thing, type) or type(thing) is not type or thing.__module__ == "builtins":
+        return False
+    plain = [base for base in thing.__mro__ if base is not object]
+    special = ("__new__", "__slots__", "__getattr__", "__getattribute__", "__setattr__", "__del__")
+    return all(type(base) is type and not any(name in vars(base) for name in special) for base in plain)
+
+
+class Structs(Comprehensions):
+    """Objects made inside the function."""
+
+    def _inline_function(self, function: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def construct(self, kind: type, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        """kind(*args)"""
+        made = Struct(kind, {}, self.emitter.blocks[-1])
+        if dataclasses.is_dataclass(kind) and "__init__" in vars(kind):
+            self._fill(made, args, kwargs, node)
+            if hasattr(kind, "__post_init__"):
+                self._inline_function(kind.__post_init__, [made], {}, node)
+        elif isinstance(start := inspect.getattr_static(kind, "__init__"), types.FunctionType):
+            self._inline_function(start, [made, *args], kwargs, node)
+        elif args or kwargs:
+            raise self.unsupported(node, f"arguments of {kind.__name__}()")
+        return dataclasses.replace(made, block=None)
+
+    def _fill(self, made: Struct, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> None:
+        """What the generated __init__ of a dataclass does."""
+        wanted = [entry for entry in dataclasses.fields(made.kind) if entry.init]
+        given = dict(zip([entry.name for entry in wanted if not getattr(entry, "kw_only", False)], args))
+        if len(args) > len(given) or set(kwargs) & set(given) or set(kwargs) - {entry.name for entry in wanted}:
+            raise self.unsupported(node, f"these arguments of {made.kind.__name__}()")
+        given |= kwargs
+        for entry in dataclasses.fields(made.kind):
+            value = given.get(entry.name)
+            if value is None and entry.default is not dataclasses.MISSING:
+                value = constant_value(entry.default)
+            if value is None and entry.default_factory in (list, dict):
+                value = Tuple((), is_list=True) if entry.default_factory is list else self.new_dict(node)
+            if value is None:
+                raise self.unsupported(node, f"the field {entry.name} of {made.kind.__name__}()")
+            self.store_attribute(made, entry.name, value, node)
+
+    def store_attribute(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
+        """base.name = value"""
+        frozen = getattr(getattr(base.kind, "__dataclass_params__", None), "frozen", False)
+        if (frozen and base.block is None) or isinstance(inspect.getattr_static(base.kind, name, None), property):
+            raise self.unsupported(node, f"an assignment to {name} of {base.kind.__name__}")
+        held = base.fields.get(name)
+        if held is None and base.block is not self.emitter.blocks[-1]:
+            raise self.unsupported(node, f"an attribute {name} that only some paths set", "set it in __init__")
+        if isinstance(value, Scalar) and (held is None or isinstance(held, Slot)):
+            title = f"{base.kind.__name__.lower()}.{name}"
+            if held is None:
+                place = self.emitter.span
+                held = Slot((hash((self.scope.path, place.line, place.column)), title))
+                base.fields[name] = held
+            before = self.scope.values.pop(title, None)
+            self._assign_scalar_slot(title, held, value)
+            self.scope.values.pop(title)
+            if before is not None:
+                self.scope.values[title] = before
+            return
+        if held is not None:
+            raise self.unsupported(node, f"a new array or container as the attribute {name}", "assign to its items")
+        if isinstance(value, Array) and value.view is None:
+            value = self._settled_array(value, name)
+        base.fields[name] = self.growing_value(name, value) if isinstance(value, Tuple) and value.is_list else value
+
+    def _settled_array(self, value: Array, name: str) -> Array:
+        from weft.frontend import arrays
+
+        arrays.keepable(value, self.emitter)
+        return arrays.materialise(value, self.emitter, name)
+
+    def field(self, base: Struct, name: str, node: ast.AST) -> Value:
+        """base.name"""
+        held = base.fields.get(name)
+        if isinstance(held, Slot):
+            assert held.buffer is not None
+            return Scalar(Read(held.buffer.name, (), held.buffer.type))
+        if held is not None:
+            return held  # type: ignore[no-any-return]
+        found = inspect.getattr_static(base.kind, name, None)
+        if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
+            return self._inline_function(found.fget, [base], {}, node)
+        if isinstance(found, types.FunctionType):
+            return Method(base, name)
+        if isinstance(found, staticmethod):
+            return Object(found.__func__)
+        constant = None if found is None else constant_value(found)
+        if constant is None or isinstance(found, classmethod):
+            raise self.unsupported(node, f"the attribute {name} of {base.kind.__name__}")
+        return constant
+
+    def struct_method(
+        self, base: Struct, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
+    ) -> Value:
+        found = inspect.getattr_static(base.kind, name, None)
+        if not isinstance(found, types.FunctionType):
+            raise self.unsupported(node, f"the method {name} of {base.kind.__name__}")
+        return self._inline_function(found, [base, *args], kwargs, node)
+
+    def struct_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
+        """left OP right, where one of them is an object."""
+        for base, other, prefix in ((left, right, "__"), (right, left, "__r")):
+            name = f"{prefix}{op}__" if op in OPERATORS else ""
+            found = inspect.getattr_static(base.kind, name, None) if isinstance(base, Struct) else None
+            if isinstance(base, Struct) and isinstance(found, types.FunctionType):
+                return self.struct_method(base, name, [other], {}, node)
+        raise self.unsupported(node, "this operator on objects", left=left, right=right)

@@ -1,0 +1,139 @@
+"""Shapes and order in memory: reshape, ravel, flat, .shape, parts of complex numbers, Fortran order; a view where NumPy
+gives a view, a copy where it copies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.semantics.batches import check_batch, check_statements
+from tests.semantics.samples import LAYOUTS
+from tests.support import differential_source, lines, made
+
+A = np.arange(24.0).reshape(4, 6)
+C = np.arange(24.0).reshape(2, 3, 4)
+Z = np.arange(6) + 1j * np.arange(6)[::-1]
+
+RESHAPES = (
+    "a.reshape(-1)", "a.reshape(24)", "a.reshape(3, 8)", "a.reshape((2, -1, 3))", "np.reshape(a, (8, 3))",
+    "a.T.reshape(-1)", "a.T.reshape(8, 3)", "a[:, 1].reshape(2, 2)", "a[1:3].reshape(-1)",
+    "a[:, :4].reshape(4, 2, 2)", "a[::2].reshape(2, 2, 3)", "a[None].reshape(4, 6, 1)",
+    "a.reshape((3, 8), order='F')", "np.reshape(a, -1, order='F')", "a.T.reshape(3, 8, order='F')", "a.ravel()",
+    "a.T.ravel()", "a[1].ravel()", "a[:, 1].ravel()", "a.ravel(order='F')", "np.ravel(a[::-1])", "a[:, ::2].ravel()",
+    "a.flatten()", "a.T.flatten()", "a.flatten('F')", "a.flatten(order='F')", "(a * 2).reshape(3, 8)",
+    "a.reshape(4, 3, 2)[:, 1]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", RESHAPES)
+def test_views_and_copies(text: str) -> None:
+    """What is written to the result reaches the array exactly if NumPy gives a view."""
+    body = ["b = " + text, "b[0] = -1", "s = b.sum()"]
+    differential_source(lines("a", *body, "return s, b.shape"), made(A), native=False)
+    differential_source(lines("a", "b = " + text, "return b * 2"), made(A))
+
+
+def test_reshapes_of_every_layout() -> None:
+    for make in LAYOUTS.values():
+        array = make(A)
+
+        def arguments(array: np.ndarray = array) -> tuple[np.ndarray]:
+            return (array,)
+
+        check_batch(["a.reshape(3, 8) + 0", "a.ravel() + 0", "a.flatten()", "a.T.reshape(-1) + 0"], arguments)
+        check_statements("a", "s = 0.0", "for x in a.flat:", "    s = s * 0.5 + x", "return s", make=arguments)
+
+
+def test_empty_and_single() -> None:
+    for shape in ((0, 3), (1, 1), (1, 5), (5, 1)):
+        array = np.ones(shape)
+        check_batch(["a.reshape(-1)", "a.ravel()", "a.T.reshape(-1)", "a.flatten('F')"], made(array), memory=False)
+
+
+def test_wrong_shapes_raise() -> None:
+    check_statements("a", "return a.reshape(5, 5)", make=made(A), native=False)
+    check_statements("a, n", "return a.reshape(n, -1)", make=made(A, 5), native=False)
+
+
+FLAT = (
+    ["return a.flat[3], a.flat[-1], a.flat[5:20:4], a.flat[n:]"],
+    ["a.flat[3] = 5", "a.flat[::7] = 1", "a.flat[-2] += 2", "return a"],
+    ["a.flat = 3", "return a"],
+    ["a[:, 1:].flat[::2] = 9", "return a"],
+    ["a.T.flat[1:4] = a[0, :3] * 2", "return a"],
+    ["s = 0.0", "for i, x in enumerate(a.flat):", "    s += i * x", "return s, np.sum(a.flat)"],
+    ["f = a.flat", "return f[2] + f[n]"],
+)
+
+
+@pytest.mark.parametrize("body", FLAT)
+def test_flat(body: list[str]) -> None:
+    check_statements("a, n", *body, make=made(A, 4))
+
+
+def test_assignment_to_shape() -> None:
+    check_statements("n", "a = np.arange(n)", "a.shape = (n // 2, 2)", "return a", make=made(6))
+    check_statements("a", "b = a.copy()", "b.shape = -1", "b[0] = 9", "return b", make=made(A))
+    check_statements("a", "b = a[1:3]", "b.shape = (3, 4)", "b[0] = 7", "return a", make=made(A), native=False)
+    check_statements("a", "a.shape = (24,)", "return a", make=made(A), native=False)
+
+
+PARTS = (
+    ["x = z.real", "y = z.imag", "return x * x + y * y"],
+    ["z.real = 1", "z.imag = np.arange(6)", "return z"],
+    ["z.real[...] = 2", "z.imag[1:3] = 5", "return z"],
+    ["x = z.real", "x[1:3] = 5", "x[0] += 2", "z[4] = 7j", "return x[4], x.sum()"],
+    ["x = z.imag", "x[x > 2] = 0", "x[z.real > 3] += 1", "return z"],
+    ["z.real += 1", "z.imag *= 2", "return z"],
+    ["x = z[::-1].real", "x[:2] = 8", "return z"],
+    ["z = z * 2", "return z.real"],
+    ["s = 0.0", "for i in range(3):", "    x = z.real", "    z = z * 1j", "    s += x.sum()", "return s"],
+    ["i = np.array([0, 2])", "x = z.real", "x[i] = 4", "y = x[i]", "z[0] = 0", "return y, z"],
+)
+
+
+@pytest.mark.parametrize("body", PARTS)
+def test_real_and_imaginary_parts(body: list[str]) -> None:
+    check_statements("z", *body, make=made(Z))
+
+
+def test_a_part_of_an_argument_is_returned_by_python() -> None:
+    differential_source(lines("z", "return z.real"), made(Z), native=False)
+
+
+def test_fortran_order() -> None:
+    expressions = [
+        "np.zeros((n, 3), order='F')", "np.ones((2, n, 3), order='F')", "np.asfortranarray(a)", "a.copy(order='F')",
+        "np.array(a, order='F')", "np.ascontiguousarray(a.T)", "np.asfortranarray(a.T)",
+        "np.ascontiguousarray(a[:, ::2]) * 1",
+    ]  # fmt: skip
+    check_batch(expressions, made(A, 4), header="a, n")
+    for text in expressions[:5]:
+        compiled = differential_source(lines("a, n", f"return {text}"), made(A, 4), memory=False)
+        assert compiled(A, 4).flags.f_contiguous
+    body = ["a = np.zeros((n, 3), order='F')", "a[1] = 2", "a[:, 2] += a[:, 1]", "return a.sum(axis=0)"]
+    check_statements("n", *body, make=made(4))
+
+
+WINDOWS = (
+    "np.lib.stride_tricks.sliding_window_view(v, 3).mean(axis=1)",
+    "np.lib.stride_tricks.sliding_window_view(a, (2, 3)).max(axis=(2, 3))",
+    "np.lib.stride_tricks.sliding_window_view(a, 2, axis=1).sum(axis=-1)", "np.broadcast_to(v, (3, 6)).sum(axis=0)",
+    "np.broadcast_arrays(v, a)[0] + 1", "np.moveaxis(c, (0, 1), (-1, 0)) * 1", "np.moveaxis(c, 0, -1) * 1",
+    "np.rollaxis(c, 2) * 1", "np.rollaxis(c, 1, 3) * 1", "np.expand_dims(v, (0, 2))", "np.expand_dims(v, -1)",
+    "np.squeeze(v[None, :, None])", "c.mT * 1", "np.rot90(a) * 1", "np.rot90(a, 2) * 1", "np.rot90(a, -1) * 1",
+    "np.rot90(c, 1, (1, 2)) * 1", "np.fliplr(a) * 1", "np.flipud(c) * 1", "np.atleast_3d(v) * 1",
+    "np.meshgrid(v, v, copy=False)[1] * 1",
+)  # fmt: skip
+
+
+def test_other_views() -> None:
+    check_batch(WINDOWS, made(A, C, np.arange(6.0)), header="a, c, v")
+
+
+def test_views_are_written_through() -> None:
+    check_statements("a", "b = np.flipud(a)", "b[0] = 1", "np.rot90(a)[0, 0] = 2", "return a", make=made(A))
+    check_statements("a", "b = a[1:]", "c = b[:, ::2]", "c[0] = 4", "c.T[0] = 5", "return a", make=made(A))
+    check_statements("c", "np.moveaxis(c, 0, -1)[0] = 1", "np.swapaxes(c, 0, 2)[1, 1] = 5", "return c", make=made(C))
+    check_statements("a", "d = np.diag(a)", "a[0, 0] = 9", "return d.sum(), np.diag(a, 1).sum()", make=made(A))
