@@ -29,7 +29,9 @@ def is_simple_class(thing: Any) -> bool:
     if not isinstance(thing, type) or type(thing) is not type or thing.__module__ == "builtins":
         return False
     plain = [base for base in thing.__mro__ if base is not object]
-    special = ("__new__", "__slots__", "__getattr__", "__getattribute__", "__setattr__", "__del__")
+    special = {"__new__", "__slots__", "__getattr__", "__getattribute__", "__setattr__", "__del__"}
+    if getattr(getattr(thing, "__dataclass_params__", None), "frozen", False):
+        special -= {"__setattr__"}  # it only refuses
     return all(type(base) is type and not any(name in vars(base) for name in special) for base in plain)
 
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from weft.frontend import knowledge
-from weft.frontend.knowledge import ALL_KINDS, COMMON_LIMITS, Entry
+from weft.frontend.knowledge import ALL_KINDS, ARRAYS, COMMON_LIMITS, Entry
 
 Path = Literal["native", "library", "black box"]
 
@@ -108,7 +108,10 @@ def _row(entry: Entry, name: str, alias_of: str = "") -> Row:
     uncovered.sort(key=lambda one: one in _MINOR)
     notes = [_limit(parameter, values) for parameter, values in coverage.only]
     if coverage.ranks is not None:
-        notes.insert(0, f"rank {_listed(map(str, coverage.ranks))}")
+        ranks = "arrays, not numbers" if coverage.ranks == ARRAYS else f"rank {_listed(map(str, coverage.ranks))}"
+        notes.insert(0, ranks)
+    if coverage.borrows:
+        notes.append("a view that is read at once: kept, it is NumPy's")
     if coverage.note:
         notes.append(coverage.note)
     dtypes = "all" if coverage.kinds == ALL_KINDS else ", ".join(_KINDS[kind] for kind in coverage.kinds)

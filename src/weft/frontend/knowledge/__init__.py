@@ -54,6 +54,9 @@ Category = Literal["native", "library"]
 ALL_KINDS = "biufc"
 
 
+#: The ranks of arrays that are no numbers.
+ARRAYS = tuple(range(1, 9))
+
 #: What is covered of arguments that many functions have, unless an entry says otherwise.
 COMMON_LIMITS: dict[str, str] = {
     "dtype": "one to which NumPy casts the operands safely",

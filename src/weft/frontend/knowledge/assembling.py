@@ -217,7 +217,7 @@ def at_least(array: Array, rank: int) -> Array:
     return arrays.remap(replace(array, type=array.type.strong), shape, lambda at: at[front : front + own])
 
 
-@native(np.column_stack, parameters="tup")
+@native(np.column_stack, parameters="tup", ranks=(0, 1, 2))
 def _column_stack(call: Bound) -> Value:
     columns = [
         arrays.remap(part, (*part.shape, ONE), lambda at: at[:1]) if part.rank == 1 else part
@@ -298,7 +298,7 @@ def _diagonal(call: Bound) -> Value:
     return arrays.read_only(line)
 
 
-@native(np.fill_diagonal, parameters="a val wrap")
+@native(np.fill_diagonal, parameters="a val wrap", ranks=(2,), only={"wrap": ("False",)})
 def _fill_diagonal(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = call.need("a")

@@ -18,14 +18,17 @@ from weft.ir import index as ix
 
 
 def composed(
-    *objects: Any, method: str | None = None, name: str | None = None
+    *objects: Any, method: str | None = None, name: str | None = None, **coverage: Any
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare that calls of `objects` (and the array method `method`) mean the body of the decorated function."""
+    """Declare that calls of `objects` (and the array method `method`) mean the body of the decorated function.
+
+    `coverage` says what is not covered, as for `native`.
+    """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         parameters = " ".join(inspect.signature(function).parameters)
 
-        @native(*objects, parameters=parameters, method=method, name=name or function.__name__)
+        @native(*objects, parameters=parameters, method=method, name=name or function.__name__, **coverage)
         def build(call: Bound) -> Value:
             return call.builder.expand(function, call.given)
 

@@ -85,7 +85,7 @@ def _zeros(extent: Expr, of: ScalarType, emitter: Emitter) -> Array:
 # --- histogram ------------------------------------------------------------------------------------------------------
 
 
-@native(np.histogram, parameters="a bins range density weights")
+@native(np.histogram, parameters="a bins range density weights", kinds="iuf", only={"weights": "float64"})
 def _histogram(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = arrays.evaluated(flattened(_real_numbers(call, "a"), emitter), emitter)
@@ -236,12 +236,12 @@ def _edges(first: Expr, final: Expr, n: Expr, computed: ScalarType, of: ScalarTy
 # --- two variables --------------------------------------------------------------------------------------------------
 
 
-@composed(np.histogram_bin_edges)
+@composed(np.histogram_bin_edges, kinds="iuf")
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None) -> Any:
     return np.histogram(a, bins, range)[1]
 
 
-@composed(np.histogram2d)
+@composed(np.histogram2d, kinds="iuf")
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:

@@ -29,7 +29,7 @@ def _where(call: Bound) -> Value:
     return strong(arrays.elementwise(operands, lambda parts: arith.select(*parts), call.builder.emitter))
 
 
-@native(np.clip, parameters="a a_min a_max out min max", method="clip")
+@native(np.clip, parameters="a a_min a_max out min max", method="clip", kinds="iuf")
 def _clip(call: Bound) -> Value:
     low, high = (call.get(name) or call.get(name[2:]) for name in ("a_min", "a_max"))
     result = as_plain(call.need("a"))
@@ -55,7 +55,7 @@ _part("real")
 _part("imag")
 
 
-@native(np.angle, parameters="z deg")
+@native(np.angle, parameters="z deg", kinds="iufc")
 def _angle(call: Bound) -> Value:
     value = as_plain(call.need("z"))
     parts = [arrays.apply(name, [value], call.builder.emitter) for name in ("imag", "real")]
@@ -98,7 +98,7 @@ def _joined(call: Bound, parts: list[Value], of: ScalarType) -> Value:
     )
 
 
-@native(np.nan_to_num, parameters="x copy nan posinf neginf")
+@native(np.nan_to_num, parameters="x copy nan posinf neginf", only={"copy": ("True",)})
 def _nan_to_num(call: Bound) -> Value:
     value = as_plain(call.need("x"))
     emitter = call.builder.emitter
@@ -153,12 +153,12 @@ def iscomplex(x: Any) -> Any:
     return np.imag(x) != 0
 
 
-@composed(np.isposinf)
+@composed(np.isposinf, kinds="f")
 def isposinf(x: Any, out: Any = None) -> Any:
     return np.logical_and(np.isinf(x), ~np.signbit(x), out)
 
 
-@composed(np.isneginf)
+@composed(np.isneginf, kinds="f")
 def isneginf(x: Any, out: Any = None) -> Any:
     return np.logical_and(np.isinf(x), np.signbit(x), out)
 

@@ -9,7 +9,7 @@ import numpy as np
 from weft.frontend.knowledge.compose import composed
 
 
-@composed(np.nansum)
+@composed(np.nansum, ranks=ARRAYS)
 def nansum(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = 0,
     where: Any = True,
@@ -19,7 +19,7 @@ def nansum(
     return np.sum(present, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where)
 
 
-@composed(np.nanprod)
+@composed(np.nanprod, ranks=ARRAYS)
 def nanprod(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = 1,
     where: Any = True,
@@ -29,17 +29,17 @@ def nanprod(
     return np.prod(present, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where)
 
 
-@composed(np.nanmax)
+@composed(np.nanmax, ranks=ARRAYS)
 def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     return np.fmax.reduce(a, axis=axis, out=out, keepdims=keepdims)
 
 
-@composed(np.nanmin)
+@composed(np.nanmin, ranks=ARRAYS)
 def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     return np.fmin.reduce(a, axis=axis, out=out, keepdims=keepdims)
 
 
-@composed(np.nanmean)
+@composed(np.nanmean, ranks=ARRAYS)
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     a = np.asarray(a)
     if a.dtype.kind not in ("f", "c"):
@@ -50,7 +50,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
     return np.divide(total, count.astype(total.dtype), out=out)
 
 
-@composed(np.nanvar)
+@composed(np.nanvar, ranks=ARRAYS)
 def nanvar(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False
 ) -> Any:
@@ -71,14 +71,14 @@ def nanvar(
     return np.add(np.where(freedom > 0, spread, np.nan), 0, out=out)
 
 
-@composed(np.nanstd)
+@composed(np.nanstd, ranks=ARRAYS)
 def nanstd(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False
 ) -> Any:
     return np.sqrt(np.nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims), out=out)
 
 
-@composed(np.nanargmax)
+@composed(np.nanargmax, ranks=ARRAYS)
 def nanargmax(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     a = np.asarray(a)
     missing = np.isnan(a)
@@ -88,7 +88,7 @@ def nanargmax(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     return found
 
 
-@composed(np.nanargmin)
+@composed(np.nanargmin, ranks=ARRAYS)
 def nanargmin(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     a = np.asarray(a)
     missing = np.isnan(a)
@@ -98,13 +98,13 @@ def nanargmin(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
     return found
 
 
-@composed(np.nancumsum)
+@composed(np.nancumsum, ranks=ARRAYS)
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     a = np.asarray(a)
     return np.cumsum(np.where(np.isnan(a), 0, a), axis=axis, dtype=dtype, out=out)
 
 
-@composed(np.nancumprod)
+@composed(np.nancumprod, ranks=ARRAYS)
 def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     a = np.asarray(a)
     return np.cumprod(np.where(np.isnan(a), 1, a), axis=axis, dtype=dtype, out=out)

@@ -534,7 +534,7 @@ native(parameters="a", method="conj")(_conjugate)
 native(parameters="a", method="conjugate")(_conjugate)
 
 
-@native(parameters="x", method="is_integer")
+@native(parameters="x", method="is_integer", kinds="f")
 def _is_integer(call: Bound) -> Value:
     expr = number(call, "x")
     if not expr.type.dtype.is_float:
@@ -543,7 +543,7 @@ def _is_integer(call: Bound) -> Value:
     return Scalar(arith.cast(Op("and", (whole, Op("isfinite", (expr,), BOOL)), BOOL), PYBOOL))
 
 
-@native(parameters="x", method="bit_count")
+@native(parameters="x", method="bit_count", kinds="iu")
 def _bit_count(call: Bound) -> Value:
     expr = number(call, "x")
     if expr.type.dtype.kind not in "iu":

@@ -266,7 +266,7 @@ def _argsort(call: Bound) -> Value:
     return sorting_order(*_lines_of(call), call.builder.emitter)
 
 
-@native(np.lexsort, parameters="keys axis")
+@native(np.lexsort, parameters="keys axis", ranks=(1,))
 def _lexsort(call: Bound) -> Value:
     """Sorted by the last key, among equals by the one before it: by the first key first, each sort keeps the order."""
     emitter = call.builder.emitter
@@ -393,7 +393,7 @@ def _monotonic(array: Array, against: str, emitter: Emitter) -> Expr:
     return Reduce("and", dims, Op("not", (Op(against, pair, BOOL),), BOOL), emitter.span)
 
 
-@native(np.isin, parameters="element test_elements assume_unique invert")
+@native(np.isin, parameters="element test_elements assume_unique invert", kinds="biuf")
 def _isin(call: Bound) -> Value:
     """Each element is looked for in the sorted test elements."""
     emitter = call.builder.emitter

@@ -164,7 +164,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: 
     return together[:-1][both], own, other
 
 
-@composed(np.setdiff1d)
+@composed(np.setdiff1d, kinds="biuf")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
     own = np.ravel(ar1) if assume_unique else np.unique(ar1)
     return own[np.isin(own, ar2, invert=True)]
@@ -185,7 +185,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
 # --- polynomials ----------------------------------------------------------------------------------------------------
 
 
-@composed(np.polyval)
+@composed(np.polyval, only={"p": "not empty"})
 def polyval(p: Any, x: Any) -> Any:
     p, x = np.asarray(p), x if np.isscalar(x) else np.asarray(x)
     at_least(len(p), 1)
