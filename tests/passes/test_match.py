@@ -10,7 +10,7 @@ from weft.ir.program import Call, Program
 from weft.ir.verify import Stage, verify
 from weft.ir.walk import walk
 from weft.options import Options
-from weft.passes import PassContext, match, triangles
+from weft.passes import PassContext, match, prefix, triangles
 
 RNG = np.random.default_rng(11)
 ARRAYS = {"a": ("f64", 2), "b": ("f64", 2), "c": ("f64", 2), "x": ("f64", 1), "y": ("f64", 1), "alpha": ("f64", 0)}
@@ -212,4 +212,45 @@ def test_what_is_no_triangle_of_a_product(body: str, monkeypatch: pytest.MonkeyP
     before = program(ARRAYS, body)
     after, calls = matched(before, monkeypatch)
     assert calls == []
+    assert_same(before, arguments(), lowered(after))
+
+
+PREFIXES = [
+    "for i in 0 .. 5:\n  x[i] = (y[i] - (sum[k: 0 <= k < i] a[i, k] * x[k])) / a[i, i]",
+    "for i in 4 .. -1 step -1:\n  x[i] = (y[i] - (sum[k: i + 1 <= k < 5] a[i, k] * x[k])) / a[i, i]",
+    "for i in 1 .. 5:\n  x[i] = y[i] - (sum[k: 0 <= k < i] a[i, k] * x[k]) * (sum[k_2: 1 <= k_2 < i] b[k_2, i] * x[k_2 - 1])",
+    "for i in 0 .. 5:\n  x[i] = exp(sum[k: 2 <= k < i - 1] a[i - 1, k] * x[k + 1])\n  c[i, 0] = x[i] + y[i]",
+    "for i in 3 .. 0 step -1:\n  x[i] = y[i] + (sum[k: i + 2 <= k < 4] a[k, i] * x[k - 1])",
+    "for i in 0 .. 5:\n  c[i, 1] = x[i] + (sum[k: 0 <= k < i] a[i, k] * c[k, 1] * y[k])",
+]
+
+
+@pytest.mark.parametrize("body", PREFIXES)
+def test_sums_over_earlier_iterations_are_blocked(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "PREFIX", 0.0)
+    monkeypatch.setattr(prefix, "ROWS", 2)
+    before = program(ARRAYS, body)
+    context = PassContext()
+    after = match.run(before, context)
+    verify(after, Stage.OPTIMISED)
+    assert any("earlier iterations in blocks" in remark.message for remark in context.log)
+    assert_same(before, arguments(), lowered(after))
+
+
+NO_PREFIXES = [
+    "for i in 0 .. 4:\n  x[i] = y[i] - (sum[k: 0 <= k < i] a[i, k] * x[k + 1])",  # reads what the iteration overwrites
+    "for i in 0 .. 5:\n  x[i] = y[i] - (sum[k: i <= k < 5] a[i, k] * x[k])",  # not what was computed before
+    "for i in 0 .. 5:\n  x[i] = y[i]\n  y[0] = sum[k: 0 <= k < i] a[i, k] * y[k]",  # the sum reads one element anew
+    "for i in 0 .. 5:\n  x[i] = select(y[i] > 0.5_f64, sum[k: 0 <= k < i] a[i, k] * x[k], 0.0_f64)",
+    "for i in 0 .. 5:\n  x[i] = max[k: 0 <= k < i] a[i, k] * x[k]",
+]
+
+
+@pytest.mark.parametrize("body", NO_PREFIXES)
+def test_what_is_no_sum_over_earlier_iterations(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "PREFIX", 0.0)
+    before = program(ARRAYS, body)
+    context = PassContext()
+    after = match.run(before, context)
+    assert not any("earlier iterations" in remark.message for remark in context.log)
     assert_same(before, arguments(), lowered(after))

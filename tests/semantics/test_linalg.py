@@ -65,10 +65,14 @@ def test_hermitian(dtype: str, shape: tuple[int, ...]) -> None:
     check_batch(HERMITIAN, made(hermitian(dtype, shape)), zero_signs=True)
 
 
-@pytest.mark.parametrize("dtype", ALL)
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4), (2, 5, 3)])
-def test_factorisations(dtype: str, shape: tuple[int, ...]) -> None:
-    check_batch(ANY, made(matrices(dtype, shape)))
+def test_factorisations(shape: tuple[int, ...]) -> None:
+    check_batch(ANY, made(matrices("float64", shape)))
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_dtypes_of_factorisations(dtype: str) -> None:
+    check_batch([*ANY[:2], ANY[4], ANY[6]], made(matrices(dtype, (5, 3))))
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -172,10 +176,10 @@ def test_condition_of_singular_matrices() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int64", "float32", "float64", "complex128"])
-@pytest.mark.parametrize("power", [-3, -1, 0, 1, 2, 3, 4, 7, 10])
-def test_matrix_power(dtype: str, power: int) -> None:
+def test_matrix_power(dtype: str) -> None:
     a = (matrices(dtype, (3, 3)) / 3).astype(dtype) if dtype != "int64" else matrices(dtype, (3, 3))
-    check_batch([f"np.linalg.matrix_power(a, {power})"], made(a), 1e-12 if dtype != "float32" else 1e-5)
+    powers = [f"np.linalg.matrix_power(a, {power})" for power in (-3, -1, 0, 1, 2, 3, 4, 7, 10)]
+    check_batch(powers, made(a), 1e-12 if dtype != "float32" else 1e-5)
 
 
 def test_matrix_power_of_stacks_and_by_argument() -> None:

@@ -278,3 +278,36 @@ def test_these_loops_are_vectors(function) -> None:
     heavy = ("log", "sqrt", "exp", "truediv")
     assert any(name in repr(inner) for loop in vectors for inner in loop.body if isinstance(inner, Stmt) for name in heavy)
     assert not any(isinstance(inner, Check) for loop in vectors for inner in walk(loop.body))
+
+
+def angles(a, b, c, d):
+    out = np.empty(len(a))
+    for i in range(len(a)):
+        half = math.sin((c[i] - a[i]) / 2) ** 2 + math.cos(a[i]) * math.cos(c[i]) * math.sin((d[i] - b[i]) / 2) ** 2
+        out[i] = 2 * math.atan2(math.sqrt(half), math.sqrt(1 - half))
+    return out
+
+
+def near_unit(x):
+    total = 0.0
+    for i in range(len(x)):
+        s = math.sin(x[i])
+        c = math.cos(x[i])
+        total += math.acos(s * s + c * c)
+    return total
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_at_the_boundary_of_a_domain_cpython_decides(seed: int) -> None:
+    """Opposite points: whether `1 - half` is negative depends on the last place of a sine."""
+    compiled = weft.jit(fallback="error")(angles)
+    rng = np.random.default_rng(seed)
+
+    def make() -> tuple[Any, ...]:
+        local = np.random.default_rng(seed)
+        latitude, longitude = local.uniform(-1.5, 1.5, (2, 8))
+        return latitude, longitude, -latitude, longitude + math.pi
+
+    same_as_plain(compiled, angles, make, 1e-9)
+    x = rng.uniform(-3.0, 3.0, 1 + seed % 3)
+    same_as_plain(weft.jit(fallback="error")(near_unit), near_unit, lambda: (x.copy(),), 1e-7)

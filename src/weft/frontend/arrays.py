@@ -12,7 +12,7 @@ from dataclasses import replace
 from weft.errors import Unsupported
 from weft.frontend import arith
 from weft.frontend.emit import Emitter
-from weft.frontend.values import Array, Index, Mask, Part, Scalar, Value, View, describe
+from weft.frontend.values import Array, Flat, Index, Mask, Part, Scalar, Value, View, describe
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
@@ -111,6 +111,8 @@ def as_array(value: Value, emitter: Emitter) -> Array:
         return value
     if isinstance(value, Scalar):
         return Array((), value.type, lambda _: value.expr)
+    if isinstance(value, Flat):
+        return value.array
     if isinstance(value, Mask):
         from weft.frontend.masks import compacted
 

@@ -17,6 +17,7 @@ import numpy as np
 from weft.errors import Unsupported
 from weft.frontend import arrays
 from weft.frontend.calls import Calls
+from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, Restart
 from weft.frontend.expressions import constant_value
 from weft.frontend.liveness import Liveness
@@ -82,7 +83,10 @@ class Builder(Calls):
         self.specs = tuple(specs)
         self.arguments = arguments
         self.names: list[str | None] = []
-        self.scope = Scope(source, Liveness(source.tree.body), source.tree.body)
+        # Under another key than the body of the same function inlined.
+        body = bodies.setdefault(-id(source.tree), without_contexts(source.tree.body, source.namespace))
+        self.body = body
+        self.scope = Scope(source, Liveness(body), body)
 
     # --- arguments --------------------------------------------------------------------------------------------------
 
@@ -208,7 +212,7 @@ class Builder(Calls):
     def run(self) -> Built:
         source = self.scope.source
         self.parameters()
-        if self.execute_all(source.tree.body):
+        if self.execute_all(self.body):
             self.at(source.tree)
             self.finish(Object(None), source.tree)
         if not self.emitter.results:

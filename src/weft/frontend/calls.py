@@ -13,6 +13,7 @@ import numpy as np
 from weft.errors import Unsupported
 from weft.frontend import arrays, knowledge, masks
 from weft.frontend.emit import Emitter
+from weft.frontend.contexts import without_contexts
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import linear, sequences
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
@@ -197,7 +198,7 @@ class Calls(Structs):
         if self.depth >= _MAX_DEPTH:
             raise self.unsupported(node, f"a call of {name} that nests too deeply (recursion?)", "write it as a loop")
         values = self._bind_parameters(tree, args, kwargs, node, defaults, parent)
-        body = self._body_of(tree)
+        body = self._body_of(tree, source.namespace)
         caller, span = self.scope, self.emitter.span
         path = hash((caller.path, id(node)))
         self.scope = Scope(source, Liveness(body), body, {}, parent=parent, path=path, inlined=True)
@@ -227,7 +228,7 @@ class Calls(Structs):
             return arrays.materialise(value, self.emitter, name)
         return value
 
-    def _body_of(self, tree: ast.FunctionDef | ast.Lambda) -> list[ast.stmt]:
+    def _body_of(self, tree: ast.FunctionDef | ast.Lambda, namespace: Mapping[str, Any]) -> list[ast.stmt]:
         cached = self._bodies.get(id(tree))
         if cached is None:
             if isinstance(tree, ast.Lambda):
@@ -236,7 +237,8 @@ class Calls(Structs):
             else:
                 last = ast.Return(value=ast.Name(id=RESULT, ctx=ast.Load()))
                 ast.copy_location(last, tree)
-                cached = [*single_exit(tree.body), ast.fix_missing_locations(last)]
+                plain = without_contexts(tree.body, namespace)
+                cached = [*single_exit(plain), ast.fix_missing_locations(last)]
             self._bodies[id(tree)] = cached
         return cached
 

@@ -11,6 +11,7 @@ from weft.frontend.arrays import unravelled
 from weft.frontend.emit import Emitter
 from weft.frontend.values import Array, Index
 from weft.ir import index as ix
+from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Var, integer
 from weft.ir.index import affine
 from weft.ir.program import Check, Layout
@@ -112,21 +113,33 @@ def strides(array: Array, emitter: Emitter) -> list[Poly] | None:
     else:
         own = [product(extents[axis + 1 :]) for axis in range(buffer.rank)]
     probes = tuple(Var(f"@{axis}") for axis in range(array.rank))
-    forms = [affine(part) for part in view.index(probes)]
     names = {probe.name for probe in probes}
+    steps = [_steps(part, names) for part in view.index(probes)]
+    if any(found is None or len(found) > 1 for found in steps):
+        return None
     result = []
     for probe in probes:
         total = Poly(())
-        for form, stride in zip(forms, own):
-            if form is None or _mixes(form.names, names):
-                return None
-            total = total + stride * poly(integer(form.coefficient(probe.name)))
+        for found, stride in zip(steps, own):
+            total = total + stride * poly(integer((found or {}).get(probe.name, 0)))
         result.append(total)
     return result
 
 
-def _mixes(found: frozenset[str] | set[str], probes: set[str]) -> bool:
-    return len(set(found) & probes) > 1
+def _steps(part: Expr, names: set[str]) -> dict[str, int] | None:
+    """How much an index moves with each of the variables `names`; None if not by a fixed step."""
+    if not walk.free_vars(part) & names:
+        return {}
+    form = affine(part)
+    if form is not None:
+        return {name: c for name, c in form.terms if name in names}
+    if not isinstance(part, Op) or part.op not in ("add", "sub"):
+        return None
+    left, right = (_steps(arg, names) for arg in part.args)
+    if left is None or right is None:
+        return None
+    sign = 1 if part.op == "add" else -1
+    return {name: left.get(name, 0) + sign * right.get(name, 0) for name in {*left, *right}}
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,10 @@ def _scatter(place: Mask, source: Array, emitter: Emitter) -> None:
     assert view is not None
     if condition.cost or may_share(condition, view.buffer, emitter):
         condition = arrays.materialise(condition, emitter, "mask")
-    if may_share(source, view.buffer, emitter) or source.cost:
+    if may_share(source, view.buffer, emitter) and (source.view is not None or source.origin is not None):
+        # NumPy reads such a part while it is being written.
+        raise Unsupported(emitter.span, "a part of an array assigned to elements of the same array chosen by a mask")
+    if source.cost:
         source = arrays.materialise(source, emitter)
     rest = array.shape[condition.rank :]
     leading = source.shape[0] if source.rank == 1 + len(rest) else ONE

@@ -29,7 +29,7 @@ _CHOICES = frozenset(
     {"minimum", "maximum", "fmin", "fmax", "isnan", "isinf", "isfinite", "signbit", "and", "or", "not"}
 )
 _BITS = frozenset({"bitand", "bitor", "bitxor", "invert", "shl", "shr"})
-_EXACT = _ARITHMETIC | _ROUNDING | _CHOICES | _BITS | COMPARISONS
+EXACT = _ARITHMETIC | _ROUNDING | _CHOICES | _BITS | COMPARISONS
 _DIVISIONS = frozenset({"truediv", "floordiv", "mod", "fmod"})
 _LARGEST_COEFFICIENT = 2**20  # times a variable below 2**40: far from 64 bits
 _CHEAP_TO_REPEAT = 12
@@ -37,7 +37,7 @@ _CHEAP_TO_REPEAT = 12
 
 def is_exact(expr: Expr) -> bool:
     """Whether every operation is exactly determined, so that computed again, in any loop, it gives the same bits."""
-    return all(not isinstance(part, Op) or part.op == "select" or part.op in _EXACT for part in subexpressions(expr))
+    return all(not isinstance(part, Op) or part.op == "select" or part.op in EXACT for part in subexpressions(expr))
 
 
 def as_type(expr: Expr, of: ScalarType) -> Expr:
@@ -139,7 +139,7 @@ class Algebra:
         return expr
 
     def _fold(self, expr: Op) -> Const | None:
-        if expr.op not in _EXACT or not all(isinstance(argument, Const) for argument in expr.args):
+        if expr.op not in EXACT or not all(isinstance(argument, Const) for argument in expr.args):
             return None
         literals = [argument for argument in expr.args if isinstance(argument, Const)]
         if expr.op in _DIVISIONS and literals[1].value == 0:

@@ -44,7 +44,7 @@ THRESHOLDS = {"gemm": 64.0, "gemv": 200.0, "dot": 256.0}
 # The same for products over a triangle, which need a few rows to make a matrix.
 PANELS = 30000.0
 # Terms of sums over earlier iterations above which blocks of iterations pay.
-PREFIX = 400000.0
+PREFIX = 1000000.0
 # Above this the library would split a dot product by its own number of threads: the sum would depend on it.
 DOT_LIMIT = 10000.0
 # Matrix products up to so many multiplications are computed by one thread of the library: many of them at once do not
@@ -345,8 +345,9 @@ class _Matcher:
         known: dict[Reduce, Expr] = {}
         for total, before, rest in split.parts:
             buffer = self.workspace.new_buffer("known", total.type.strong, (integer(prefix.ROWS),)).name
+            # Rows shared among threads here run at the memory's speed; so short a product the library does not share.
             stmt = self._renamed(Stmt((split.upward,), buffer, (split.place(),), before, None, loop.span))
-            inside += [Alloc(buffer, span=loop.span), *(self.statement(stmt) or (stmt,))]
+            inside += [Alloc(buffer, span=loop.span), stmt]
             known[total] = Op("add", (Read(buffer, (split.place(),), total.type), rest), total.type)
         body = tuple(with_known_parts(node, known) for node in loop.body if isinstance(node, Stmt))
         inside += renamed((replace(loop, dim=split.rows, body=body),), self.workspace.taken)

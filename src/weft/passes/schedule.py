@@ -20,6 +20,7 @@ from weft.ir.program import (
     Call,
     Check,
     If,
+    Library,
     Loop,
     LoopKind,
     Node,
@@ -41,6 +42,7 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
+from weft.passes.batches import split
 from weft.passes.fuse import Facts, Group, partition
 from weft.passes.independent import handing_back, outputs, why_not_independent
 from weft.passes.kinds import FEW_ITERATIONS, Kinds
@@ -127,9 +129,15 @@ class _Scheduler:
                 line.flush()
                 if isinstance(node, Call):
                     self.note_pairs(buffers_read(node.stmt), buffers_written(node.stmt))
-                line.out.append(node)
+                line.out.append(self.shared_out(node))
         line.flush()
         return tuple(line.out)
+
+    def shared_out(self, node: Node) -> Node:
+        """A routine's batch in pieces for the threads, where there are threads to share."""
+        if not isinstance(node, Library) or self.kinds.shared or self.kinds.concurrent is LoopKind.SEQUENTIAL:
+            return node
+        return split(node, self.workspace) or node
 
     def control(self, node: If | While | Loop) -> Block:
         if isinstance(node, If):

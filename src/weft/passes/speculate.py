@@ -23,6 +23,7 @@ from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, If, Node, Ro
 from weft.ir.types import BOOL, INT
 from weft.ir.walk import buffers_read, buffers_written, domain_buffers, expr_buffers, subexpressions, walk
 from weft.passes.algebra import as_type
+from weft.passes.doubt import Doubt
 from weft.passes.predicate import Item, NewBuffer
 from weft.passes.rename import renamed
 
@@ -41,15 +42,18 @@ def is_speculable(check: Check) -> bool:
 
 
 def flagged(items: list[Item], flag: str) -> list[Item]:
-    """check c   -->   flag = flag and c"""
-    return [_flagged(item, flag) for item in items]
+    """check c   -->   flag = flag and c,  where c holds beyond doubt"""
+    writers = [name for item in items for name in buffers_written(item.node)]
+    scalars = (item.node for item in items if isinstance(item.node, Stmt) and not (item.node.index or item.node.domain))
+    doubt = Doubt({stmt.buffer: stmt.value for stmt in scalars if writers.count(stmt.buffer) == 1 and not stmt.reduce})
+    return [_flagged(item, flag, doubt) for item in items]
 
 
-def _flagged(item: Item, flag: str) -> Item:
+def _flagged(item: Item, flag: str, doubt: Doubt) -> Item:
     check = item.node
     if not isinstance(check, Check) or not is_speculable(check):
         return item
-    condition = as_type(check.condition, BOOL)
+    condition = doubt.certain(as_type(check.condition, BOOL))
     if check.domain:
         condition = Reduce("and", check.domain, condition, check.span)
     value = Op("and", (Read(flag, (), BOOL), condition), BOOL, check.span)

@@ -268,7 +268,7 @@ def _tri(call: Bound) -> Value:
     return arrays.materialise(Array((rows, columns), of, element, cost=1), emitter, "tri")
 
 
-@native(np.diagonal, parameters="a offset axis1 axis2", method="diagonal")
+@native(np.diagonal, parameters="a offset axis1 axis2", method="diagonal", borrows=True)
 def _diagonal(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = operand(call, "a")

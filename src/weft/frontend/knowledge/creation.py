@@ -231,7 +231,7 @@ def in_order(array: Array, fortran: bool, call: Bound) -> Array:
     return _laid_out(arrays.materialise(array, call.builder.emitter, "copy"), fortran)
 
 
-@native(np.array, parameters="object dtype copy order ndmin")
+@native(np.array, parameters="object dtype copy order ndmin", only={"copy": ("True", "None")})
 def _array(call: Bound) -> Value:
     array = _new_array(call)
     fewest = 0 if call.get("ndmin") is None else constant_int(call.need("ndmin"), call.builder.emitter)

@@ -17,7 +17,7 @@ from weft.frontend.knowledge.shaping import joined
 from weft.frontend.values import Array, Index, Scalar, Slice, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Expr, Op
-from weft.ir.types import BOOL, INT, DType
+from weft.ir.types import BOOL, INT, DType, ScalarType, promote
 
 
 def _along(call: Bound, name: str = "arr") -> tuple[Array, int]:
@@ -193,7 +193,15 @@ def _pieces(call: Bound, key: Value) -> list[Array]:
         if not isinstance(item, (Array, Scalar, Tuple)):
             raise Unsupported(emitter.span, f"{call.name} with this item")
         result.append(operand(Bound(call.builder, call.name, {"item": item}), "item"))
-    return result
+    # A number gives way to the type of the arrays.
+    of = result[0].type
+    for piece in result[1:]:
+        of = promote(of, piece.type)
+    return [_of_type(piece, of.strong) if piece.type.weak else piece for piece in result]
+
+
+def _of_type(piece: Array, of: ScalarType) -> Array:
+    return Array(piece.shape, of, lambda at: arith.cast(piece.element(at), of), cost=piece.cost + 1)
 
 
 @native(np.r_, parameters="key", name="r_")

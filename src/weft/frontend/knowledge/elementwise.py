@@ -45,7 +45,7 @@ def _clip(call: Bound) -> Value:
 
 
 def _part(name: str) -> None:
-    @native(getattr(np, name), parameters="val")
+    @native(getattr(np, name), parameters="val", borrows=True)
     def build(call: Bound) -> Value:
         value = as_plain(call.need("val"))
         return call.builder.attribute(value, name, call.builder.scope.source.tree)
@@ -65,7 +65,7 @@ def _angle(call: Bound) -> Value:
     return result
 
 
-@native(np.round, np.around, parameters="a decimals out", method="round")
+@native(np.round, np.around, parameters="a decimals out", method="round", only={"decimals": "not negative for integers"})
 def _round(call: Bound) -> Value:
     value = as_plain(call.need("a"))
     emitter = call.builder.emitter

@@ -217,7 +217,7 @@ _register_parts("modf")
 def _ldexp(call: Bound) -> Value:
     emitter = call.builder.emitter
     exponent = number(call, "i")
-    if exponent.type.dtype.kind not in "bi":
+    if exponent.type.dtype.kind not in "bi" or not exponent.type.weak:
         raise Unsupported(emitter.span, "TypeError: math.ldexp with an exponent that is not an integer")
     x = emitter.snapshot(_real(call, "x"), "x")
     result = emitter.snapshot(Op("ldexp", (x, arith.cast(exponent, FLOAT)), FLOAT), "ldexp")

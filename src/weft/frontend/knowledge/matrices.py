@@ -291,10 +291,21 @@ def _chained(parts: list[Array], cut: dict[tuple[int, int], int], i: int, j: int
 # --- the names of the array API ---------------------------------------------------------------------------------------
 
 
-def _alias(function: Any, target: Any, parameters: str, least: int = 0, most: int = 64, **fixed: Value) -> None:
-    """A function that is another one, for arrays of certain ranks."""
+def _alias(
+    function: Any,
+    target: Any,
+    parameters: str,
+    least: int = 0,
+    most: int = 8,
+    limits: dict[str, tuple[str, ...] | str] | None = None,
+    **fixed: Value,
+) -> None:
+    """A function that is another one, for arrays of certain ranks; a view if the other gives one."""
+    other = knowledge.lookup(target)
+    ranks = None if (least, most) == (0, 8) else tuple(range(least, most + 1))
+    borrows = other is not None and other.coverage.borrows
 
-    @native(function, parameters=parameters)
+    @native(function, parameters=parameters, ranks=ranks, only=limits, borrows=borrows)
     def build(call: Bound) -> Value:
         emitter = call.builder.emitter
         names = parameters.split()
@@ -311,13 +322,20 @@ _alias(np.linalg.outer, np.outer, "x1 x2", least=1, most=1)
 _alias(np.linalg.tensordot, np.tensordot, "x1 x2 axes")
 _alias(np.linalg.trace, np.trace, "x", least=2, most=2)
 _alias(np.linalg.cross, np.cross, "x1 x2 axis", least=1)
-_alias(np.linalg.vecdot, getattr(np, "vecdot", None), "x1 x2 axis", least=1)
+_alias(np.linalg.vecdot, getattr(np, "vecdot", None), "x1 x2", least=1)
 _alias(np.linalg.matrix_transpose, np.swapaxes, "x", 2, axis1=Scalar(integer(-1)), axis2=Scalar(integer(-2)))
 _alias(np.linalg.diagonal, np.diagonal, "x", 2, axis1=Scalar(integer(-2)), axis2=Scalar(integer(-1)))
-_alias(np.linalg.matrix_norm, np.linalg.norm, "x keepdims ord", 2, 2, ord=Object("fro"))
+_alias(np.linalg.matrix_norm, np.linalg.norm, "x keepdims ord", 2, 2, {"keepdims": ("False",)}, ord=Object("fro"))
 
 
-@native(np.linalg.vector_norm, parameters="x axis keepdims ord", name="vector_norm", only={"axis": "one axis"})
+@native(
+    np.linalg.vector_norm,
+    parameters="x axis keepdims ord",
+    name="vector_norm",
+    ranks=(1,),
+    only={"axis": "one axis"},
+    note="of more axes with axis=",
+)
 def _vector_norm(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = arrays.as_array(call.need("x"), emitter)

@@ -65,6 +65,11 @@ def _as_type(array: Array, of: ScalarType) -> Array:
 # --- outer ----------------------------------------------------------------------------------------------------------
 
 
+def _kinds(ufunc: np.ufunc) -> str:
+    """NumPy computes fmod of booleans in int8, which has no native form."""
+    return "iuf" if ufunc is np.fmod else "biufc"
+
+
 def _register_outer(ufunc: np.ufunc, meaning: Meaning) -> None:
     @native(ufunc.outer, parameters="A B out", name=f"{ufunc.__name__}.outer")
     def build(call: Bound) -> Value:
@@ -178,14 +183,14 @@ def _along(call: Bound, ufunc: np.ufunc) -> tuple[Array, int, ScalarType]:
 
 
 def _register_accumulate(ufunc: np.ufunc, meaning: Meaning) -> None:
-    @native(ufunc.accumulate, parameters="array axis dtype out", name=f"{ufunc.__name__}.accumulate")
+    @native(ufunc.accumulate, parameters="array axis dtype out", name=f"{ufunc.__name__}.accumulate", kinds=_kinds(ufunc))
     def build(call: Bound) -> Value:
         array, axis, of = _along(call, ufunc)
         return deliver(call, scan(array, meaning, axis, of, call.builder.emitter), exact=True)
 
 
 def _register_reduceat(ufunc: np.ufunc, meaning: Meaning) -> None:
-    @native(ufunc.reduceat, parameters="array indices axis dtype out", name=f"{ufunc.__name__}.reduceat")
+    @native(ufunc.reduceat, parameters="array indices axis dtype out", name=f"{ufunc.__name__}.reduceat", kinds=_kinds(ufunc))
     def build(call: Bound) -> Value:
         emitter = call.builder.emitter
         array, axis, of = _along(call, ufunc)
@@ -231,7 +236,9 @@ def _piece(places: Array, q: Expr, count: Expr, extent: Expr, emitter: Emitter) 
 def _register_at(ufunc: np.ufunc, meaning: Meaning) -> None:
     parameters = "a indices b" if ufunc.nin == 2 else "a indices"
 
-    @native(ufunc.at, parameters=parameters, name=f"{ufunc.__name__}.at", only={"b": "no floats into integers"})
+    limits = {parameters.split()[-1 if ufunc.nin == 2 else 0]: "no floats into integers"}
+
+    @native(ufunc.at, parameters=parameters, name=f"{ufunc.__name__}.at", only=limits)
     def build(call: Bound) -> Value:
         emitter = call.builder.emitter
         target = call.need("a")
@@ -295,9 +302,9 @@ def _own(value: Value, target: Array, emitter: Emitter) -> Value:
 
 for _ufunc in _BINARY:
     _register_outer(_ufunc, MEANINGS[_ufunc])
-    _register_reduce(_ufunc)
     _register_accumulate(_ufunc, MEANINGS[_ufunc])
     if _ufunc not in (np.arctan2, np.power):  # NumPy loses elements here: its answer is its own
+        _register_reduce(_ufunc)
         _register_reduceat(_ufunc, MEANINGS[_ufunc])
 for _ufunc, _how in MEANINGS.items():
     _register_at(_ufunc, _how)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.frontend.knowledge import ARRAYS
 from weft.frontend.knowledge.compose import composed
 
 

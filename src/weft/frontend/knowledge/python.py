@@ -415,7 +415,7 @@ def _numpy_divmod(a: Any, b: Any) -> Any:
     return np.divmod(a, b)
 
 
-@native(pow, parameters="base exp mod")
+@native(pow, parameters="base exp mod", only={"exp": "not negative, for NumPy integers"})
 def _pow(call: Bound) -> Value:
     if call.get("mod") is not None:
         return _power_modulo(call)

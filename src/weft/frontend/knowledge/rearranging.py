@@ -10,7 +10,7 @@ from weft.errors import Unsupported
 from weft.frontend import arith, arrays, indexing, layouts
 from weft.frontend.constants import constant, constant_axis, constant_int
 from weft.frontend.emit import Emitter
-from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge import ARRAYS, Bound, native
 from weft.frontend.knowledge.compose import composed
 from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.reshaping import duplicate, flattened, transposed
@@ -87,7 +87,7 @@ def _shown(part: Array, shape: tuple[Expr, ...]) -> Array:
     return arrays.read_only(arrays.broadcast_to(part, shape))
 
 
-@native(np.lib.stride_tricks.sliding_window_view, parameters="x window_shape axis")
+@native(np.lib.stride_tricks.sliding_window_view, parameters="x window_shape axis", borrows=True)
 def _sliding_window_view(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = operand(call, "x")
@@ -214,14 +214,17 @@ def _unstack(call: Bound) -> Value:
 # --- order in memory ------------------------------------------------------------------------------------------------
 
 
-@native(np.ascontiguousarray, parameters="a dtype", only={"dtype": ("None",)})
+@native(np.ascontiguousarray, parameters="a dtype", ranks=ARRAYS, only={"dtype": ("None",)}, borrows=True)
 def _ascontiguousarray(call: Bound) -> Value:
     return _in_order(call, operand(call, "a"))
 
 
-@native(np.asfortranarray, parameters="a dtype", only={"dtype": ("None",)})
+@native(np.asfortranarray, parameters="a dtype", ranks=ARRAYS, only={"dtype": ("None",)}, borrows=True)
 def _asfortranarray(call: Bound) -> Value:
-    return transposed(_in_order(call, transposed(operand(call, "a"))))
+    array = operand(call, "a")
+    turned = transposed(array)
+    ordered = _in_order(call, turned)
+    return array if ordered is turned else transposed(ordered)
 
 
 def _in_order(call: Bound, array: Array) -> Array:

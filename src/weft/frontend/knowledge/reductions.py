@@ -242,6 +242,8 @@ def variance(call: Bound) -> Value:
     axes, keepdims = axes_of(call, array)
     of = wanted_type(call, mean_type(array.type))
     _check_mean_type(call, array, of)
+    if of.dtype.is_complex and not array.type.dtype.is_complex:
+        raise Unsupported(emitter.span, f"{call.name}() of real numbers with a complex dtype")
     centre = as_plain(call.need("mean")) if call.get("mean") is not None else _centre(call, array, axes, of)
     deviation = elements(call, [array, centre], "sub")
     assert isinstance(deviation, Array)

@@ -131,7 +131,7 @@ def _flip(call: Bound) -> Value:
     return array
 
 
-@native(np.broadcast_to, parameters="a shape")
+@native(np.broadcast_to, parameters="a shape", borrows=True)
 def _broadcast_to(call: Bound) -> Value:
     array = _operand(call)
     shape = arrays.broadcast_shapes(
@@ -204,7 +204,7 @@ def _offset(call: Bound) -> int:
     return 0 if given is None else constant_int(given, call.builder.emitter)
 
 
-@native(np.diag, parameters="v k", ranks=(1, 2))
+@native(np.diag, parameters="v k", ranks=(1, 2), borrows=True)
 def _diag(call: Bound) -> Value:
     array, offset = _operand(call, "v"), _offset(call)
     if array.rank == 2:

@@ -52,10 +52,9 @@ def _own_axis(axis: Any, rank: Any, own: Any) -> Any:
 
 
 @composed(np.cov)
-def cov(m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None, dtype: Any = None) -> Any:
+def cov(m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None) -> Any:
     m = np.asarray(m)
-    if dtype is None:
-        dtype = np.result_type(m, np.float64) if y is None else np.result_type(m, y, np.float64)
+    dtype = np.result_type(m, np.float64) if y is None else np.result_type(m, y, np.float64)
     x = _variables(m, rowvar).astype(dtype)
     if y is not None:
         x = np.concatenate((x, _variables(np.asarray(y), rowvar).astype(dtype)))
@@ -90,15 +89,15 @@ def corrcoef(x: Any, y: Any = None, rowvar: Any = True) -> Any:
 
 @composed(np.ediff1d)
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    flat = np.ravel(ary)
+    flat = _line(ary)
     steps = flat[1:] - flat[:-1]
     if to_begin is not None:
-        first = np.ravel(np.asarray(to_begin) if isinstance(to_begin, (list, tuple)) else to_begin)
+        first = _line(to_begin)
         if not np.can_cast(first.dtype, flat.dtype, casting="same_kind"):
             raise TypeError("dtype of `to_begin` must be compatible with input `ary` under the `same_kind` rule.")
         steps = np.concatenate((first.astype(flat.dtype), steps))
     if to_end is not None:
-        final = np.ravel(np.asarray(to_end) if isinstance(to_end, (list, tuple)) else to_end)
+        final = _line(to_end)
         if not np.can_cast(final.dtype, flat.dtype, casting="same_kind"):
             raise TypeError("dtype of `to_end` must be compatible with input `ary` under the `same_kind` rule.")
         steps = np.concatenate((steps, final.astype(flat.dtype)))
@@ -134,17 +133,22 @@ if hasattr(np, "cumulative_sum"):
     composed(np.cumulative_prod)(cumulative_prod)
 
 
+def _line(values: Any) -> Any:
+    """All values in one row."""
+    return np.ravel(np.asarray(values) if isinstance(values, (list, tuple)) else values)
+
+
 # --- sets -----------------------------------------------------------------------------------------------------------
 
 
 @composed(np.union1d)
 def union1d(ar1: Any, ar2: Any) -> Any:
-    return np.unique(np.concatenate((np.ravel(ar1), np.ravel(ar2))))
+    return np.unique(np.concatenate((_line(ar1), _line(ar2))))
 
 
 @composed(np.intersect1d)
 def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: Any = False) -> Any:
-    first, second = np.ravel(ar1), np.ravel(ar2)
+    first, second = _line(ar1), _line(ar2)
     if not return_indices:
         if not assume_unique:
             first, second = np.unique(first), np.unique(second)
@@ -166,13 +170,13 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: 
 
 @composed(np.setdiff1d, kinds="biuf")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
-    own = np.ravel(ar1) if assume_unique else np.unique(ar1)
-    return own[np.isin(own, ar2, invert=True)]
+    own = _line(ar1) if assume_unique else np.unique(_line(ar1))
+    return own[np.isin(own, _line(ar2), invert=True)]
 
 
 @composed(np.setxor1d)
 def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
-    first, second = np.ravel(ar1), np.ravel(ar2)
+    first, second = _line(ar1), _line(ar2)
     if not assume_unique:
         first, second = np.unique(first), np.unique(second)
     together = np.sort(np.concatenate((first, second)))
@@ -187,7 +191,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
 
 @composed(np.polyval, only={"p": "not empty"})
 def polyval(p: Any, x: Any) -> Any:
-    p, x = np.asarray(p), x if np.isscalar(x) else np.asarray(x)
+    p, x = np.asarray(p), np.positive(x) if np.isscalar(x) else np.asarray(x)
     at_least(len(p), 1)
     dtype = np.result_type(p, x)
     value = np.zeros_like(x, dtype=dtype) if np.ndim(x) else dtype.type(0)
