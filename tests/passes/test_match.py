@@ -218,7 +218,7 @@ def test_what_is_no_triangle_of_a_product(body: str, monkeypatch: pytest.MonkeyP
 PREFIXES = [
     "for i in 0 .. 5:\n  x[i] = (y[i] - (sum[k: 0 <= k < i] a[i, k] * x[k])) / a[i, i]",
     "for i in 4 .. -1 step -1:\n  x[i] = (y[i] - (sum[k: i + 1 <= k < 5] a[i, k] * x[k])) / a[i, i]",
-    "for i in 1 .. 5:\n  x[i] = y[i] - (sum[k: 0 <= k < i] a[i, k] * x[k]) * (sum[k_2: 1 <= k_2 < i] b[k_2, i] * x[k_2 - 1])",
+    "for i in 1 .. 5:\n  x[i] = (sum[k: 0 <= k < i] a[i, k] * x[k]) * (sum[k_2: 1 <= k_2 < i] b[k_2, i] * x[k_2 - 1])",
     "for i in 0 .. 5:\n  x[i] = exp(sum[k: 2 <= k < i - 1] a[i - 1, k] * x[k + 1])\n  c[i, 0] = x[i] + y[i]",
     "for i in 3 .. 0 step -1:\n  x[i] = y[i] + (sum[k: i + 2 <= k < 4] a[k, i] * x[k - 1])",
     "for i in 0 .. 5:\n  c[i, 1] = x[i] + (sum[k: 0 <= k < i] a[i, k] * c[k, 1] * y[k])",

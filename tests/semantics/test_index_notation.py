@@ -12,9 +12,11 @@ from tests.support import made
 PAIRS = [
     "np.einsum('ij,jk->ik', a, b)", "np.einsum('ij,jk', a, b)", "np.einsum('ij,kj->ki', a, b.T)",
     "np.einsum('ij,jk->', a, b)", "np.einsum('ij->j', a)", "np.einsum('ij->', a)", "np.einsum('i...->...', a)",
-    "np.einsum('...j,jk->...k', a, b)", "np.einsum('ij,jk,kl->il', a, b, a)", "np.einsum(a, [0, 1], b, [1, 2], [2, 0])",
+    "np.einsum('...j,jk->...k', a, b)", "np.einsum('ij,jk,kl->il', a, b, a)",
+    "np.einsum(a, [0, 1], b, [1, 2], [2, 0])",
     "np.einsum(a, [0, 1], b, [1, 2])", "np.einsum('ij,ij,ij->i', a, a, a)", "np.einsum('ij,j->i', a, b[:, 0])",
-    "np.einsum('i,j->ij', a[0], b[0])", "np.einsum('ij,jk->ik', a, b, optimize=True)", "np.einsum('ij,j', a, [1, 2, 3])",
+    "np.einsum('i,j->ij', a[0], b[0])", "np.einsum('ij,jk->ik', a, b, optimize=True)",
+    "np.einsum('ij,j', a, [1, 2, 3])",
 ]  # fmt: skip
 
 
@@ -57,7 +59,8 @@ def test_einsum_refuses_what_numpy_refuses() -> None:
 def test_tensordot(dtype: str) -> None:
     expressions = [
         "np.tensordot(a, b, axes=1)", "np.tensordot(a, b, axes=([1, 2], [0, 1]))", "np.tensordot(a, b, axes=2)",
-        "np.tensordot(a, b, axes=(-1, 1))", "np.tensordot(a, b, axes=((2,), (-2,)))", "np.tensordot(b[0], b[1], axes=0)",
+        "np.tensordot(a, b, axes=(-1, 1))", "np.tensordot(a, b, axes=((2,), (-2,)))",
+        "np.tensordot(b[0], b[1], axes=0)",
     ]  # fmt: skip
     check_batch(expressions, made(ordinary(dtype, (2, 3, 4)), ordinary(dtype, (3, 4, 5), 1)), 1e-5, "a, b")
 
@@ -78,7 +81,8 @@ def test_products_of_any_rank(dtype: str, layout: str) -> None:
     make = lambda: (place(ordinary(dtype, (2, 3))), place(ordinary(dtype, (2, 3), 1)))
     expressions = [
         "np.vdot(a, b)", "np.outer(a, b)", "np.inner(a, b)", "np.inner(a, 2)", "np.vdot(a[0], b[1])", "np.kron(a, b)",
-        "np.vecdot(a, b)", "np.matvec(a, b[0])", "np.vecmat(b[:, 0], a)", "np.cross(a, b)", "np.cross(a.T, b.T, axis=0)",
+        "np.vecdot(a, b)", "np.matvec(a, b[0])", "np.vecmat(b[:, 0], a)", "np.cross(a, b)",
+        "np.cross(a.T, b.T, axis=0)",
         "np.cross(a, b.T, axisb=0, axisc=0)", "np.vdot(a, b.ravel())",
     ]  # fmt: skip
     check_batch(expressions, make, 1e-12, "a, b")

@@ -75,20 +75,22 @@ def test_histogram_of_two_variables(arguments: str) -> None:
 
 
 def test_bin_edges() -> None:
-    check_batch(["np.histogram_bin_edges(a, 5)", "np.histogram_bin_edges(a, 3, (0, 1))"], made(ordinary("float64", 9)), 1e-12)
+    expressions = ["np.histogram_bin_edges(a, 5)", "np.histogram_bin_edges(a, 3, (0, 1))"]
+    check_batch(expressions, made(ordinary("float64", 9)), 1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float64", "complex128"])
 def test_orders(dtype: str) -> None:
     make = made(ordinary(dtype, 30), ordinary("int64", 30, 1), ordinary("float64", 8, 2))
-    expressions = ["np.lexsort((a, k))", "np.lexsort([k, a])", "np.lexsort((k,))", "np.sort(a)", "np.argsort(a, kind='stable')"]
+    expressions = ["np.lexsort((a, k))", "np.lexsort([k, a])", "np.lexsort((k,))", "np.sort(a)"]
+    expressions.append("np.argsort(a, kind='stable')")
     if dtype != "complex128":
         expressions.append("np.searchsorted(a, v, sorter=np.argsort(a))")
     check_batch(expressions, make, 0.0, "a, k, v")
 
 
 def test_composed_functions_fuse_with_what_is_around_them() -> None:
-    source = ("m = np.nanmean(a, axis=0)", "b = np.where(np.isnan(a), m, a)", "return np.average(b, weights=np.abs(b) + 1)")
+    source = ("m = np.nanmean(a, axis=0)", "b = np.where(np.isnan(a), m, a)", "return np.average(b, weights=b * b + 1)")
     values = ordinary("float64", (6, 5))
     values[2, 3] = np.nan
     check_statements("a", *source, make=made(values), tolerance=1e-12)

@@ -336,7 +336,7 @@ class Loops(Memory):
             return self._tight(prelude, stop, body)
         return [C.Forever((*head, *prelude, stop, *body))]
 
-    def _tight(self, prelude: list[C.CStmt], stop: C.CStmt, body: list[C.CStmt]) -> list[C.CStmt]:
+    def _tight(self, prelude: C.CBlock, stop: C.CStmt, body: C.CBlock) -> list[C.CStmt]:
         """A loop of simple statements in pieces: between two looks for Ctrl-C nothing is called, and all stays in
         registers.
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arrays, knowledge, masks
-from weft.frontend.emit import Emitter
 from weft.frontend.contexts import without_contexts
+from weft.frontend.emit import Emitter
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import linear, sequences
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape

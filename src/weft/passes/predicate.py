@@ -97,10 +97,11 @@ class Flattening:
             if not block:
                 continue
             forms = bounds_on(condition, holds, self.variable, self.facts)
-            # A scalar set in the branch and dead behind it needs no old value when the branch is not taken.
+            # A scalar set in the branch and dead behind it needs no old value when the branch is not taken.  One that
+            # is dead only behind a branch around this one does: the rest of that one still reads it.
             after = self.live.after.get(id(block[-1]), frozenset(self.live.program.table))
             dead = {name for inner in block for name in buffers_written(inner) if name not in after}
-            found = self._block(block, (*conditions, _Condition(condition, holds, forms)), temporaries | dead)
+            found = self._block(block, (*conditions, _Condition(condition, holds, forms)), frozenset(dead))
             if isinstance(found, str):
                 return found
             out += found

@@ -121,6 +121,26 @@ def _widths(call: Bound, rank: int) -> list[tuple[Expr, Expr]]:
     return [(flat[0], flat[-1])] * rank
 
 
+def _fills(call: Bound, rank: int) -> list[tuple[Expr, Expr]]:
+    """The constants before and after each axis."""
+    emitter = call.builder.emitter
+    given = call.get("constant_values")
+    if given is None:
+        return [(ZERO, ZERO)] * rank
+
+    def numbers(value: Value) -> tuple[Expr, ...]:
+        items = value.items if isinstance(value, Tuple) else (value,)
+        if not items or len(items) > 2 or not all(isinstance(item, Scalar) for item in items):
+            raise Unsupported(emitter.span, "constant_values of np.pad of this form", "write ((before, after), ...)")
+        return tuple(emitter.snapshot(item.expr, "fill") for item in items if isinstance(item, Scalar))
+
+    nested = isinstance(given, Tuple) and all(isinstance(item, Tuple) for item in given.items)
+    pairs = [numbers(item) for item in given.items] if nested and isinstance(given, Tuple) else [numbers(given)]
+    if len(pairs) not in (1, rank):
+        raise Unsupported(emitter.span, "ValueError: the constant_values of np.pad do not fit the array")
+    return [(pair[0], pair[-1]) for pair in (pairs * rank if len(pairs) == 1 else pairs)]
+
+
 def _reflected(x: Expr, n: Expr, mode: str) -> Expr:
     """The position within 0 .. n - 1 that stands for position x outside."""
     if mode == "edge":
@@ -143,9 +163,8 @@ def _pad(call: Bound) -> Value:
     array = operand(call, "array")
     given = call.get("mode")
     mode = "constant" if given is None else constant(given, emitter)
-    fill = call.get("constant_values") or Scalar(ZERO)
-    if mode not in ("constant", "edge", "wrap", "reflect", "symmetric") or not isinstance(fill, Scalar):
-        raise Unsupported(emitter.span, f"np.pad with mode={mode!r}, or with several constant values")
+    if mode not in ("constant", "edge", "wrap", "reflect", "symmetric"):
+        raise Unsupported(emitter.span, f"np.pad with mode={mode!r}")
     if mode != "constant" and call.get("constant_values") is not None:
         raise Unsupported(emitter.span, f"ValueError: constant_values for np.pad with mode {mode!r}")
     widths = _widths(call, array.rank)
@@ -158,12 +177,12 @@ def _pad(call: Bound) -> Value:
         return tuple(ix.add(variable, start) for variable, start in zip(at, starts))
 
     arrays.store(arrays.remap(whole, array.shape, moved), array, emitter, fresh=True)
-    constant_value = arrays.storable(fill.expr, whole.type, emitter)
+    fills = _fills(call, array.rank)
     for axis, (before, after) in enumerate(widths):
         n = array.shape[axis]
         if mode != "constant":
             _refuse_empty(n, axis, mode, emitter)
-        for width, offset in ((before, ZERO), (after, ix.add(before, n))):
+        for width, offset, fill in ((before, ZERO, fills[axis][0]), (after, ix.add(before, n), fills[axis][1])):
             if width == ZERO:
                 continue
             slab = (*shape[:axis], width, *array.shape[axis + 1 :])
@@ -171,7 +190,7 @@ def _pad(call: Bound) -> Value:
             place = (*at[:axis], ix.add(at[axis], offset), *moved((*at[:axis], ZERO, *at[axis + 1 :]))[axis + 1 :])
             outside = ix.sub(place[axis], before)
             source = (*place[:axis], ix.add(_reflected(outside, n, mode), before), *place[axis + 1 :])
-            value = constant_value if mode == "constant" else whole.element(source)
+            value = arrays.storable(fill, whole.type, emitter) if mode == "constant" else whole.element(source)
             emitter.assign(dims, whole.view.buffer, place, value)
     return whole
 

@@ -84,7 +84,7 @@ def _insert(call: Bound) -> Value:
         where = call.builder.array_of(where, None)
     if not isinstance(where, Array) or not where.type.dtype.is_integer or where.rank != 1 or array.rank != 1:
         raise Unsupported(emitter.span, "np.insert at places of this kind, or at several places along an axis")
-    given = {"arr": array, "places": where, "values": values}
+    given: dict[str, Value] = {"arr": array, "places": where, "values": values}
     return call.builder.expand(inserted, given)
 
 

@@ -65,7 +65,13 @@ def _angle(call: Bound) -> Value:
     return result
 
 
-@native(np.round, np.around, parameters="a decimals out", method="round", only={"decimals": "not negative for integers"})
+@native(
+    np.round,
+    np.around,
+    parameters="a decimals out",
+    method="round",
+    only={"decimals": "not negative for integers"},
+)
 def _round(call: Bound) -> Value:
     value = as_plain(call.need("a"))
     emitter = call.builder.emitter

@@ -76,7 +76,7 @@ def _bound(s: Array, factor: Expr, emitter: Emitter) -> tuple[Array, ScalarType]
     parameters="a rcond hermitian rtol",
     category="library",
     name="pinv",
-    only={"hermitian": ("False",)},
+    only={"hermitian": ("False",), "a": "not empty"},
 )
 def _pinv(call: Bound) -> Value:
     emitter = call.builder.emitter
@@ -298,12 +298,11 @@ def _alias(
     least: int = 0,
     most: int = 8,
     limits: dict[str, tuple[str, ...] | str] | None = None,
+    borrows: bool = False,
     **fixed: Value,
 ) -> None:
-    """A function that is another one, for arrays of certain ranks; a view if the other gives one."""
-    other = knowledge.lookup(target)
+    """A function that is another one, for arrays of certain ranks."""
     ranks = None if (least, most) == (0, 8) else tuple(range(least, most + 1))
-    borrows = other is not None and other.coverage.borrows
 
     @native(function, parameters=parameters, ranks=ranks, only=limits, borrows=borrows)
     def build(call: Bound) -> Value:
@@ -324,7 +323,7 @@ _alias(np.linalg.trace, np.trace, "x", least=2, most=2)
 _alias(np.linalg.cross, np.cross, "x1 x2 axis", least=1)
 _alias(np.linalg.vecdot, getattr(np, "vecdot", None), "x1 x2", least=1)
 _alias(np.linalg.matrix_transpose, np.swapaxes, "x", 2, axis1=Scalar(integer(-1)), axis2=Scalar(integer(-2)))
-_alias(np.linalg.diagonal, np.diagonal, "x", 2, axis1=Scalar(integer(-2)), axis2=Scalar(integer(-1)))
+_alias(np.linalg.diagonal, np.diagonal, "x", 2, borrows=True, axis1=Scalar(integer(-2)), axis2=Scalar(integer(-1)))
 _alias(np.linalg.matrix_norm, np.linalg.norm, "x keepdims ord", 2, 2, {"keepdims": ("False",)}, ord=Object("fro"))
 
 

@@ -183,14 +183,18 @@ def _along(call: Bound, ufunc: np.ufunc) -> tuple[Array, int, ScalarType]:
 
 
 def _register_accumulate(ufunc: np.ufunc, meaning: Meaning) -> None:
-    @native(ufunc.accumulate, parameters="array axis dtype out", name=f"{ufunc.__name__}.accumulate", kinds=_kinds(ufunc))
+    name = f"{ufunc.__name__}.accumulate"
+
+    @native(ufunc.accumulate, parameters="array axis dtype out", name=name, kinds=_kinds(ufunc))
     def build(call: Bound) -> Value:
         array, axis, of = _along(call, ufunc)
         return deliver(call, scan(array, meaning, axis, of, call.builder.emitter), exact=True)
 
 
 def _register_reduceat(ufunc: np.ufunc, meaning: Meaning) -> None:
-    @native(ufunc.reduceat, parameters="array indices axis dtype out", name=f"{ufunc.__name__}.reduceat", kinds=_kinds(ufunc))
+    name = f"{ufunc.__name__}.reduceat"
+
+    @native(ufunc.reduceat, parameters="array indices axis dtype out", name=name, kinds=_kinds(ufunc))
     def build(call: Bound) -> Value:
         emitter = call.builder.emitter
         array, axis, of = _along(call, ufunc)

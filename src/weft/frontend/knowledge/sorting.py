@@ -16,8 +16,8 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant, constant_bool
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.reshaping import flattened
+from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.values import Array, Index, Mask, Object, Scalar, Tuple, Value
 from weft.frontend.writing import (
     Variable,
