@@ -1,4 +1,4 @@
-"""Library nodes in every pass: their operands stay arrays, their outputs live and die together, their status is a value."""
+"""Library nodes in every pass: operands stay arrays, outputs live and die together, the status is a value."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from weft import pipeline
 from weft.analysis.effects import accesses
 from weft.ir import interp, text
-from weft.ir.program import Library, Stmt
+from weft.ir.program import Library, Loop, LoopKind, Stmt
 from weft.ir.walk import buffers_read, buffers_written, walk
 from weft.passes import deadcode, forward, hoist, simplify, store
 from weft.passes.rename import renamed
@@ -32,7 +32,8 @@ program f(a, b, k):
 
 """
 SET = "  t[i, j] = a[j, i] + 9.0_f64   for i: 0 <= i < n, j: 0 <= j < n\n"
-SOLVE = "library solve1 {t[p, q] for p: 0 <= p < n, q: 0 <= q < n} {b[0, c] for c: 0 <= c < n} gives {r[d] for d: 0 <= d < n} status ok"
+MATRIX = "{t[p, q] for p: 0 <= p < n, q: 0 <= q < n}"
+SOLVE = f"library solve1 {MATRIX} {{b[0, c] for c: 0 <= c < n}} gives {{r[d] for d: 0 <= d < n}} status ok"
 
 
 def calls() -> list[dict[str, object]]:
@@ -50,13 +51,15 @@ def test_a_temporary_that_a_routine_in_a_branch_takes_stays(preserved) -> None:
     inside = f"    {SOLVE}\n"
     program = (
         HEAD
-        + f"  alloc t\n{SET}  alloc r\n  if k == 0:\n{inside}  else:\n    r[x] = 0.0_f64   for x: 0 <= x < n\n  return #0\n"
+        + f"  alloc t\n{SET}  alloc r\n  if k == 0:\n{inside}  else:\n"
+        + "    r[x] = 0.0_f64   for x: 0 <= x < n\n  return #0\n"
     )
     shown = text.show(preserved(program, forward.run, calls=calls()))
     assert "t[i, j] = a[j, i]" in shown
 
 
-EIGEN = "library eigh_lo {t[p, q] for p: 0 <= p < n, q: 0 <= q < n} gives {u[g] for g: 0 <= g < n} {e[h, l] for h: 0 <= h < n, l: 0 <= l < n} status ok"
+VECTORS = "{e[h, l] for h: 0 <= h < n, l: 0 <= l < n}"
+EIGEN = f"library eigh_lo {MATRIX} gives {{u[g] for g: 0 <= g < n}} {VECTORS} status ok"
 
 
 def test_outputs_are_needed_together(preserved) -> None:
@@ -83,9 +86,13 @@ def test_a_checked_routine_stays(preserved) -> None:
 
 
 def test_memory_is_shared_only_when_a_routine_is_done_with_it(preserved) -> None:
-    one = "library solve1 {a[p, q] for p: 0 <= p < n, q: 0 <= q < n} {b[0, c] for c: 0 <= c < n} gives {u[d] for d: 0 <= d < n}"
-    two = "library solve1 {a[p2, q2] for p2: 0 <= p2 < n, q2: 0 <= q2 < n} {u[c2] for c2: 0 <= c2 < n} gives {v[d2] for d2: 0 <= d2 < n}"
-    three = "library solve1 {a[p3, q3] for p3: 0 <= p3 < n, q3: 0 <= q3 < n} {v[c3] for c3: 0 <= c3 < n} gives {w[d3] for d3: 0 <= d3 < n}"
+    def solved(number: int, source: str, target: str) -> str:
+        p, q, c, d = (f"{name}{number}" for name in "pqcd")
+        matrix = f"{{a[{p}, {q}] for {p}: 0 <= {p} < n, {q}: 0 <= {q} < n}}"
+        side = f"{{{source.format(c)} for {c}: 0 <= {c} < n}}"
+        return f"library solve1 {matrix} {side} gives {{{target}[{d}] for {d}: 0 <= {d} < n}}"
+
+    one, two, three = solved(1, "b[0, {}]", "u"), solved(2, "u[{}]", "v"), solved(3, "v[{}]", "w")
     program = (
         HEAD
         + f"  alloc u\n  {one}\n  alloc v\n  {two}\n  alloc w\n  {three}\n  alloc r\n"
@@ -98,14 +105,16 @@ def test_memory_is_shared_only_when_a_routine_is_done_with_it(preserved) -> None
 
 def test_an_unchanging_routine_leaves_the_loop(preserved) -> None:
     """It cannot raise; the check of its status stays where it was."""
-    loop = f"  for z in 0 .. k:\n    {SOLVE.replace('r[d]', 'u[d]')}\n    check ok else LinAlgError\n    r[y] = r[y] + u[y]   for y: 0 <= y < n\n"
+    added = "    r[y] = r[y] + u[y]   for y: 0 <= y < n\n"
+    loop = f"  for z in 0 .. k:\n    {SOLVE.replace('r[d]', 'u[d]')}\n    check ok else LinAlgError\n{added}"
     program = HEAD + f"  alloc r\n  r[x] = 0.0_f64   for x: 0 <= x < n\n  alloc t\n{SET}  alloc u\n{loop}  return #0\n"
     after = preserved(program, hoist.run, calls=calls())
     assert any(isinstance(node, Library) for node in after.body)
 
 
 def test_a_routine_on_changing_data_stays_in_the_loop(preserved) -> None:
-    loop = f"  for z in 0 .. k:\n    t[z, z] = 7.0_f64\n    {SOLVE.replace('r[d]', 'u[d]')}\n    r[y] = r[y] + u[y]   for y: 0 <= y < n\n"
+    added = "    r[y] = r[y] + u[y]   for y: 0 <= y < n\n"
+    loop = f"  for z in 0 .. k:\n    t[z, z] = 7.0_f64\n    {SOLVE.replace('r[d]', 'u[d]')}\n{added}"
     program = HEAD + f"  alloc r\n  r[x] = 0.0_f64   for x: 0 <= x < n\n  alloc t\n{SET}  alloc u\n{loop}  return #0\n"
     sizes = [dict(call, k=min(1, int(call["k"]))) for call in calls()]  # type: ignore[call-overload]
     after = preserved(program, hoist.run, calls=sizes)
@@ -148,3 +157,33 @@ def test_statements_after_a_routine_are_still_fused() -> None:
 
     (_, final) = pipeline.stages(f, (np.ones(8),))[-1]
     assert sum(isinstance(node, Stmt) and bool(node.index) for node in walk(final.body)) == 2
+
+
+@pytest.mark.parametrize("order", ["forward", "reversed", "shuffled"])
+@pytest.mark.parametrize("shape", [(1, 4), (40, 3), (33, 2), (3, 5, 2), (0, 4)])
+def test_batches_are_shared_out(shape: tuple[int, ...], order: str) -> None:
+    def f(a):  # type: ignore[no-untyped-def]
+        return np.fft.fft(a)
+
+    a = np.random.default_rng(1).random(shape)
+    (_, final) = pipeline.stages(f, (a,))[-1]
+    pieces = [node for node in walk(final.body) if isinstance(node, Loop) and isinstance(node.body[-1], Library)]
+    assert pieces and all(node.kind is LoopKind.PARALLEL for node in pieces)
+    np.testing.assert_array_equal(interp.run(final, {"a": a}, order=order), f(a))
+
+
+def test_a_loop_of_transforms_runs_in_parallel() -> None:
+    def f(a, h):  # type: ignore[no-untyped-def]
+        out = np.empty(a.shape, dtype=np.complex128)
+        for i in range(a.shape[0]):
+            out[i] = np.fft.ifft(np.fft.fft(a[i]) * h)
+        return out
+
+    rng = np.random.default_rng(1)
+    a, h = rng.random((5, 6)), rng.random(6)
+    (_, final) = pipeline.stages(f, (a, h))[-1]
+    loops = [node for node in final.body if isinstance(node, Loop)]
+    assert loops[-1].kind is LoopKind.PARALLEL
+    for order in ("forward", "reversed", "shuffled"):
+        found = interp.run(final, {"a": a, "h": h}, order=order)
+        np.testing.assert_allclose(found, f(a, h), rtol=1e-13)  # type: ignore[arg-type]

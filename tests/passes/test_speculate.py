@@ -57,14 +57,22 @@ def loops_and_checks(program: Any) -> tuple[int, int]:
 
 
 def test_without_visible_effects_the_call_is_handed_back(preserved) -> None:
-    source = "  for i in 0 .. n:\n    t = exp(x[i])\n    check t > 1.0_f64 else ValueError\n    r[i] = t\n    s = s + t\n"
+    source = "  for i in 0 .. n:\n    t = x[i] * 2.0_f64\n    check t > 0.1_f64 else ValueError\n    r[i] = t\n"
     after = preserved(FRESH + source + TAIL, *PASSES, calls=calls("x"), exact=False)
     assert loops_and_checks(after) == (0, 1)
     assert next(node for node in walk(after.body) if isinstance(node, Check)).exception == "GuardFailed"
 
 
+def test_a_test_in_doubt_is_made_again_exactly(preserved) -> None:
+    work = "    t = exp(x[i])\n    check t > 1.0_f64 else ValueError\n    r[i] = t\n    s = s + t\n"
+    source = "  for i in 0 .. n:\n" + work
+    after = preserved(FRESH + source + TAIL, *PASSES, calls=calls("x"), exact=False)
+    assert loops_and_checks(after) == (1, 1) and "5.684341886080802e-14" in text.show(after)
+
+
 def test_visible_effects_are_undone(preserved) -> None:
-    source = "  for i in 0 .. n:\n    t = exp(x[i])\n    y[i] = t\n    check t > 1.0_f64 else ValueError\n    s = s + t\n"
+    work = "    t = exp(x[i])\n    y[i] = t\n    check t > 1.0_f64 else ValueError\n    s = s + t\n"
+    source = "  for i in 0 .. n:\n" + work
     after = preserved(VISIBLE + source + TAIL, *PASSES, calls=calls("xy"), exact=False)
     assert loops_and_checks(after) == (1, 1)  # the loop as it was, behind a test that has failed
     branch = next(node for node in after.body if isinstance(node, If))
@@ -161,5 +169,6 @@ def test_the_place_of_an_extreme_is_searched_in_blocks(preserved) -> None:
 
 def test_counters_become_plain_indices(preserved) -> None:
     source = "  k = 0\n  for i in 0 .. n:\n    r[k] = x[i]\n    k = k + 1\n  s = f64(k)\n"
-    after = preserved(FRESH.replace("  local s", "  local k: int\n  local s") + source + TAIL, *PASSES, calls=calls("x"))
+    head = FRESH.replace("  local s", "  local k: int\n  local s")
+    after = preserved(head + source + TAIL, *PASSES, calls=calls("x"))
     assert loops_and_checks(after)[0] == 0

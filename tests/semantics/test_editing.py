@@ -108,6 +108,29 @@ def test_indices_as_values() -> None:
     check_statements("a", *body, make=made(A))
 
 
+def test_one_element_after_the_other() -> None:
+    body = ["s = 0.0", "for (i, j), x in np.ndenumerate(a):", "    s += i * x + j"]
+    check_statements("a", *body, "for x in np.nditer(a):", "    s = s * 0.5 + x", "return s", make=made(A))
+
+
+def test_pieces() -> None:
+    check_batch(
+        [
+            "np.piecewise(v, [v < 0.5, v >= 1], [lambda x: x * 2, 1.0])",
+            "np.piecewise(v, [v < 0.5, v < 1], [lambda x: x * 2, lambda x: -x, 7])",
+            "np.piecewise(a, [a > 3], [np.sqrt, np.negative])",
+        ],
+        made(A, V),
+        header="a, v",
+    )
+
+
+def test_padding_with_constants() -> None:
+    values = ["2", "(3, 4)", "((1, 2), (3, 4))"]
+    check_batch([f"np.pad(a, (1, 2), constant_values={value})" for value in values], made(A))
+    check_batch(["np.pad(a, ((1, 0), (2, 3)), 'constant', constant_values=(x, 1))"], made(A, 0.5), header="a, x")
+
+
 def test_python_objects() -> None:
     for dtype in ("bool", "int8", "int64", "float32", "float64", "complex64"):
         values = ordinary(dtype, (3, 4))

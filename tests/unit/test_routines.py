@@ -69,8 +69,9 @@ def test_a_kernel_from_the_disk_finds_its_routines(tmp_path: Path, subprocess_en
     script = tmp_path / "script.py"
     script.write_text(SCRIPT, encoding="utf-8")
     environment = {**subprocess_environment, "WEFT_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, str(script)]
     for _ in range(2):
-        done = subprocess.run([sys.executable, str(script)], env=environment, text=True, capture_output=True, timeout=120)
+        done = subprocess.run(command, env=environment, text=True, capture_output=True, timeout=120)
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith("Singular matrix")
 

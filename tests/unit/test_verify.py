@@ -54,7 +54,7 @@ LEGAL = [
     "alloc t\nalloc u\nrebind t, u = u, t",
     'check all[k: 0 <= k < n] a[k] > 0.0_f64 else ValueError "{0}" {z}   for q: 0 <= q < n',
     "a[i] += 1.0_f64   for i: 0 <= i < a_0",
-    "alloc u\nlibrary solve1 {b[i, j] for i: 0 <= i < 2, j: 0 <= j < 2} {a[k] for k: 0 <= k < 2} gives {u[0] for l: 0 <= l < 2}",
+    "library inv {b[i, j] for i: 0 <= i < 2, j: 0 <= j < 2} gives {b[k, l] for k: 0 <= k < 2, l: 0 <= l < 2}",
     "library det {b[2 * q, j] for i: 0 <= i < 2, j: 0 <= j < 2} gives {a[q]}   for q: 0 <= q < n",
     "flag = select(flag, flag, flag)",
 ]

@@ -46,9 +46,20 @@ def _attempt(node: Call, statements: Loops) -> C.CExpr | None:
     arguments = _ARGUMENTS[node.routine](node, dims, statements)
     if arguments is None:
         return None
-    for text in c_support.blas(node.routine, element):
-        statements.unit.used.text(text)
-    return C.Invoke(f"{node.routine}_{element}", (C.Name(RT), *arguments))
+    attempt: C.CExpr | None = None
+    for routine in (*_special_cases(node, element), node.routine):
+        for text in c_support.blas(routine, element):
+            statements.unit.used.text(text)
+        one = C.Invoke(f"{routine}_{element}", (C.Name(RT), *arguments))
+        attempt = one if attempt is None else C.Infix("||", attempt, one)
+    return attempt
+
+
+def _special_cases(node: Call, element: str) -> tuple[str, ...]:
+    """Routines to try first: a product of parts of one array may be one of a matrix with its own transpose."""
+    left, right = (read.buffer for read in node.operands)
+    square = node.routine == "gemm" and left == right and node.keep is None
+    return ("syrk",) if square and element in c_support.BLAS_TYPES["syrk"] else ()
 
 
 def _dimensions(node: Call) -> dict[str, Dim] | None:

@@ -100,7 +100,7 @@ _GEMM = """static i64 gemm_$t(const weft_rt *rt, i64 m, i64 n, i64 k, $t alpha, 
   ta = k_matrix(m, k, ai, ak, &la);
   tb = k_matrix(k, n, bk, bj, &lb);
   if (!ta || !tb || (la | lb | lc) >> 31) return 0;
-$syrk  if (rt->blas_ilp64)
+  if (rt->blas_ilp64)
     ((void (*)(i32, i32, i32, i64, i64, i64, $s, const void *, i64, const void *, i64, $s, void *, i64))rt->${p}gemm)(
         101, (i32)ta, (i32)tb, m, n, k, ${r}alpha, a, la, b, lb, ${r}beta, c, lc);
   else
@@ -110,9 +110,12 @@ $syrk  if (rt->blas_ilp64)
 }"""
 
 # The product of a matrix with its own transpose is symmetric: half of it is computed, the other half copied, in blocks
-# that fit the first cache.
-_SYRK = """static i64 syrk_$t(const weft_rt *rt, i64 n, i64 k, $t alpha, const $t *a, i64 ta, i64 la, $t *c, i64 lc) {
-  if (!rt->${p}syrk) return 0;
+# that fit the first cache.  The arguments are those of a product: 0 if it is no such one.
+_SYRK = """static i64 syrk_$t(const weft_rt *rt, i64 m, i64 n, i64 k, $t alpha, const $t *a, i64 ai, i64 ak,
+    const $t *b, i64 bk, i64 bj, $t beta, i64 keep, $t *c, i64 ci, i64 cj) {
+  if (!rt->${p}syrk || a != b || m != n || ai != bj || ak != bk || keep || m < 2 || k < 1 || alpha == 0) return 0;
+  i64 lc, la, tc = k_matrix(n, n, ci, cj, &lc), ta = k_matrix(n, k, ai, ak, &la);
+  if (!tc || !ta || (n | k | la | lc) >> 31) return 0;
   if (rt->blas_ilp64)
     ((void (*)(i32, i32, i32, i64, i64, $t, const $t *, i64, $t, $t *, i64))rt->${p}syrk)(
         101, 121, (i32)ta, n, k, alpha, a, la, 0, c, lc);
@@ -125,9 +128,6 @@ _SYRK = """static i64 syrk_$t(const weft_rt *rt, i64 n, i64 k, $t alpha, const $
         for (i64 j = jb; j < jb + 32 && j < i; j++) c[i * lc + j] = c[j * lc + i];
   return 1;
 }"""
-_SYRK_CALL = """  i64 own = a == b && m == n && ai == bj && ak == bk && !keep;
-  if (own && syrk_$t(rt, n, k, alpha, a, ta, la, c, lc)) return 1;
-"""
 
 _GEMV = """static i64 gemv_$t(const weft_rt *rt, i64 m, i64 k, $t alpha, const $t *a, i64 ai, i64 ak,
     const $t *x, i64 xk, $t beta, i64 keep, $t *y, i64 yi) {
@@ -172,11 +172,12 @@ _GER = """static i64 ger_$t(const weft_rt *rt, i64 m, i64 n, $t alpha, const $t 
   return 1;
 }"""
 
-_ROUTINES = {"gemm": _GEMM, "gemv": _GEMV, "dot": _DOT, "ger": _GER}
+_ROUTINES = {"gemm": _GEMM, "syrk": _SYRK, "gemv": _GEMV, "dot": _DOT, "ger": _GER}
 _LETTER = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}
 #: Element types that the runtime's table has each routine for.
 BLAS_TYPES: dict[str, tuple[str, ...]] = {
     "gemm": ("f32", "f64", "c64", "c128"),
+    "syrk": ("f32", "f64"),
     "gemv": ("f32", "f64", "c64", "c128"),
     "dot": ("f32", "f64"),
     "ger": ("f32", "f64"),
@@ -186,10 +187,7 @@ BLAS_TYPES: dict[str, tuple[str, ...]] = {
 def blas(routine: str, element: str) -> tuple[str, ...]:
     """The C text of a BLAS routine's wrapper, after what it needs."""
     composite = element.startswith("c")
-    names = {"t": element, "p": _LETTER[element]}
-    names |= {"s": "const void *" if composite else element, "r": "&" if composite else ""}
-    names["syrk"] = "" if composite else Template(_SYRK_CALL).substitute(names)
-    needed: tuple[str, ...] = () if routine == "dot" else (_MATRIX,)
-    if routine == "gemm" and not composite:
-        needed += (Template(_SYRK).substitute(names),)
-    return (*needed, Template(_ROUTINES[routine]).substitute(names))
+    text = Template(_ROUTINES[routine]).substitute(
+        t=element, p=_LETTER[element], s="const void *" if composite else element, r="&" if composite else ""
+    )
+    return (text,) if routine == "dot" else (_MATRIX, text)

@@ -164,7 +164,7 @@ class Calls(Structs):
     inlined_functions: list[Any]
     calling: ast.AST  # the call whose entry of the knowledge base is being built
 
-    def expand(self, function: Callable[..., Any], given: dict[str, Value]) -> Value:
+    def expand(self, function: Callable[..., Any], given: Mapping[str, Value]) -> Value:
         """A library function by its definition over others; what that emits stands where the user's call stands."""
         source = self.sources.get(function)
         if source is None:

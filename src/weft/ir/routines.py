@@ -56,6 +56,11 @@ class Routine:
         """What people call the library behind it."""
         return "LAPACK" if self.module == _LINALG else "pocketfft"
 
+    @property
+    def threads(self) -> bool:
+        """Whether the library shares the work of a call among threads of its own."""
+        return self.module == _LINALG
+
     def address(self, types: str) -> str:
         """How a kernel asks the run time for the routine."""
         return f"{self.module}:{self.name}:{types}"

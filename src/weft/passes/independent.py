@@ -32,6 +32,7 @@ from weft.ir.program import (
     TupleOut,
     While,
 )
+from weft.ir.routines import ROUTINES
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -41,6 +42,7 @@ from weft.ir.walk import (
     map_sub_blocks,
     node_domain,
     node_exprs,
+    operands_of,
     reads,
     subexpressions,
     walk,
@@ -56,7 +58,8 @@ def why_not_independent(loop: Loop, program: Program, outside: set[str]) -> str 
     own: set[str] = set()
     repeatable = not written_params(program)
     for node in walk(loop.body):
-        if isinstance(node, (Rebind, Library, Call)) or (isinstance(node, Check) and not repeatable):
+        threaded = isinstance(node, Library) and ROUTINES[node.routine].threads
+        if threaded or isinstance(node, (Rebind, Call)) or (isinstance(node, Check) and not repeatable):
             return "its order matters: it may raise, or calls what weft does not see into"
         if isinstance(node, Alloc):
             if program.table[node.buffer].role is not Role.LOCAL:
@@ -142,6 +145,8 @@ def _apart(loop: Loop, name: str) -> bool:
             indices += [read.index for read in reads(expr) if read.buffer == name]
         if isinstance(node, Stmt) and node.buffer == name:
             indices.append(node.index)
+        elif isinstance(node, Library):
+            indices += [operand.index for operand in operands_of(node) if operand.buffer == name]
     for axis in range(len(indices[0])):
         forms = {affine(index[axis]) for index in indices}
         form = forms.pop()

@@ -33,8 +33,10 @@ def order(atom: Atom, table: Mapping[str, Buffer], strict: bool) -> tuple[Dim, .
     accesses = [(atom.buffer, atom.index, 2.0)]
     accesses += [(read.buffer, read.index, 1.0) for read in seen if read.index]
     scores = {dim.var: _inner_score(dim, accesses, table) for dim in dims}
-    if not (strict and atom.value.type.dtype.is_inexact):
-        # An accumulator stays in a register and is added to in vectors.
+    free_names = {dim.var for dim in dims} - carried
+    alone = not any(free_vars(position) & free_names for _, index, _ in accesses[1:] for position in index)
+    if alone and not (strict and atom.value.type.dtype.is_inexact):
+        # No data run along the independent loops: an accumulator stays in a register and is added to in vectors.
         for name in carried:
             scores[name] += accesses[0][2] * (_ADJACENT - _FIXED)
     depths = {dim.var: _mean_axis(dim.var, accesses, table) for dim in dims}

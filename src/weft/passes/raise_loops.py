@@ -75,6 +75,7 @@ class _Outcome:
     nodes: Block
     tests: tuple[Check, ...] = ()
     flags: tuple[str, ...] = ()
+    doubtful: bool = False  # whether a flag may fall although nothing raises
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,8 @@ class _Raiser:
     def exact(self, loop: Loop, outcome: _Outcome) -> Block:
         """tests; nodes  -->  if tests: nodes; else: the loop as it was, to raise where Python would."""
         nodes, flags = outcome.nodes, outcome.flags
-        if flags and not self.repeatable:
+        again = outcome.doubtful and self.recoverer.why_not(outcome.nodes) is None
+        if flags and (again or not self.repeatable):
             return self.undone(loop, outcome)
         if flags:
             nodes = (*set_flags(flags), *nodes, Check((), all_set(flags), HAND_BACK, span=loop.span))
@@ -171,18 +173,20 @@ class _Raiser:
         hopeful: list[Node] = []
         exact: list[Node] = []
         flags: tuple[str, ...] = ()
+        doubtful = False
         for node in loop.body:
             if isinstance(node, Loop):
                 inner = self.loop(node, inside)
                 hopeful += inner.tests + inner.nodes
                 flags += inner.flags
+                doubtful = doubtful or inner.doubtful
                 exact += self.exact(node, inner)
             else:
                 new = self._inside(node, inside)
                 hopeful.append(new)
                 exact.append(new)
         reason = ""
-        bodies = [_Outcome(tuple(hopeful), flags=flags), _Outcome(tuple(exact))]
+        bodies = [_Outcome(tuple(hopeful), flags=flags, doubtful=doubtful), _Outcome(tuple(exact))]
         for body in bodies[:1] if len(hopeful) == len(exact) else bodies:
             for speculate in self.ways(body):
                 found = self.attempt(loop, body, facts, speculate)
@@ -239,10 +243,11 @@ class _Raiser:
         found = flattening.items(normal.body)
         if isinstance(found, str):
             return found
-        flags = inner.flags
+        flags, doubtful = inner.flags, inner.doubtful
         if speculate:
             flags += (self.new_buffer("ok", BOOL, ()).name,)
-            found = flagged(found, flags[-1])
+            found, doubts = flagged(found, flags[-1])
+            doubtful = doubtful or doubts
         live_end = self.live.live_after(loop.body[-1]).union(flags)
         items = self.forwarded(found, live_end, inside)
         written = {name for item in items for name in buffers_written(item.node)}
@@ -260,11 +265,11 @@ class _Raiser:
             if must_expand(private, items, self.buffer) or tests or branches or normal.dim is not loop.dim:
                 return whole
             parts = self.parts(loop, work, facts)
-            return whole if parts is None else _Outcome(parts, flags=flags)
+            return whole if parts is None else _Outcome(parts, flags=flags, doubtful=doubtful)
         self._assume_disjoint(work)
         count = sum(isinstance(node, Stmt) for node in whole)
         self.context.done(_NAME, f"the loop over {loop.dim.var} became {_count(count, 'statement')}", loop.span)
-        return _Outcome(whole, self.hoisted(normal, tests), flags)
+        return _Outcome(whole, self.hoisted(normal, tests), flags, doubtful)
 
     def normal(self, loop: Loop, body: Block) -> _Normal:
         """for i in lo .. hi step s  -->  for k in 0 .. ceil((hi - lo) / s), i = lo + s * k."""

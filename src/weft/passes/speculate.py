@@ -7,7 +7,8 @@ items with tests as flags, and what undoes the work should a flag say that some 
 
 Values are total, so that work behind a test that fails does no harm as long as no index depends on the test.  The first
 form is that of a program without visible effects: plain Python repeats the call and raises.  Otherwise the memory of
-the caller is put back and the loop runs as it was written, up to the iteration that raises.
+the caller is put back and the loop runs as it was written, up to the iteration that raises; so it does where a test
+that fails need not mean an exception (`doubt.py`).
 """
 
 from __future__ import annotations
@@ -41,12 +42,14 @@ def is_speculable(check: Check) -> bool:
     return any(True for _ in floats)
 
 
-def flagged(items: list[Item], flag: str) -> list[Item]:
-    """check c   -->   flag = flag and c,  where c holds beyond doubt"""
+def flagged(items: list[Item], flag: str) -> tuple[list[Item], bool]:
+    """check c   -->   flag = flag and c,  where c holds beyond doubt; and whether there is room for doubt at all"""
     writers = [name for item in items for name in buffers_written(item.node)]
     scalars = (item.node for item in items if isinstance(item.node, Stmt) and not (item.node.index or item.node.domain))
     doubt = Doubt({stmt.buffer: stmt.value for stmt in scalars if writers.count(stmt.buffer) == 1 and not stmt.reduce})
-    return [_flagged(item, flag, doubt) for item in items]
+    tests = [item.node.condition for item in items if isinstance(item.node, Check) and is_speculable(item.node)]
+    doubtful = any(doubt.certain(test) is not test for test in tests)
+    return [_flagged(item, flag, doubt) for item in items], doubtful
 
 
 def _flagged(item: Item, flag: str, doubt: Doubt) -> Item:

@@ -49,7 +49,7 @@ _HEADINGS = {
 _KINDS = {"b": "bool", "i": "signed", "u": "unsigned", "f": "floating", "c": "complex"}
 #: Arguments that only choose another implementation or another kind of object; they are shown last.
 _MINOR = ("casting", "order", "subok", "signature", "device", "like", "ndmax", "axes")
-ATTRIBUTES = ("T", "dtype", "imag", "itemsize", "nbytes", "ndim", "real", "shape", "size")
+ATTRIBUTES = ("T", "dtype", "imag", "itemsize", "mT", "nbytes", "ndim", "real", "shape", "size")
 
 
 @dataclass(frozen=True)

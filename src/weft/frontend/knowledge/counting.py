@@ -266,7 +266,7 @@ def histogram2d(
 
 def _outer_bins(values: Any, bins: Any, range: Any) -> Any:
     """The edges of the bins of one variable, given or at equal distances."""
-    if not np.isscalar(bins):
+    if not isinstance(bins, (int, np.integer)):
         return np.asarray(bins)
     if bins < 1:
         raise ValueError("`bins[0]` must be positive, when an integer")

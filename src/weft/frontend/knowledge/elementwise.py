@@ -112,7 +112,7 @@ def _nan_to_num(call: Bound) -> Value:
         raise Unsupported(emitter.span, "np.nan_to_num of this, or in place")
     if not value.type.dtype.is_inexact:
         return strong(copied(value))
-    info = np.finfo(value.type.dtype.numpy.name)  # type: ignore[arg-type]
+    info = np.finfo(value.type.dtype.numpy.name)
     of = ScalarType(value.type.dtype.real)
     defaults = (("nan", 0.0), ("posinf", float(info.max)), ("neginf", float(info.min)))
     given = [call.get(name) or Scalar(Const(default, of)) for name, default in defaults]

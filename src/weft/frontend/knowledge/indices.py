@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -113,7 +112,7 @@ def _view(array: Array, letters: str, output: str, emitter: Emitter) -> Array:
 
 def _in_pairs(
     operands: list[Array], inputs: list[str], output: str, emitter: Emitter
-) -> tuple[Sequence[Array], list[str]]:
+) -> tuple[list[Array], list[str]]:
     """More than two operands: products of two that sum something away without growing are computed first."""
     operands, inputs = list(operands), list(inputs)
     while len(operands) > 2:

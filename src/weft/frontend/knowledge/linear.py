@@ -71,8 +71,21 @@ def contract(
 
 
 def _pair(call: Bound, *names: str) -> tuple[Array, Array]:
-    left, right = (arrays.as_array(as_plain(call.need(name)), call.builder.emitter) for name in names)
+    left, right = (_strong(arrays.as_array(as_plain(call.need(name)), call.builder.emitter)) for name in names)
     return left, right
+
+
+def _strong(array: Array) -> Array:
+    """NumPy makes an array of a Python number here: it does not give way."""
+    if not array.type.weak:
+        return array
+    of = array.type.strong
+    return Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost)
+
+
+def _scaled(left: Array, right: Array, emitter: Emitter) -> Value:
+    """The product with a number."""
+    return arrays.apply("mul", [array if array.rank else Scalar(array.element(())) for array in (left, right)], emitter)
 
 
 MATMUL = "matmul: Input operand 1 has a mismatch in its core dimension"
@@ -109,7 +122,7 @@ def _dot(call: Bound) -> Value:
         if not whole or out.type != promote(left.type.strong, right.type.strong):
             raise Unsupported(emitter.span, "ValueError: output array is not acceptable")
     if not left.rank or not right.rank:
-        return deliver(call, arrays.apply("mul", [as_plain(call.need("a")), as_plain(call.need("b"))], emitter))
+        return deliver(call, _scaled(left, right, emitter))
     if right.rank <= 2 and left.rank <= 2:
         return deliver(call, matmul(left, right, emitter))
     first = "abcdefgh"[: left.rank - 1] + "k"
@@ -122,7 +135,7 @@ def _dot(call: Bound) -> Value:
 def _inner(call: Bound) -> Value:
     left, right = _pair(call, "a", "b")
     if not left.rank or not right.rank:
-        return arrays.apply("mul", [as_plain(call.need("a")), as_plain(call.need("b"))], call.builder.emitter)
+        return _scaled(left, right, call.builder.emitter)
     first, second = "abcdefgh"[: left.rank - 1] + "k", "uvwxyz"[: right.rank - 1] + "k"
     return contract(
         [left, right], [first, second], first[:-1] + second[:-1], call.builder.emitter, "shapes not aligned"

@@ -308,7 +308,7 @@ def _isqrt(call: Bound) -> Value:
     if not emitter.assure(n, "ValueError", "isqrt() argument must be nonnegative"):
         emitter.check(Op("ge", (n, Const(0, INT)), BOOL), "ValueError", "isqrt() argument must be nonnegative")
     number_of = arith.cast(n, I64)
-    root = Cast(Op("sqrt", (arith.cast(n, FLOAT),), FLOAT), I64)
+    root: Expr = Cast(Op("sqrt", (arith.cast(n, FLOAT),), FLOAT), I64)
     root = emitter.snapshot(Op("minimum", (root, Const(3037000499, I64)), I64), "root")
     one = Const(1, I64)
     above = Op("gt", (Op("mul", (root, root), I64), number_of), BOOL)
@@ -324,16 +324,12 @@ def _isqrt(call: Bound) -> Value:
 
 @native(math.hypot, parameters="*coordinates", name="math.hypot")
 def _hypot(call: Bound) -> Value:
-    values = []
+    result: Expr = Const(0.0, FLOAT)
     for value in call.rest:
         if not isinstance(value, Scalar) or value.type.dtype.is_complex:
             raise Unsupported(call.builder.emitter.span, "math.hypot() of something that is not a real number")
-        values.append(arith.cast(value.expr, FLOAT))
-    if not values:
-        return Scalar(Const(0.0, FLOAT))
-    result: Expr = Op("abs", (values[0],), FLOAT)
-    for value in values[1:]:
-        result = Op("hypot", (result, value), FLOAT)
+        x = arith.cast(value.expr, FLOAT)
+        result = Op("abs", (x,), FLOAT) if value is call.rest[0] else Op("hypot", (result, x), FLOAT)
     return Scalar(result)
 
 

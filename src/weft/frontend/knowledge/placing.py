@@ -164,6 +164,43 @@ def _select(call: Bound) -> Value:
     return arrays.elementwise([*tests, *values], combine, emitter, 2 * count)
 
 
+@native(np.piecewise, parameters="x condlist funclist")
+def _piecewise(call: Bound) -> Value:
+    """out[condition] = function(x[condition]), or a number, for each condition in turn."""
+    builder, emitter = call.builder, call.builder.emitter
+    x = operand(call, "x")
+    conditions, functions = call.need("condlist"), call.need("funclist")
+    if not isinstance(conditions, Tuple) or not isinstance(functions, Tuple) or not x.rank:
+        raise Unsupported(emitter.span, "np.piecewise of something that is not lists of conditions and functions")
+    tests = [operand(Bound(builder, call.name, {"item": item}), "item") for item in conditions.items]
+    if any(test.type.dtype is not DType.BOOL or test.rank != x.rank for test in tests):
+        raise Unsupported(emitter.span, "np.piecewise with conditions that are not boolean arrays like x")
+    tests = [arrays.evaluated(test, emitter, "condition") for test in tests]
+    if len(functions.items) == len(tests) + 1:
+        held = list(tests)
+
+        def otherwise(at: Index) -> Expr:
+            some = held[0].element(at)
+            for test in held[1:]:
+                some = Op("or", (some, test.element(at)), BOOL)
+            return arith.negate(some)
+
+        tests.append(arrays.materialise(Array(x.shape, BOOL, otherwise, cost=1), emitter, "condition"))
+    if len(functions.items) != len(tests):
+        raise Unsupported(emitter.span, "ValueError: with n conditions, either n or n + 1 functions are expected")
+    source = arrays.evaluated(x, emitter)
+    zero = arith.cast(Const(0, INT), x.type.strong)
+    result = arrays.materialise(Array(x.shape, x.type.strong, lambda _: zero), emitter, "piecewise")
+    for test, function in zip(tests, functions.items):
+        for own, other in zip(x.shape, test.shape):
+            emitter.same_size(own, other, "IndexError", "boolean index did not match indexed array")
+        value = function
+        if not isinstance(function, (Scalar, Array)):
+            value = builder.call(function, [masks.settled(Mask(source, test), emitter)], {}, builder.calling)
+        builder.store(result, test, value, builder.calling)
+    return result
+
+
 # --- positions and indices ------------------------------------------------------------------------------------------
 
 

@@ -113,7 +113,9 @@ def _or_nan(value: Expr, final: Expr, lines: Lines) -> Expr:
 
 
 def _register_median(function: object, without_nan: bool) -> None:
-    @native(function, parameters="a axis out overwrite_input keepdims")
+    limits = {"overwrite_input": ("False",)}
+
+    @native(function, parameters="a axis out overwrite_input keepdims", kinds="biuf", only=limits)
     def build(call: Bound) -> Value:
         lines = _lines(call, without_nan)
         of = lines.ordered.type.strong if lines.ordered.type.dtype.is_float else F64
@@ -138,7 +140,11 @@ _register_median(np.nanmedian, True)
 def _register_quantiles(function: object, scale: float, without_nan: bool, name: str) -> None:
     what = "Percentiles must be in the range [0, 100]" if scale != 1.0 else "Quantiles must be in the range [0, 1]"
 
-    @native(function, parameters="a q axis out overwrite_input method keepdims", name=name)
+    limits = {"overwrite_input": ("False",), "method": ("'linear'",)}
+
+    kinds = "f" if without_nan else "iuf"
+
+    @native(function, parameters="a q axis out overwrite_input method keepdims", name=name, kinds=kinds, only=limits)
     def build(call: Bound) -> Value:
         emitter = call.builder.emitter
         method = call.get("method")

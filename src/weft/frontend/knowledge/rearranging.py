@@ -16,7 +16,7 @@ from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.reshaping import duplicate, flattened, transposed
 from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.shaping import permuted
-from weft.frontend.values import Array, Index, Scalar, Slice, Tuple, Value
+from weft.frontend.values import Array, Index, Iterable, Scalar, Slice, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
 from weft.ir.types import COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType
@@ -65,7 +65,7 @@ def _rot90(call: Bound) -> Value:
     order = list(range(array.rank))
     order[axes[0]], order[axes[1]] = axes[1], axes[0]
     if turns == 0:
-        return array
+        return arrays.remap(array, array.shape, lambda at: at)
     if turns == 2:
         return arrays.flip(arrays.flip(array, axes[0]), axes[1])
     if turns == 1:
@@ -277,3 +277,29 @@ def _item(call: Bound) -> Value:
     if not isinstance(found, Scalar):
         raise Unsupported(emitter.span, "ValueError: incorrect number of indices for array")
     return Scalar(arith.cast(found.expr, of))
+
+
+# --- one element after the other ------------------------------------------------------------------------------------
+
+
+@native(np.ndenumerate, parameters="arr")
+def _ndenumerate(call: Bound) -> Value:
+    array = operand(call, "arr")
+    shape = array.shape
+
+    def item(q: Expr) -> Value:
+        at = arrays.unravelled(q, shape)
+        return Tuple((Tuple(tuple(Scalar(part) for part in at)), Scalar(array.element(at))))
+
+    return Iterable(call.builder.emitter.stable(arrays.count(shape)), item)
+
+
+@native(np.nditer, parameters="op")
+def _nditer(call: Bound) -> Value:
+    """The elements in the order in which they lie in memory: known for a contiguous array."""
+    array = operand(call, "op")
+    if array.view is None or not layouts.is_contiguous(array, call.builder.emitter):
+        raise Unsupported(call.builder.emitter.span, "np.nditer over an array that is not contiguous", "use .flat")
+    shape = array.shape
+    trips = call.builder.emitter.stable(arrays.count(shape))
+    return Iterable(trips, lambda q: Scalar(array.element(arrays.unravelled(q, shape))))

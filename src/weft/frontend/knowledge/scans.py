@@ -149,7 +149,8 @@ def _along(call: Bound, array: Array, axis: int, step: Value, order: int) -> Val
     places = arrays.as_array(as_plain(_as_sequence(call, step)), emitter)
     if places.rank != 1 or places.type.dtype.kind not in "if" or places.type.dtype is DType.F32:
         raise Unsupported(emitter.span, "np.gradient with this spacing")
-    given = {"f": array, "x": places, "axis": Scalar(integer(axis)), "edge_order": Scalar(integer(order))}
+    numbers = {"axis": Scalar(integer(axis)), "edge_order": Scalar(integer(order))}
+    given: dict[str, Value] = {"f": array, "x": places, **numbers}
     return call.builder.expand(_gradient_between, given)
 
 

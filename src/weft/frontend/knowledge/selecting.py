@@ -133,7 +133,7 @@ def as_index(array: Array, emitter: Emitter) -> Array:
     return array
 
 
-@native(np.take, parameters="a indices axis out mode", method="take")
+@native(np.take, parameters="a indices axis mode", method="take")
 def _take(call: Bound) -> Value:
     emitter = call.builder.emitter
     array, index = operand(call, "a"), as_index(operand(call, "indices"), emitter)

@@ -105,25 +105,25 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 def cumulative_sum(
-    x: Any, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
+    x: Any, axis: Any = None, dtype: Any = None, include_initial: Any = False
 ) -> Any:
     x = np.asarray(x)
     if axis is None and x.ndim != 1:
         raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
     if not include_initial:
-        return np.cumsum(x, axis=0 if axis is None else axis, dtype=dtype, out=out)
+        return np.cumsum(x, axis=0 if axis is None else axis, dtype=dtype)
     line = np.moveaxis(np.cumsum(x, axis=0 if axis is None else axis, dtype=dtype), 0 if axis is None else axis, 0)
     return np.moveaxis(np.concatenate((np.zeros_like(line[:1]), line)), 0, 0 if axis is None else axis)
 
 
 def cumulative_prod(
-    x: Any, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: Any = False
+    x: Any, axis: Any = None, dtype: Any = None, include_initial: Any = False
 ) -> Any:
     x = np.asarray(x)
     if axis is None and x.ndim != 1:
         raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
     if not include_initial:
-        return np.cumprod(x, axis=0 if axis is None else axis, dtype=dtype, out=out)
+        return np.cumprod(x, axis=0 if axis is None else axis, dtype=dtype)
     line = np.moveaxis(np.cumprod(x, axis=0 if axis is None else axis, dtype=dtype), 0 if axis is None else axis, 0)
     return np.moveaxis(np.concatenate((np.ones_like(line[:1]), line)), 0, 0 if axis is None else axis)
 

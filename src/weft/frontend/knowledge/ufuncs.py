@@ -145,9 +145,31 @@ def _square(parts: tuple[Expr, ...], span: Span) -> Expr:
     return arith.function("mul", (x, x), span)
 
 
+def _complex_reciprocal(x: Expr) -> Expr:
+    """1 / x as NumPy computes it: by the quotient of the smaller part and the larger one."""
+    of = ScalarType(x.type.dtype.real)
+    real, imag = (Op(name, (x,), of) for name in ("real", "imag"))
+    one = Const(1.0, of)
+
+    def parts(large: Expr, small: Expr) -> tuple[Expr, Expr]:
+        ratio = Op("truediv", (small, large), of)
+        scale = Op("add", (large, Op("mul", (small, ratio), of)), of)
+        return Op("truediv", (one, scale), of), Op("truediv", (ratio, scale), of)
+
+    flat = Op("le", (Op("abs", (imag,), of), Op("abs", (real,), of)), BOOL)
+    (first, second), (third, fourth) = parts(real, imag), parts(imag, real)
+    result = (
+        Op("select", (flat, first, fourth), of),
+        Op("neg", (Op("select", (flat, second, third), of),), of),
+    )
+    return Op("complex", result, x.type)
+
+
 @_meaning(np.reciprocal, cost=5)
 def _reciprocal(parts: tuple[Expr, ...], span: Span) -> Expr:
     x = parts[0]
+    if x.type.dtype.is_complex:
+        return _complex_reciprocal(x)
     if x.type.dtype.is_inexact:
         return arith.function("truediv", (arith.cast(Const(1, INT), x.type), x), span)
     of = ScalarType(DType.I8) if x.type.dtype is DType.BOOL else x.type.strong
@@ -159,18 +181,13 @@ def _scaled(top: float, bottom: float) -> Combine:
     def combine(parts: tuple[Expr, ...], span: Span) -> Expr:
         (x,), of = _floats(parts, span)
         kind = of.dtype.numpy.type
-        return Op("mul", (x, Const(float(kind(top) / kind(bottom)), of)), of)  # type: ignore[operator]
+        return Op("mul", (x, Const(float(kind(top) / kind(bottom)), of)), of)
 
     return combine
 
 
-for _ufunc, _top, _bottom in (
-    (np.deg2rad, np.pi, 180.0),
-    (np.radians, np.pi, 180.0),
-    (np.rad2deg, 180.0, np.pi),
-    (np.degrees, 180.0, np.pi),
-):
-    MEANINGS[_ufunc] = Meaning(_scaled(_top, _bottom))
+MEANINGS |= dict.fromkeys((np.deg2rad, np.radians), Meaning(_scaled(np.pi, 180.0)))
+MEANINGS |= dict.fromkeys((np.rad2deg, np.degrees), Meaning(_scaled(180.0, np.pi)))
 
 
 @_meaning(np.float_power, cost=25)
@@ -197,10 +214,10 @@ def _log_of_sum(grow: str, unit: float, scale: float | None) -> Combine:
         gap = Op("sub", (x, y), of)
         more = Op("log1p", (Op(grow, (Op("neg", (Op("abs", (gap,), of),), of),), of),), of)
         if scale is not None:
-            more = Op("mul", (Const(float(of.dtype.numpy.type(scale)), of), more), of)  # type: ignore[arg-type]
+            more = Op("mul", (Const(float(of.dtype.numpy.type(scale)), of), more), of)
         larger = _pick(Op("gt", (x, y), BOOL), x, y)
         apart = _pick(Op("isnan", (gap,), BOOL), gap, Op("add", (larger, more), of))
-        unit_of = Const(float(of.dtype.numpy.type(unit)), of)  # type: ignore[arg-type]
+        unit_of = Const(float(of.dtype.numpy.type(unit)), of)
         return _pick(Op("eq", (x, y), BOOL), Op("add", (x, unit_of), of), apart)
 
     return combine

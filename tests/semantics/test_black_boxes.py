@@ -1,0 +1,112 @@
+"""Statements that have no native form, in the middle of those that have: random numbers, fits, special functions.  The
+results are those of Python, and what stands around them is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from tests.support import difference
+
+X = np.linspace(0.1, 2, 30)
+
+
+def drawn_points(n):
+    rng = np.random.default_rng(42)
+    x = rng.random(n)
+    y = rng.random(n)
+    inside = 0
+    for i in range(n):
+        if x[i] * x[i] + y[i] * y[i] < 1.0:
+            inside += 1
+    return 4.0 * inside / n
+
+
+def drawn_in_a_loop(n, m):
+    rng = np.random.default_rng(1)
+    total = 0.0
+    for k in range(m):
+        x = rng.normal(size=n)
+        s = 0.0
+        for i in range(n):
+            s += x[i] * x[i] * 0.5 + k
+        total += s
+    return total
+
+
+def drawn_from_the_module(n):
+    np.random.seed(0)
+    a = np.random.rand(n, n)
+    b = a @ a.T + np.eye(n)
+    return b.sum(axis=0)
+
+
+def shuffled(n):
+    a = np.arange(n) * 2
+    rng = np.random.default_rng(0)
+    rng.shuffle(a)
+    s = 0
+    for i in range(n):
+        s += a[i] * i
+    return s
+
+
+def chosen(x, k):
+    rng = np.random.default_rng(0)
+    places = rng.choice(len(x), k, replace=False)
+    part = x[places]
+    return part.mean() + (part * part).sum() + np.sqrt(abs(part)).sum()
+
+
+def fitted(x, y):
+    z = x * 2 + 1
+    for i in range(len(z)):
+        z[i] = z[i] + i
+    p = np.polyfit(z, y, 2)
+    r = 0.0
+    for i in range(len(z)):
+        r += (p[0] * z[i] ** 2 + p[1] * z[i] + p[2] - y[i]) ** 2
+    return r
+
+
+def special_in_the_middle(x):
+    a = np.exp(-x * x) + np.sin(x) * 2 + np.cos(x)
+    b = np.i0(a)
+    return (b * b + a).sum() / np.sqrt(len(x)) * 2
+
+
+def special_in_a_loop(x, n):
+    t = x.copy()
+    for _ in range(n):
+        t = t * 0.5 + np.sin(t) - np.cos(t) * 2
+        t = np.i0(t)
+        t = t * 2 + 1 - x * x * 0.1
+    return t.sum()
+
+
+CASES: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
+    (drawn_points, (500,)),
+    (drawn_in_a_loop, (50, 5)),
+    (drawn_from_the_module, (6,)),
+    (shuffled, (50,)),
+    (chosen, (X, 7)),
+    (fitted, (X, X**2)),
+    (special_in_the_middle, (X,)),
+    (special_in_a_loop, (X, 5)),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments"), CASES, ids=[case[0].__name__ for case in CASES])
+def test_native_around_a_black_box(function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    expected = function(*arguments)
+    compiled = weft.jit(function)
+    for _ in range(3):
+        assert difference(compiled(*arguments), expected, 1e-12) is None
+    text = str(compiled.explain())
+    assert "left to Python" in text
+    assert "native code" in text
