@@ -399,6 +399,17 @@ def flip(array: Array, axis: int) -> Array:
     return remap(array, array.shape, index)
 
 
+def boxed(value: Value, emitter: Emitter) -> Value:
+    """A number that NumPy would give as an array of rank 0: good for computing, not for returning."""
+    if not isinstance(value, Scalar):
+        return value
+    kept = emitter.snapshot(value.expr, "number")
+    if not isinstance(kept, Read):
+        return value
+    emitter.boxed.add(kept.buffer)
+    return Scalar(kept)
+
+
 def unravelled(flat: Expr, shape: tuple[Expr, ...]) -> Index:
     """A position in C order as an index into `shape`."""
     if not shape:

@@ -123,6 +123,7 @@ class Emitter:
         self.params: list[str] = []
         self.remainders: dict[str, Expr] = {}  # scalars that hold a remainder, and its modulus
         self.counts: dict[tuple[Expr, tuple[Expr, ...]], Counted] = {}
+        self.boxed: set[str] = set()  # scalars that NumPy has as arrays of rank 0: not to be shown as what they are
         self.disjoint: set[tuple[str, str]] = set()  # pairs of arguments that must not share memory: else Python runs
         self.exchanged: list[tuple[str, ...]] = []  # buffers that change places
         self.given: dict[int, Given] = {}  # statements that give a variable its array, by identity

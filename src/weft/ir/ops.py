@@ -191,6 +191,14 @@ OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in _
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 
 
+#: Operations that a scalar and a vector of them may round differently: other code computes them in a vector.
+UNSTEADY = frozenset(
+    {"pow", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos"}
+    | {"arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "erf", "erfc", "gamma", "lgamma"}
+    | {"hypot", "remainder"}
+)
+
+
 @dataclass(frozen=True)
 class Reduction:
     """An associative operation that a Reduce or a reducing statement may use.

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.ops import UNSTEADY
 from weft.ir.program import (
     Alloc,
     Block,
@@ -102,6 +103,20 @@ def reads(expr: Expr) -> Iterator[Read]:
     for node in subexpressions(expr):
         if isinstance(node, Read):
             yield node
+
+
+def is_repeatable(expr: Expr) -> bool:
+    """Whether the value is the same, to the last bit, each time and wherever it is computed."""
+
+    def steady(part: Expr) -> bool:
+        if isinstance(part, Reduce):
+            return not part.type.dtype.is_inexact
+        if not isinstance(part, Op):
+            return True
+        of_complex = any(argument.type.dtype.is_complex for argument in part.args)
+        return part.op not in UNSTEADY and not (of_complex and part.op in ("abs", "sqrt", "truediv"))
+
+    return all(steady(part) for part in subexpressions(expr))
 
 
 def expr_buffers(expr: Expr) -> set[str]:

@@ -41,8 +41,10 @@ from weft.ir.walk import (
     domain_buffers,
     expr_buffers,
     has_exit,
+    is_repeatable,
     map_node_exprs,
     map_sub_blocks,
+    node_exprs,
     rewrite,
     sub_blocks,
     subexpressions,
@@ -192,6 +194,16 @@ def sites_in(node: Node, buffer: str, dims: tuple[AnyDim, ...] = (), repeated: b
 def _takes_array(node: Node, buffer: str) -> bool:
     """Whether something in a node reads a buffer as a whole, so that no value can stand in its place."""
     return any(isinstance(n, (Call, Library, Rebind)) and buffer in buffers_read(n) for n in walk((node,)))
+
+
+def _looks_for_place(node: Node, buffer: str) -> bool:
+    """Whether an arg-reduction compares elements of a buffer with the best of them: they must be computed once."""
+    return any(
+        isinstance(part, Reduce) and part.op in ("argmin", "argmax") and buffer in expr_buffers(part.value)
+        for inner in walk((node,))
+        for expr in node_exprs(inner)
+        for part in subexpressions(expr)
+    )
 
 
 def repeats_work(site: _Site, producer: _Producer) -> bool:
@@ -367,6 +379,7 @@ class Forwarder:
                 why_not = why_not or bool(producer.inputs & changed)
                 why_not = why_not or (not isinstance(node, Stmt) and bool((producer.inputs | {target}) & writes))
                 why_not = why_not or _takes_array(node, target)
+                why_not = why_not or (not is_repeatable(producer.stmt.value) and _looks_for_place(node, target))
                 why_not = why_not or (isinstance(node, Stmt) and node.reduce is not None and node.buffer == target)
                 why_not = why_not or any(uncovered(site, producer, self.shape(target), facts) for site in found)
                 if why_not:

@@ -257,7 +257,7 @@ def why_not_in_place(stmt: Stmt, reduce: Reduce, table: dict[str, Buffer]) -> st
     return None if axes is not None and len(axes) == len(stmt.domain) else "points share an element"
 
 
-def _outer_dims(stmt: Stmt, table: dict[str, Buffer]) -> tuple[Dim, ...]:
+def _outer_dims(stmt: Stmt) -> tuple[Dim, ...]:
     """a[r, i] = sum[k] a[r, k] * b[k, i]: r, since each r reads what it overwrites and nothing that another one does.
 
     The product then needs memory for one r alone.  Empty if the target is not read, or if no product is left.
@@ -419,7 +419,7 @@ class _Matcher:
         """y[i] = f(sum[k] a[i, k] * x[k])  -->  t[i] = sum[k] ... as a call;  y[i] = f(t[i])."""
         if stmt.reduce is not None:
             return None
-        outer = _outer_dims(stmt, self.workspace.table)
+        outer = _outer_dims(stmt)
         batch, names = renamed_domain(outer, self.workspace.new_var)
         one = self._substituted(replace(stmt, domain=tuple(dim for dim in stmt.domain if dim not in outer)), names)
         found = _Extraction()

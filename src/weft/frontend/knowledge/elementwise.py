@@ -26,7 +26,8 @@ def _where(call: Bound) -> Value:
     for value, other in ((operands[1], operands[2]), (operands[2], operands[1])):
         if isinstance(value, Scalar) and isinstance(other, (Array, Scalar)):
             arrays.weak_int(value.expr, other.type, call.builder.emitter)
-    return strong(arrays.elementwise(operands, lambda parts: arith.select(*parts), call.builder.emitter))
+    chosen = strong(arrays.elementwise(operands, lambda parts: arith.select(*parts), call.builder.emitter))
+    return arrays.boxed(chosen, call.builder.emitter)
 
 
 @native(np.clip, parameters="a a_min a_max out min max", method="clip", kinds="iuf")

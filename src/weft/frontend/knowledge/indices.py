@@ -167,4 +167,4 @@ def _tensordot(call: Bound) -> Value:
     summed = {letters_left[a] for a in first}
     output = "".join(c for c in letters_left + letters_right if c not in summed)
     inputs = ["".join(letters_left), "".join(letters_right)]
-    return contract([left, right], inputs, output, emitter, "shape-mismatch for sum")
+    return arrays.boxed(contract([left, right], inputs, output, emitter, "shape-mismatch for sum"), emitter)

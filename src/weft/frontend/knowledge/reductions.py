@@ -12,9 +12,10 @@ from weft.frontend.knowledge.selecting import operand as sequence
 from weft.frontend.knowledge.ufuncs import as_plain, chosen_by, deliver, destination, dtype_of, elements
 from weft.frontend.values import Array, Mask, Scalar, Value
 from weft.ir import index as ix
-from weft.ir.expr import Const, Expr, Op
+from weft.ir.expr import Const, Expr, Op, Var
 from weft.ir.ops import REDUCTIONS
 from weft.ir.types import BOOL, F64, FLOAT, I64, INT, DType, ScalarType, can_cast
+from weft.ir.walk import is_repeatable
 
 _COMMON = "a axis dtype out keepdims initial where"
 
@@ -369,6 +370,9 @@ def _position(op: str, function: object) -> None:
         axes, keepdims = axes_of(call, array)
         if len(axes) != 1 and call.get("axis") is not None:
             raise Unsupported(call.builder.emitter.span, f"{op} along several axes")
+        if array.view is None and not is_repeatable(array.element(tuple(Var(f"?{k}") for k in range(array.rank)))):
+            # The place of the best value is looked for by comparing with it: both must come from one computation.
+            array = arrays.materialise(array, call.builder.emitter)
         return _settle(call, arrays.reduce(array, op, axes, keepdims, call.builder.emitter, op))
 
 
