@@ -23,11 +23,7 @@ CASES = [
 
 
 #: Forms that are not native as a whole, and why; the rest of each still is.
-PARTLY = {
-    ("cholesky2", "numpy"): "np.linalg.cholesky",
-    ("contour_integral", "numpy"): "np.linalg.solve",
-    ("mandelbrot2", "numpy"): "arrays that shrink in a loop",
-}
+PARTLY: dict[tuple[str, str], str] = {}
 
 
 def _nested(value: Any) -> Any:

@@ -189,6 +189,7 @@ _RECIPES: dict[str, Recipe] = {
     "np.resize": Recipe(("{a}", "(2, 5)")),
     "np.select": Recipe(("[{mask}, {mask}]", "[{a}, {like}]"), {"default": ("0", "2.5")}, (1, 2)),
     "np.piecewise": Recipe(("{a}", "[v0 < 0, v0 >= 0]", "[-1, 2]"), ranks=(1, 2), dtypes=FLOATS),
+    "np.ndenumerate": Recipe(("{a}",), ranks=(1,), dtypes=FLOATS, call="sum(i[0] * x for i, x in np.ndenumerate({}))"),
     "np.nditer": Recipe(("{a}",), ranks=(1, 2), dtypes=FLOATS, call="sum(float(x) for x in np.nditer({}))"),
     "np.place": Recipe(("{a}", "{mask}", "{vector}"), ranks=(1, 2), body=("{call}",)),
     "np.putmask": Recipe(("{a}", "{mask}", "{same}"), ranks=(1, 2), body=("{call}",)),
@@ -386,6 +387,9 @@ _RECIPES: dict[str, Recipe] = {
     ),
     "zip": Recipe(("{a}", "{vector}"), ranks=(1,), dtypes=FLOATS, call="sum(x * y for x, y in zip({}))"),
     "reversed": Recipe(("{a}",), ranks=(1,), dtypes=FLOATS, call="sum(x for x in reversed({}))"),
+    "np.ndenumerate": Recipe(
+        ("{a}",), ranks=(2,), dtypes=FLOATS, call="sum(i * x + j for (i, j), x in np.ndenumerate({}))"
+    ),
     "np.ndindex": Recipe(("{extent}", "3"), ranks=(0,), call="sum(i * j for i, j in np.ndindex({}))"),
     "min": Recipe(("{real}", "{real}"), ranks=(0,)),
     "max": Recipe(("{real}", "{real}"), ranks=(0,)),

@@ -109,8 +109,8 @@ def test_indices_as_values() -> None:
 
 
 def test_one_element_after_the_other() -> None:
-    body = ["s = 0.0", "for (i, j), x in np.ndenumerate(a):", "    s += i * x + j"]
-    check_statements("a", *body, "for x in np.nditer(a):", "    s = s * 0.5 + x", "return s", make=made(A))
+    body = ["s = 0.0", "for (i, j), x in np.ndenumerate(a):", "    s = s * 0.5 + i * x + j", "return s"]
+    check_statements("a", *body, make=made(A))
 
 
 def test_pieces() -> None:

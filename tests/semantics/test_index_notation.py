@@ -98,3 +98,10 @@ def test_batched_matrix_products() -> None:
 def test_products_of_small_and_empty_arrays(shape: tuple[int, int]) -> None:
     expressions = ["np.einsum('ij,kj->ik', a, a)", "np.trace(a)", "np.vdot(a, a)", "np.outer(a, a)", "np.inner(a, a)"]
     check_batch(expressions, made(ordinary("float64", shape)), 1e-12)
+
+
+@pytest.mark.parametrize("call", ["np.tensordot(a, a)", "np.where(a[0, 0] > 0, 1.0, 2.0)"])
+def test_what_numpy_gives_as_an_array_of_rank_0(call: str) -> None:
+    make = made(ordinary("float64", (2, 3)))
+    check_statements("a", f"return {call}", make=make, native=False, tolerance=1e-12)
+    check_statements("a", f"x = {call}", "return x * 2.0", make=make, tolerance=1e-12)

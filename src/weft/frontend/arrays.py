@@ -12,7 +12,7 @@ from dataclasses import replace
 from weft.errors import Unsupported
 from weft.frontend import arith
 from weft.frontend.emit import Emitter
-from weft.frontend.values import Array, Flat, Index, Mask, Part, Scalar, Value, View, describe
+from weft.frontend.values import Array, Flat, Index, Mask, Part, Scalar, Tuple, Value, View, describe
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
@@ -117,6 +117,8 @@ def as_array(value: Value, emitter: Emitter) -> Array:
         from weft.frontend.masks import compacted
 
         return compacted(value, emitter)
+    if isinstance(value, Tuple) and emitter.literal is not None:
+        return emitter.literal(value)
     raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
 
 

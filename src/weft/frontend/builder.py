@@ -75,6 +75,8 @@ class Builder(Calls):
         self.inlined_functions = []
         self.mixed_exprs = {}
         self.widened = set()
+        self.emitter.literal = lambda value: self.array_of(value, None)
+        self.undecided = set()
         self._keep = []
         self.depth = 0
         self.swapped = set()

@@ -33,6 +33,10 @@ _Loops = Union[ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp]
 _ITERABLE, _TOTAL = "_iterable", "_total"
 
 
+class _Arrays(Exception):
+    """The items of a sum are arrays."""
+
+
 class _Tuples(Exception):
     """The items of a comprehension are tuples."""
 
@@ -297,7 +301,12 @@ class Comprehensions(Loops):
             return self.call(Object(function), [values], {}, node)
         first = self.evaluate(generator.generators[0].iter)
         if function is sum and simple and not isinstance(first, Tuple):
-            return self._simple_sum(generator, first, node)
+            try:
+                return self._simple_sum(generator, first, node)
+            except _Arrays:
+                rows = self.comprehension(generator, lists=False)
+                assert isinstance(rows, Array)
+                return self.call(Object(sum), [replace(rows, is_list=False)], {}, node)
         if function is sum and isinstance(first, Tuple):
             saved = dict(self.scope.values)
             items = self._compile_time_items(generator, first)
@@ -348,6 +357,8 @@ class Comprehensions(Loops):
         with emitter.capture() as block, emitter.inside(dim):
             value = item(items.item(Var(dim.var)))
             if not isinstance(value, Scalar):
+                if isinstance(value, Array):
+                    raise _Arrays
                 raise Unsupported(emitter.span, "sum() of items that are not numbers", "use np.sum")
             added = self.scalar_binary("add", held, value)
             self._widen(key, of, added.type)

@@ -16,7 +16,7 @@ from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import ArraySlots, arrays_in
 from weft.frontend.values import Array, Dict, Flat, Object, Records, Scalar, Slice, Tuple, Value, describe
 from weft.ir import walk
-from weft.ir.expr import Const, Expr, Read
+from weft.ir.expr import Const, Expr, Read, Var
 from weft.ir.index import affine
 from weft.ir.program import Buffer, Node
 from weft.ir.types import INT, ScalarType, join
@@ -43,6 +43,7 @@ class Core(ArraySlots):
 
     emitter: Emitter
     scope: Scope
+    undecided: set[str]  # scalar buffers that hold a Python float or, as soon as something was added, a NumPy one
     widened: set[str]  # scalar buffers that may hold a value whose own Python type is another than theirs
     mixed_exprs: dict[int, Mixed]
     _keep: list[Expr]
@@ -94,7 +95,17 @@ class Core(ArraySlots):
             self.note_mixed(kept, Mixed(test, *sides))
         elif isinstance(kept, Read) and isinstance(expr, Read) and expr.buffer in self.widened:
             self.widened.add(kept.buffer)
+        if isinstance(kept, Read) and self.may_be_python(expr):
+            self.undecided.add(kept.buffer)
         return kept
+
+    def may_be_python(self, expr: Expr) -> bool:
+        """Whether a NumPy number may, at run time, be one of Python's own: 0.0 to which nothing has been added yet."""
+        if expr.type.weak:
+            return False
+        leaves = [part for part in walk.subexpressions(expr) if isinstance(part, (Read, Var))]
+        unsure = [part for part in leaves if isinstance(part, Read) and part.buffer in self.undecided]
+        return bool(unsure) and all(part.type.weak or part in unsure for part in leaves)
 
     def changes_type(self, slot: Slot) -> bool:
         """Whether an earlier attempt found that a slot holds values of different types."""
@@ -174,6 +185,8 @@ class Core(ArraySlots):
         if not benign(value.type, of) or self._type_may_differ(value.expr, of):
             self.widened.add(slot.buffer.name)
         slot.history.append(value.type)
+        if value.type.weak and not of.weak:
+            self.undecided.add(slot.buffer.name)
         self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
         self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
 
@@ -237,6 +250,8 @@ class Core(ArraySlots):
         of = self.slot_type(slot, value.type)
         slot.buffer = self.emitter.declare(name, of)
         slot.entry = value.type
+        if value.type.weak and not of.weak:
+            self.undecided.add(slot.buffer.name)
         if self._type_may_differ(value.expr, of):
             self.widened.add(slot.buffer.name)
         self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))

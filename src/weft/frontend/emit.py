@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import ast
 import keyword
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from weft.errors import LeftToLibrary, Span, Unsupported
 from weft.frontend import arith
 from weft.frontend.aliasing import Given
-from weft.frontend.values import ItemType
+from weft.frontend.values import Array, ItemType, Tuple
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import TRUE, ZERO, Const, Dim, Domain, Expr, Op, Read, Var, integer
@@ -130,6 +130,7 @@ class Emitter:
         self._given_nodes: list[Node] = []
         self.branches: dict[str, tuple[int, int]] = {}  # the branch that opened the slot of each buffer
         self.kept: dict[str, Kept] = {}  # slots that were opened with an argument
+        self.literal: Callable[[Tuple], Array] | None = None  # how a literal list becomes an array: the builder tells
         self.mutations = 0  # counts writes to memory that an earlier, still lazy value may read
         self.span = Span("<unknown>", 0, 0, 0, 0)
 

@@ -44,7 +44,7 @@ from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import If, Node, Stmt
-from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, join, type_of_value
+from weft.ir.types import BOOL, FLOAT, I64, INT, PYBOOL, DType, ScalarType, join, type_of_value
 
 BINARY = {
     ast.Add: "add",
@@ -346,11 +346,22 @@ class Expressions(Comparisons):
         elif not weak:
             for mine, other in ((a, b), (b, a)):
                 arrays.weak_int(mine, other.type, emitter)
+            if op in ("truediv", "floordiv", "mod"):
+                self._check_undecided(a, b)
         if weak and isinstance(a, Const) and isinstance(b, Const):
             folded = _fold_python(op, a.value, b.value)
             if folded is not None:
                 return Scalar(folded)
         return Scalar(emitter.derived(arith.binary(op, a, b, emitter.span)))
+
+    def _check_undecided(self, a: Expr, b: Expr) -> None:
+        """Python's floats refuse a divisor of 0, NumPy's do not: where only the data tells which it is, Python runs."""
+        sides = [side.type.weak or self.may_be_python(side) for side in (a, b)]
+        if not all(sides) or (isinstance(b, Const) and b.value != 0):
+            return
+        nonzero = Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL)
+        message = "a division by zero of a number that may be a Python float or a NumPy one"
+        self.emitter.check(nonzero, "RuntimeError", message)
 
     def _check_divisor(self, op: str, a: Expr, b: Expr) -> None:
         integral = a.type.dtype.kind in "bi" and b.type.dtype.kind in "bi"
@@ -580,7 +591,10 @@ class Expressions(Comparisons):
         """An index with literal lists in it, such as a[[1, 0]], as arrays."""
         if isinstance(key, Tuple) and key.is_list:
             return self.array_of(key, node)
-        if isinstance(key, Tuple) and any(isinstance(item, Tuple) and item.is_list for item in key.items):
+        if isinstance(key, Range):
+            lo, step = key.lo, key.step
+            return Array((self.trips(key),), I64, lambda at: arith.cast(ix.add(lo, ix.mul(step, at[0])), I64))
+        if isinstance(key, Tuple) and any(isinstance(item, (Tuple, Range)) for item in key.items):
             return replace(key, items=tuple(self._with_arrays(item, node) for item in key.items))
         return key
 
@@ -659,7 +673,7 @@ class Expressions(Comparisons):
                 return arrays.part_of(array, name, self.emitter)
             part = arrays.apply(name, [array], self.emitter)
             assert isinstance(part, Array)
-            return arrays.read_only(replace(part, origin=array.view.buffer if array.view is not None else None))
+            return part
         if name == "flat":
             return Flat(flat(array, self.emitter))
         if name == "mT" and array.rank >= 2:

@@ -151,6 +151,8 @@ class Results(Expressions):
                 raise self.unsupported(
                     node, "a result whose Python type depends on the data", "start from a float, such as 0.0"
                 )
+            if isinstance(value.expr, Read) and value.expr.buffer in self.emitter.boxed:
+                raise self.unsupported(node, "the return of an array of rank 0", "add [()]")
             buffer = self.emitter.declare("result", value.type)
             self.emitter.assign((), buffer.name, (), value.expr)
             return ScalarOut(buffer.name)

@@ -236,14 +236,12 @@ def at_least(array: Array, rank: int) -> Array:
     return arrays.remap(replace(array, type=array.type.strong), shape, lambda at: at[front : front + own])
 
 
-@native(np.column_stack, parameters="tup", ranks=(0, 1, 2))
+@native(np.column_stack, parameters="tup", ranks=(1, 2))
 def _column_stack(call: Bound) -> Value:
-    columns = [
-        arrays.remap(part, (*part.shape, ONE), lambda at: at[:1]) if part.rank == 1 else part
-        for part in _sequence(call, "tup")
-    ]
-    if any(part.rank != 2 for part in columns):
-        raise Unsupported(call.builder.emitter.span, "np.column_stack of arrays that are not vectors or matrices")
+    parts = [at_least(part, 1) for part in _sequence(call, "tup")]
+    columns = [arrays.remap(p, (*p.shape, ONE), lambda at: at[:1]) if p.rank == 1 else p for p in parts]
+    if len({part.rank for part in columns}) != 1:
+        raise Unsupported(call.builder.emitter.span, "np.column_stack of nothing, or of arrays of different ranks")
     return joined(columns, 1, call.builder.emitter)
 
 

@@ -241,7 +241,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None) -> Any:
     return np.histogram(a, bins, range)[1]
 
 
-@composed(np.histogram2d, kinds="iuf")
+@composed(np.histogram2d, kinds="iuf", only={"x": "not empty"})
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
 ) -> Any:

@@ -250,6 +250,11 @@ def _resize(call: Bound) -> Value:
     source = arrays.evaluated(flattened(array, emitter), emitter)
     shape = shape_of(call.need("new_shape"), emitter)
     count = source.shape[0]
+    empty = [extent for extent in array.shape if emitter.sample_value(emitter.resolve(extent)) == 0]
+    if empty:
+        emitter.same_size(empty[0], ZERO, "RuntimeError", "")
+        zero = arith.cast(ZERO, array.type.strong)
+        return arrays.materialise(Array(shape, array.type.strong, lambda _: zero), emitter, "resized")
     if not all(emitter.assure(ix.sub(extent, ONE), "RuntimeError") for extent in array.shape):
         raise Unsupported(emitter.span, "np.resize of an array that may be empty")
 

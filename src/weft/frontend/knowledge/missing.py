@@ -30,12 +30,12 @@ def nanprod(
     return np.prod(present, axis=axis, dtype=dtype, out=out, keepdims=keepdims, initial=initial, where=where)
 
 
-@composed(np.nanmax, ranks=ARRAYS)
+@composed(np.nanmax, ranks=ARRAYS, kinds="biuf")
 def nanmax(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     return np.fmax.reduce(a, axis=axis, out=out, keepdims=keepdims)
 
 
-@composed(np.nanmin, ranks=ARRAYS)
+@composed(np.nanmin, ranks=ARRAYS, kinds="biuf")
 def nanmin(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
     return np.fmin.reduce(a, axis=axis, out=out, keepdims=keepdims)
 

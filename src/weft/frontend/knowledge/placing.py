@@ -49,12 +49,22 @@ def _putmask(call: Bound) -> Value:
     emitter = call.builder.emitter
     target, mask = _target(call, "a"), masks.truths(operand(call, "mask"))
     _same_shape(target, mask, emitter, "putmask: mask and data must be the same size")
-    values = operand(call, "values")
-    arrays.check_in_place(values.type, target.type, emitter)
+    values = _castable(call, "values", target)
     if values.rank:
         values = _cyclic(flattened(_apart(values, target, emitter), emitter), target, emitter)
     masks.select(Mask(target, mask), values, emitter)
     return Object(None)
+
+
+def _castable(call: Bound, name: str, target: Array) -> Array:
+    """Values that NumPy converts to the type of the target: Python's own any, arrays only if nothing can get lost."""
+    values = operand(call, name)
+    given = call.need(name)
+    if isinstance(given, Tuple) or (isinstance(given, Scalar) and given.type.weak):
+        arrays.check_in_place(values.type, target.type, call.builder.emitter)
+    elif not np.can_cast(values.type.dtype.numpy, target.type.dtype.numpy, "safe"):
+        raise Unsupported(call.builder.emitter.span, f"TypeError: {call.name}() cannot cast {values.type} safely")
+    return values
 
 
 def _cyclic(values: Array, target: Array, emitter: Emitter) -> Array:
@@ -80,7 +90,7 @@ def _place(call: Bound) -> Value:
     target, mask = _target(call, "arr"), masks.truths(operand(call, "mask"))
     _same_shape(target, mask, emitter, "place: mask and data must be the same size")
     mask = _apart(mask, target, emitter)
-    values = _apart(flattened(operand(call, "vals"), emitter), target, emitter)
+    values = _apart(flattened(_castable(call, "vals", target), emitter), target, emitter)
     count = values.shape[0]
     if not emitter.assure(ix.sub(count, ONE), "RuntimeError"):
         none = Op("eq", (masks.counted(mask, emitter), ZERO), BOOL)

@@ -19,7 +19,7 @@ from weft.frontend.knowledge.shaping import permuted
 from weft.frontend.values import Array, Index, Iterable, Scalar, Slice, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
-from weft.ir.types import COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType
+from weft.ir.types import BOOL, COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType
 
 # --- axes -----------------------------------------------------------------------------------------------------------
 
@@ -245,7 +245,9 @@ _PYTHON = {"b": PYBOOL, "i": INT, "u": INT, "f": FLOAT, "c": COMPLEX}
 
 def _python_type(array: Array, emitter: Emitter) -> ScalarType:
     if array.type.dtype is DType.U64:
-        raise Unsupported(emitter.span, "integers of 64 bits without a sign as Python's own", "convert them to int64")
+        dims, at = emitter.domain(array.shape)
+        fits = Op("ge", (arith.cast(array.element(at), INT), ZERO), BOOL)
+        emitter.check(fits, "RuntimeError", "a Python integer of more than 63 bits", (), dims)
     return _PYTHON[array.type.dtype.kind]
 
 
@@ -292,14 +294,3 @@ def _ndenumerate(call: Bound) -> Value:
         return Tuple((Tuple(tuple(Scalar(part) for part in at)), Scalar(array.element(at))))
 
     return Iterable(call.builder.emitter.stable(arrays.count(shape)), item)
-
-
-@native(np.nditer, parameters="op")
-def _nditer(call: Bound) -> Value:
-    """The elements in the order in which they lie in memory: known for a contiguous array."""
-    array = operand(call, "op")
-    if array.view is None or not layouts.is_contiguous(array, call.builder.emitter):
-        raise Unsupported(call.builder.emitter.span, "np.nditer over an array that is not contiguous", "use .flat")
-    shape = array.shape
-    trips = call.builder.emitter.stable(arrays.count(shape))
-    return Iterable(trips, lambda q: Scalar(array.element(arrays.unravelled(q, shape))))

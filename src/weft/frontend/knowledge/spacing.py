@@ -16,10 +16,10 @@ from weft.frontend.knowledge.shaping import permuted
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce
-from weft.ir.types import BOOL, F64, INT, ScalarType
+from weft.ir.types import BOOL, F64, INT, ScalarType, promote
 
 
-@native(np.linspace, parameters="start stop num endpoint retstep dtype axis")
+@native(np.linspace, parameters="start stop num endpoint retstep dtype axis", kinds="biuf")
 def _linspace(call: Bound) -> Value:
     emitter = call.builder.emitter
     ends = [operand(call, name) for name in ("start", "stop")]
@@ -31,28 +31,30 @@ def _linspace(call: Bound) -> Value:
     endpoint = constant_bool(call.get("endpoint"), emitter, True)
     axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter)
     axis = arrays.normalise_axes(axis, len(shape) + 1, emitter)[0]
-    start, stop = (_fixed(arrays.broadcast_to(end, shape), emitter) for end in ends)
-    parts = emitter.snapshot(arith.cast(ix.sub(length, ONE) if endpoint else length, F64), "parts")
+    real = promote(ends[0].type, ends[1].type)
+    real = F64 if real.weak or not real.dtype.is_float else real
+    start, stop = (_fixed(arrays.broadcast_to(end, shape), real, emitter) for end in ends)
+    parts = emitter.snapshot(arith.cast(ix.sub(length, ONE) if endpoint else length, real), "parts")
     points = _Points(start, stop, length, parts, endpoint, emitter)
-    of = dtype_of(call, F64)
+    of = dtype_of(call, real)
     line = arrays.materialise(
         Array((length, *shape), of, lambda at: points.element(at, of), cost=3), emitter, "linspace"
     )
     result = permuted(line, (*range(1, axis + 1), 0, *range(axis + 1, line.rank)))
     if not constant_bool(call.get("retstep"), emitter):
         return result
-    missing = Const(float("nan"), F64)
-    some = Op("gt", (parts, Const(0.0, F64)), BOOL)
-    step = Array(shape, F64, lambda at: Op("select", (some, points.step(at), missing), F64), cost=1)
+    missing = Const(float("nan"), real)
+    some = Op("gt", (parts, Const(0.0, real)), BOOL)
+    step = Array(shape, real, lambda at: Op("select", (some, points.step(at), missing), real), cost=1)
     return Tuple((result, step if shape else Scalar(emitter.snapshot(step.element(()), "step"))))
 
 
-def _fixed(end: Array, emitter: Emitter) -> Array:
+def _fixed(end: Array, of: ScalarType, emitter: Emitter) -> Array:
     """An end as floats that stay what they are."""
     if end.rank:
-        return arrays.evaluated(Array(end.shape, F64, lambda at: arith.cast(end.element(at), F64), cost=1), emitter)
-    value = emitter.snapshot(arith.cast(end.element(()), F64), "point")
-    return Array((), F64, lambda _: value)
+        return arrays.evaluated(Array(end.shape, of, lambda at: arith.cast(end.element(at), of), cost=1), emitter)
+    value = emitter.snapshot(arith.cast(end.element(()), of), "point")
+    return Array((), of, lambda _: value)
 
 
 class _Points:
@@ -61,36 +63,36 @@ class _Points:
     def __init__(
         self, start: Array, stop: Array, length: Expr, parts: Expr, endpoint: bool, emitter: Emitter
     ) -> None:
-        self.start, self.stop, self.length, self.endpoint = start, stop, length, endpoint
-        self.parts = Op("maximum", (parts, Const(1.0, F64)), F64)
+        self.start, self.stop, self.length, self.endpoint, self.type = start, stop, length, endpoint, parts.type
+        self.parts = Op("maximum", (parts, Const(1.0, self.type)), self.type)
         self._width = self._step = None
         if not start.rank:
             self._width = emitter.snapshot(self.width(()), "width")
             self._step = emitter.snapshot(self.step(()), "step")
         dims, at = emitter.domain(start.shape)
-        vanishes = Op("eq", (self.step(at), Const(0.0, F64)), BOOL)
+        vanishes = Op("eq", (self.step(at), Const(0.0, self.type)), BOOL)
         self.vanishing = emitter.snapshot(Reduce("or", dims, vanishes, emitter.span) if dims else vanishes, "vanishing")
 
     _width: Expr | None
     _step: Expr | None
 
     def width(self, at: Index) -> Expr:
-        return self._width or Op("sub", (self.stop.element(at), self.start.element(at)), F64)
+        return self._width or Op("sub", (self.stop.element(at), self.start.element(at)), self.type)
 
     def step(self, at: Index) -> Expr:
-        return self._step or Op("truediv", (self.width(at), self.parts), F64)
+        return self._step or Op("truediv", (self.width(at), self.parts), self.type)
 
     def element(self, at: Index, of: ScalarType) -> Expr:
         place, rest = at[0], at[1:]
-        number = arith.cast(place, F64)
-        divided = Op("mul", (Op("truediv", (number, self.parts), F64), self.width(rest)), F64)
-        times = Op("select", (self.vanishing, divided, Op("mul", (number, self.step(rest)), F64)), F64)
-        value: Expr = Op("add", (times, self.start.element(rest)), F64)
+        number = arith.cast(place, self.type)
+        divided = Op("mul", (Op("truediv", (number, self.parts), self.type), self.width(rest)), self.type)
+        times = Op("select", (self.vanishing, divided, Op("mul", (number, self.step(rest)), self.type)), self.type)
+        value: Expr = Op("add", (times, self.start.element(rest)), self.type)
         if self.endpoint:
             last = Op("and", (Op("eq", (place, ix.sub(self.length, ONE)), BOOL), Op("gt", (place, ZERO), BOOL)), BOOL)
-            value = Op("select", (last, self.stop.element(rest), value), F64)
+            value = Op("select", (last, self.stop.element(rest), value), self.type)
         if of.dtype.is_integer:
-            value = Op("floor", (value,), F64)
+            value = Op("floor", (value,), self.type)
         return arith.cast(value, of)
 
 

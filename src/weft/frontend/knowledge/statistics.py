@@ -146,7 +146,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
     return np.unique(np.concatenate((_line(ar1), _line(ar2))))
 
 
-@composed(np.intersect1d)
+@composed(np.intersect1d, kinds="biuf")
 def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: Any = False) -> Any:
     first, second = _line(ar1), _line(ar2)
     if not return_indices:
