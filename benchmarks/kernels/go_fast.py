@@ -2,7 +2,7 @@
 
 import numpy as np
 
-SIZES = {"tiny": (7,), "S": (2500,), "M": (7000,), "L": (12_000,)}
+SIZES = {"tiny": (7,), "S": (2500,), "M": (7000,), "L": (16_000,)}
 
 
 def initialise(size):

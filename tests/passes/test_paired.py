@@ -66,9 +66,7 @@ def is_joined(program: Program) -> bool:
 
 @pytest.mark.parametrize("function", [both_ways, apart, added])
 @pytest.mark.parametrize(("n", "m"), [(257, 3), (300, 7), (12, 5)])
-def test_one_pass_gives_the_same(
-    function: Callable[..., Any], n: int, m: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_pass_gives_the_same(function: Callable[..., Any], n: int, m: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paired, "LEAST_BYTES", 0.0)
     given = arguments(function, n, m)
     _, joined = stages(function, given)

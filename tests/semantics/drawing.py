@@ -90,7 +90,7 @@ class Case:
         kinds = {
             np.asarray(sample.value).dtype.kind
             for name, sample in self.samples.items()
-            if name in taken and isinstance(sample.value, np.ndarray | np.generic)
+            if name in taken and isinstance(sample.value, np.ndarray | np.generic | complex)
         }
         if self.first_rank == 0 and "axis" in self.passed:
             return False  # NumPy lets numbers have an axis 0

@@ -52,7 +52,7 @@ GROWING = {
     "append": "y = np.zeros(0)\nfor i in range(n):\n    y = np.append(y, x[i] * i)\nreturn y",
     "fibonacci": "y = np.ones(2)\nwhile y[-1] < n * 10:\n    y = np.append(y, y[-1] + y[-2])\nreturn y",
     "tile": "for i in range(n):\n    x = np.repeat(x, 2)[:-1]\nreturn x",
-    "either": "for i in range(4):\n    if i > n:\n        x = x[1:]\n    else:\n        x = np.append(x, i)\nreturn x",
+    "either": "for i in range(4):\n    if i > n:\n        x = -x[1:]\n    else:\n        x = np.append(x, i)\nreturn x",
     "nested": "for i in range(n):\n    for j in range(i):\n        x = np.append(x, j)\n    x = x[1:] + 0\nreturn x",
 }
 

@@ -154,7 +154,8 @@ def test_quantiles(dtype: str) -> None:
     expressions = [f"np.median(a{rest})" for rest in (*arguments, ", keepdims=True")]
     expressions += [f"np.percentile(a, 30{rest})" for rest in arguments]
     expressions += [f"np.quantile(a, [0.1, 0.5, 1.0]{rest})" for rest in arguments]
-    expressions += ["np.nanpercentile(a, 40.0, axis=0)", "np.nanquantile(a, [0.25, 0.75], axis=2)"]
+    if np.dtype(dtype).kind == "f":
+        expressions += ["np.nanpercentile(a, 40.0, axis=0)", "np.nanquantile(a, [0.25, 0.75], axis=2)"]
     check_batch(expressions, made(ordinary(dtype, (3, 4, 5))), 1e-6)
 
 

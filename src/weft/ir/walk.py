@@ -26,6 +26,7 @@ from weft.ir.program import (
     Return,
     Stmt,
     TupleOut,
+    ViewOut,
     While,
 )
 from weft.ir.routines import ROUTINES
@@ -424,6 +425,8 @@ def fresh(name: str, taken: set[str]) -> str:
 def names_of(program: Program) -> set[str]:
     """Every name in use: buffers, symbols, dimensions."""
     taken = {buffer.name for buffer in program.buffers} | {symbol.name for symbol in program.symbols}
+    for result in program.results:
+        taken |= {name for leaf in leaves(result) if isinstance(leaf, ViewOut) for name in dim_vars(leaf.dims)}
     for node in walk(program.body + program.guards):
         taken |= set(dim_vars(node_domain(node)))
         for expr in node_exprs(node):

@@ -168,6 +168,8 @@ def _register_rounding(name: str, op: str) -> None:
             return Scalar(as_int(expr))
         if expr.type.dtype.is_complex:
             raise Unsupported(call.builder.emitter.span, f"TypeError: {call.name}() of a complex number")
+        if name == "trunc" and not hasattr(expr.type.dtype.numpy.type, "__trunc__"):
+            raise Unsupported(call.builder.emitter.span, f"TypeError: {call.name}() of {expr.type}")
         return Scalar(checked_int(call, Op(op, (expr,), expr.type), name))
 
 
@@ -444,6 +446,8 @@ def polar(z: Any) -> Any:
 
 @composed(cmath.rect, name="cmath.rect")
 def rect(r: Any, phi: Any) -> Any:
+    if phi == 0.0 and r != r:
+        return complex(r, phi)
     return complex(r * math.cos(phi), r * math.sin(phi))
 
 

@@ -502,7 +502,8 @@ def _register_type(kind: type) -> None:
         return
     of = ScalarType(dtype)
 
-    @native(kind, parameters="x", name=f"np.{kind.__name__}")
+    # The imaginary part is lost with a warning.
+    @native(kind, parameters="x", name=f"np.{kind.__name__}", kinds="biufc" if of.dtype.is_complex else "biuf")
     def build(call: Bound) -> Value:
         if "x" not in call.given:
             return Scalar(arith.cast(Const(0, INT), of))

@@ -263,7 +263,7 @@ def _tolist(call: Bound) -> Value:
     return arrays.materialise(made, emitter, "list")
 
 
-@native(parameters="a *args", method="item")
+@native(parameters="a *args", method="item", only={"a": "no uint64"})
 def _item(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = operand(call, "a")

@@ -368,8 +368,8 @@ def _position(op: str, function: object) -> None:
     def build(call: Bound) -> Value:
         array = operand(call)
         axes, keepdims = axes_of(call, array)
-        if len(axes) != 1 and call.get("axis") is not None:
-            raise Unsupported(call.builder.emitter.span, f"{op} along several axes")
+        if isinstance(constant_axis(call.get("axis"), call.builder.emitter), tuple):
+            raise Unsupported(call.builder.emitter.span, f"TypeError: {op} along several axes")
         if array.view is None and not is_repeatable(array.element(tuple(Var(f"?{k}") for k in range(array.rank)))):
             # The place of the best value is looked for by comparing with it: both must come from one computation.
             array = arrays.materialise(array, call.builder.emitter)

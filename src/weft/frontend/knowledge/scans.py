@@ -377,11 +377,11 @@ def _interp_periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:
     if period == 0:
         raise ValueError("period must be a non-zero value")
     length = abs(period)
-    places = np.asarray(xp) % length
+    places = np.asarray(xp, dtype=np.float64) % length
     order = np.argsort(places)
     places, values = places[order], np.asarray(fp)[order]
     places = np.concatenate((places[-1:] - length, places, places[:1] + length))
-    return np.interp(x % length, places, np.concatenate((values[-1:], values, values[:1])))
+    return np.interp(np.float64(x) % length, places, np.concatenate((values[-1:], values, values[:1])))
 
 
 def _between(

@@ -333,7 +333,7 @@ def _side(call: Bound) -> bool:
     return bool(side == "right")
 
 
-@native(np.searchsorted, parameters="a v side sorter", method="searchsorted")
+@native(np.searchsorted, parameters="a v side sorter", method="searchsorted", kinds="biuf")
 def _searchsorted(call: Bound) -> Value:
     emitter = call.builder.emitter
     array, values = (_refuse_complex(operand(call, name), call) for name in ("a", "v"))
@@ -419,7 +419,7 @@ def _isin(call: Bound) -> Value:
 # --- unique ---------------------------------------------------------------------------------------------------------
 
 
-@native(np.unique, parameters="ar return_index return_inverse return_counts")
+@native(np.unique, parameters="ar return_index return_inverse return_counts", kinds="biuf")
 def _unique(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = _refuse_complex(operand(call, "ar"), call)

@@ -57,6 +57,8 @@ def cov(m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any 
     dtype = np.result_type(m, np.float64) if y is None else np.result_type(m, y, np.float64)
     x = _variables(m, rowvar).astype(dtype)
     if y is not None:
+        if not rowvar and np.ndim(y) > 1:
+            at_least(y.shape[0], 2)  # NumPy leaves a single row as it is
         x = np.concatenate((x, _variables(np.asarray(y), rowvar).astype(dtype)))
     # NumPy drops axes of extent one from the result.
     at_least(x.shape[0], 2)
@@ -141,7 +143,7 @@ def _line(values: Any) -> Any:
 # --- sets -----------------------------------------------------------------------------------------------------------
 
 
-@composed(np.union1d)
+@composed(np.union1d, kinds="biuf")
 def union1d(ar1: Any, ar2: Any) -> Any:
     return np.unique(np.concatenate((_line(ar1), _line(ar2))))
 
@@ -174,7 +176,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
     return own[np.isin(own, _line(ar2), invert=True)]
 
 
-@composed(np.setxor1d)
+@composed(np.setxor1d, kinds="biuf")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
     first, second = _line(ar1), _line(ar2)
     if not assume_unique:
@@ -200,7 +202,7 @@ def polyval(p: Any, x: Any) -> Any:
     return value
 
 
-@composed(np.polyder)
+@composed(np.polyder, only={"p": "not empty"})
 def polyder(p: Any, m: Any = 1) -> Any:
     p = np.asarray(p)
     if m < 0:

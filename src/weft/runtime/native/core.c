@@ -62,6 +62,10 @@ PyObject *weft_core_start(PyObject *capsule, PyObject *number, PyObject *list, P
     numpy.zeros = (array_with_shape)table[183];
     numpy.empty = (array_with_shape)table[184];
     numpy.set_base = (set_base_object)table[282];
+    numpy.set_handler = (set_data_handler)table[304];
+    numpy.handler = PyCapsule_New(&result_handler, "mem_handler", NULL);
+    if (numpy.handler == NULL)
+        return NULL;
     if (!layout_agrees(number, list, array)) {
         PyErr_SetString(PyExc_RuntimeError, "objects of this interpreter are laid out in another way than the core expects");
         return NULL;

@@ -1,8 +1,9 @@
-/* Scratch memory for kernels: 64-byte aligned blocks that are kept for the next call.
+/* Memory for kernels and for their large results: 64-byte aligned blocks that are kept for the next call.
 
    In: sizes in bytes, from any thread. Out: blocks that are at least that long. Fresh pages cost a fault each, which for a
    temporary array can exceed the arithmetic on it; so released blocks stay in a list bounded in bytes and in number, and
-   the smallest one that fits without wasting half of itself is given out again. */
+   the smallest one that fits without much waste is given out again. The system may take back the pages of large blocks
+   in the list whenever it is short of memory. */
 
 #include "runtime.h"
 
@@ -12,7 +13,8 @@
 #endif
 
 #define SCRATCH_ALIGNMENT 64
-#define SCRATCH_LIMIT ((int64_t)256 << 20)
+#define SCRATCH_LIMIT ((int64_t)512 << 20)
+#define SCRATCH_LARGE ((int64_t)16 << 20)
 #define SCRATCH_BLOCKS 64
 #define HUGE_PAGE ((int64_t)2 << 20)
 
@@ -38,6 +40,9 @@ static scratch_head *scratch_forget(int index)
     return head;
 }
 
+/* The most that a kept block may have for a request: half of a small one may be wasted, little of a large one. */
+static int64_t scratch_fit(int64_t size) { return size < SCRATCH_LARGE ? 2 * size : size + size / 8; }
+
 static void *rt_alloc(int64_t bytes)
 {
     if (bytes < 0 || bytes > INT64_MAX / 2)
@@ -49,7 +54,7 @@ static void *rt_alloc(int64_t bytes)
     int best = -1;
     for (int i = 0; i < scratch.count; i++) {
         int64_t kept = scratch.kept[i]->bytes;
-        if (kept >= size && kept <= 2 * size && (best < 0 || kept < scratch.kept[best]->bytes))
+        if (kept >= size && kept <= scratch_fit(size) && (best < 0 || kept < scratch.kept[best]->bytes))
             best = i;
     }
     if (best >= 0)
@@ -81,6 +86,13 @@ static void rt_release(void *block)
         free(head->start);
         return;
     }
+#if defined(__linux__) && defined(MADV_FREE)
+    if (head->bytes >= SCRATCH_LARGE) {
+        uintptr_t first = ((uintptr_t)block + 4095) & ~(uintptr_t)4095;
+        uintptr_t end = ((uintptr_t)block + (uintptr_t)head->bytes) & ~(uintptr_t)4095;
+        madvise((void *)first, end - first, MADV_FREE);
+    }
+#endif
     scratch_head *dropped[SCRATCH_BLOCKS];
     int drop = 0;
     pthread_mutex_lock(&scratch.lock);
@@ -92,6 +104,46 @@ static void rt_release(void *block)
     while (drop > 0)
         free(dropped[--drop]->start);
 }
+
+/* --- results: NumPy's way to allocate the data of an array elsewhere --- */
+
+static void *result_malloc(void *unused, size_t bytes)
+{
+    (void)unused;
+    return bytes > INT64_MAX / 2 ? NULL : rt_alloc((int64_t)bytes);
+}
+
+static void *result_calloc(void *unused, size_t count, size_t size)
+{
+    if (size != 0 && count > (size_t)(INT64_MAX / 2) / size)
+        return NULL;
+    void *block = result_malloc(unused, count * size);
+    return block == NULL ? NULL : memset(block, 0, count * size);
+}
+
+static void result_free(void *unused, void *block, size_t bytes)
+{
+    (void)unused;
+    (void)bytes;
+    rt_release(block);
+}
+
+static void *result_realloc(void *unused, void *block, size_t bytes)
+{
+    void *moved = result_malloc(unused, bytes);
+    if (moved == NULL || block == NULL)
+        return moved;
+    size_t held = (size_t)((scratch_head *)((char *)block - SCRATCH_ALIGNMENT))->bytes;
+    memcpy(moved, block, held < bytes ? held : bytes);
+    rt_release(block);
+    return moved;
+}
+
+static DataHandler result_handler = {
+    .name = "weft",
+    .version = 1,
+    .allocator = {NULL, result_malloc, result_calloc, result_realloc, result_free},
+};
 
 /* How many bytes are kept for reuse now. */
 int64_t weft_scratch_kept(void)

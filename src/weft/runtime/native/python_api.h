@@ -170,6 +170,7 @@ double PyComplex_RealAsDouble(PyObject *);
 double PyComplex_ImagAsDouble(PyObject *);
 int PyArg_ParseTuple(PyObject *, const char *, ...);
 void *PyCapsule_GetPointer(PyObject *, const char *);
+PyObject *PyCapsule_New(void *, const char *, void (*)(PyObject *));
 
 /* The functions of NumPy's table, by their fixed index. */
 typedef PyObject *(*descriptor_from_type)(int);
@@ -178,6 +179,20 @@ typedef PyObject *(*array_with_shape)(int, const Py_ssize_t *, PyObject *, int);
 typedef PyObject *(*array_from_descriptor)(PyTypeObject *, PyObject *, int, const Py_ssize_t *, const Py_ssize_t *, void *,
                                            int, PyObject *);
 typedef int (*set_base_object)(PyObject *, PyObject *);
+typedef PyObject *(*set_data_handler)(PyObject *);
+
+/* How NumPy is told to allocate the data of the arrays it makes (PyDataMem_Handler). */
+typedef struct {
+    char name[127];
+    uint8_t version;
+    struct {
+        void *context;
+        void *(*malloc)(void *context, size_t size);
+        void *(*calloc)(void *context, size_t count, size_t size);
+        void *(*realloc)(void *context, void *block, size_t size);
+        void (*free)(void *context, void *block, size_t size);
+    } allocator;
+} DataHandler;
 
 static struct {
     PyTypeObject *array_type;
@@ -186,6 +201,8 @@ static struct {
     array_with_shape zeros, empty;
     array_from_descriptor from_descriptor;
     set_base_object set_base;
+    set_data_handler set_handler;
+    PyObject *handler; /* the core's own, or NULL: then large results come from NumPy's memory, too */
 } numpy;
 
 static inline int is_exact(const PyObject *value, const PyTypeObject *type) { return value->type == type; }

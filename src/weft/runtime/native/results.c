@@ -5,6 +5,33 @@
 
 #include "version.h"
 
+/* Results from so many elements on live in memory that the core keeps for the next one when they are gone. */
+#define LARGE_RESULT ((int64_t)1 << 21)
+
+static PyObject *empty_array(int rank, const Py_ssize_t *shape, PyObject *descriptor)
+{
+    int64_t elements = 1;
+    for (int axis = 0; axis < rank && elements < LARGE_RESULT; axis++)
+        elements *= shape[axis] > LARGE_RESULT ? LARGE_RESULT : shape[axis];
+    PyObject *before = elements < LARGE_RESULT ? NULL : numpy.set_handler(numpy.handler);
+    if (before == NULL) {
+        if (elements >= LARGE_RESULT)
+            PyErr_Clear();
+        return numpy.empty(rank, shape, descriptor, 0);
+    }
+    PyObject *array = numpy.empty(rank, shape, descriptor, 0);
+    PyObject *error[3];
+    PyErr_Fetch(&error[0], &error[1], &error[2]);
+    PyObject *own = numpy.set_handler(before);
+    if (own == NULL)
+        PyErr_Clear();
+    else
+        Py_DecRef(own);
+    Py_DecRef(before);
+    PyErr_Restore(error[0], error[1], error[2]);
+    return array;
+}
+
 /* Called with or without the interpreter lock. What NumPy raised waits in the frame: it says more than "out of memory". */
 static void *rt_new_array(int64_t *w, int64_t slot, int64_t typenum, int64_t rank, const int64_t *shape, int64_t zero)
 {
@@ -21,7 +48,8 @@ static void *rt_new_array(int64_t *w, int64_t slot, int64_t typenum, int64_t ran
     PyObject *descriptor = numpy.descriptor((int)typenum);
     PyObject *array = NULL;
     if (descriptor != NULL)
-        array = (zero ? numpy.zeros : numpy.empty)((int)rank, (const Py_ssize_t *)shape, descriptor, 0);
+        array = zero ? numpy.zeros((int)rank, (const Py_ssize_t *)shape, descriptor, 0)
+                     : empty_array((int)rank, (const Py_ssize_t *)shape, descriptor);
     if (array != NULL) {
         w[slot] = (int64_t)(uintptr_t)array;
         data = ((ArrayHead *)array)->data;
