@@ -63,6 +63,7 @@ class Emitter:
     expressions: Expressions
     frame: Frame
     line: tuple[str, int] = ("", 0)
+    crowded: bool = False  # a loop around the current place calls a library that has threads of its own
     depth: int = 0  # loops around the current place, in this function
     lockstep: bool = False  # inside a VECTOR loop: nothing may be counted, nobody can be asked
     #: Accumulators of the current loop by minimum or maximum, each with the variable that tells a NaN was seen.

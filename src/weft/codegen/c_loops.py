@@ -32,6 +32,7 @@ from weft.ir.program import (
     Stmt,
     While,
 )
+from weft.ir.routines import ROUTINES
 from weft.ir.types import INT
 from weft.ir.walk import node_exprs, reads, walk
 
@@ -58,6 +59,15 @@ def _jumps(block: C.CBlock) -> bool:
 def _exits(block: Block) -> bool:
     """Whether a Break, a Return or a failing Check can leave the loop that has this body."""
     return any(isinstance(node, (Break, Return, Check, Alloc)) for node in walk(block))
+
+
+def calls_library(block: Block) -> bool:
+    """Whether a library that has threads of its own is called: they stay awake for a while, on the same cores."""
+    return any(
+        (isinstance(node, Call) and node.routine not in ("dot", "ger"))
+        or (isinstance(node, Library) and "linalg" in ROUTINES[node.routine].module)
+        for node in walk(block)
+    )
 
 
 def has_loop(block: Block) -> bool:
@@ -145,7 +155,9 @@ class Loops(Memory):
         if loop.kind is LoopKind.VECTOR and not self.unit.strict and self._reducible(loop):
             self._reducing(loop, path, out)
             return out if len(out) == 1 else self._scoped(out)
+        crowded, self.crowded = self.crowded, self.crowded or calls_library(loop.body)
         body = self._body(loop, path)
+        self.crowded = crowded
         if loop.kind is LoopKind.VECTOR:
             self._ticked(loop.dim, body, out, self.simd(loop, body))
         elif loop.kind is LoopKind.PARALLEL and not has_loop(loop.body):
@@ -324,10 +336,12 @@ class Loops(Memory):
     def _while(self, node: While, path: Path) -> list[C.CStmt]:
         simple = all(isinstance(inner, Stmt) and not inner.domain for inner in (*node.prelude, *node.body))
         self.depth += 1
+        crowded, self.crowded = self.crowded, self.crowded or calls_library(node.body)
         prelude = self.block(node.prelude, (*path, 0))
         stop = C.IfElse(C.Prefix("!", self.expressions.value(node.condition)), (C.Jump("break"),))
         body = self.block(node.body, (*path, 1))
         self.depth -= 1
+        self.crowded = crowded
         head: list[C.CStmt] = [self._tick(C.Number("1")), *self.poll()]
         if OVERFLOW in C.free_names((*prelude, stop, *body)):
             # A number that wrapped might keep the loop going for ever.

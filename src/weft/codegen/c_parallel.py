@@ -20,6 +20,8 @@ from weft.ir.program import Loop
 
 #: Pieces handed out for each thread, so that uneven iterations even out.
 TASKS_PER_THREAD = 2
+#: How much more work a region must have beside calls of a library whose threads wait on the same cores.
+_CROWDED = 20
 REGION_TICKS = 1 << 16
 
 
@@ -58,7 +60,8 @@ class Parallel(Loops):
         address = C.Prefix("&", C.Name(context))
         worth: list[C.CExpr] = [C.Infix(">", count, C.Number("1"))]
         if loop.work is not None:
-            worth.insert(0, C.Infix(">", self.expressions.estimate(loop.work), C.Number(f"{PARALLEL_CYCLES}.0")))
+            least = PARALLEL_CYCLES * (_CROWDED if self.crowded else 1)
+            worth.insert(0, C.Infix(">", self.expressions.estimate(loop.work), C.Number(f"{least}.0")))
         condition = C.all_of(worth)
         assert condition is not None
         available = C.Ternary(condition, C.through(RT, "threads"), C.Number("1"))
