@@ -62,13 +62,13 @@ def test_unknown_syntax_is_named_with_its_line(name: str) -> None:
 
 
 def test_caret_stands_under_the_construct() -> None:
-    source = lines("a", "b = a + 1", "c = b * np.vectorize(a)", "return c")
+    source = lines("a", "b = a + 1", "c = b * open(a)", "return c")
     error = _refuse(source, np.ones(3))
     rows = str(error).splitlines()
-    position = next(i for i, row in enumerate(rows) if "np.vectorize(a)" in row and "|" in row)
+    position = next(i for i, row in enumerate(rows) if "open(a)" in row and "|" in row)
     code, caret = rows[position], rows[position + 1]
     start = caret.index("^")
-    assert code[start : caret.rindex("^") + 1] in ("np.vectorize(a)", "np.vectorize")
+    assert code[start : caret.rindex("^") + 1] in ("open(a)", "open")
     assert error.span.line == 3
 
 
