@@ -84,7 +84,7 @@ def _problem(case: Case, backend: str = "python") -> str | None:
 def test_calls_of_an_entry(name: str) -> None:
     """Each call by itself, in the Python back end: the entry and the passes, without a compiler."""
     found = []
-    drawn = _cases(name, MORE or (BREADTH // 4 if _is_one_of_many(name) else BREADTH))
+    drawn = _cases(name, MORE or (BREADTH // 6 if _is_one_of_many(name) else BREADTH))
     for case in drawn:
         why = _problem(case)
         if why is not None:

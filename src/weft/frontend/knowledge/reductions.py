@@ -243,8 +243,8 @@ def variance(call: Bound) -> Value:
     axes, keepdims = axes_of(call, array)
     of = wanted_type(call, mean_type(array.type))
     _check_mean_type(call, array, of)
-    if of.dtype.is_complex and not array.type.dtype.is_complex:
-        raise Unsupported(emitter.span, f"{call.name}() of real numbers with a complex dtype")
+    if of.dtype.is_complex and (not array.type.dtype.is_complex or call.get("mean") is not None):
+        raise Unsupported(emitter.span, f"{call.name}() of real numbers with a complex dtype, or about a given mean")
     centre = as_plain(call.need("mean")) if call.get("mean") is not None else _centre(call, array, axes, of)
     deviation = elements(call, [array, centre], "sub")
     assert isinstance(deviation, Array)
@@ -308,25 +308,26 @@ def _less(call: Bound, count: Value, ddof: Scalar) -> Value:
     return arrays.elementwise([count], combine, call.builder.emitter)
 
 
+_MEAN = {"mean": "for real numbers"}
 _SPREAD = "a axis dtype out ddof keepdims where mean correction"
 
 
-@native(np.var, parameters=_SPREAD)
+@native(np.var, parameters=_SPREAD, only=_MEAN)
 def _var(call: Bound) -> Value:
     return _settle(call, variance(call))
 
 
-@native(parameters="a axis dtype out ddof keepdims where mean", method="var")
+@native(parameters="a axis dtype out ddof keepdims where mean", method="var", only=_MEAN)
 def _var_method(call: Bound) -> Value:
     return _settle(call, variance(call))
 
 
-@native(np.std, parameters=_SPREAD)
+@native(np.std, parameters=_SPREAD, only=_MEAN)
 def _std(call: Bound) -> Value:
     return _settle(call, elements(call, [variance(call)], "sqrt"))
 
 
-@native(parameters="a axis dtype out ddof keepdims where mean", method="std")
+@native(parameters="a axis dtype out ddof keepdims where mean", method="std", only=_MEAN)
 def _std_method(call: Bound) -> Value:
     return _settle(call, elements(call, [variance(call)], "sqrt"))
 
