@@ -125,3 +125,11 @@ def test_an_entry_knows_what_it_leaves_out() -> None:
     assert entry is None
     [row] = [row for row in TABLE if row.name == "np.array"]
     assert "subok" in row.uncovered and "dtype" in row.covered
+
+
+def test_functions_outside_of_the_table_are_black_boxes():
+    table = support.rows()
+    for name in ("np.random.default_rng", "numpy.random.default_rng", "scipy.special.erf"):
+        (row,) = support.find(name, table)
+        assert row.path == "black box"
+    assert not support.find("np.random.no_such", table)

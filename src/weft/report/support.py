@@ -7,6 +7,7 @@ from __future__ import annotations
 import builtins
 import cmath
 import difflib
+import importlib
 import inspect
 import math
 import sys
@@ -179,7 +180,26 @@ def find(name: str, table: list[Row]) -> list[Row]:
     for long, short in (("numpy.", "np."), ("np.ndarray.", "ndarray."), ("builtins.", "")):
         if wanted.startswith(long):
             wanted = short + wanted.removeprefix(long)
-    return [row for row in table if row.name == wanted or row.name.endswith("." + wanted)]
+    rows = [row for row in table if row.name == wanted or row.name.endswith("." + wanted)]
+    return rows or _elsewhere(wanted)
+
+
+def _elsewhere(name: str) -> list[Row]:
+    """A function of NumPy or SciPy that stands in no table (np.random.default_rng, scipy.special.erf): a black box."""
+    module, *parts = ("numpy." + name.removeprefix("np.") if name.startswith("np.") else name).split(".")
+    if module not in ("numpy", "scipy") or not parts:
+        return []
+    path = module
+    try:
+        found: Any = importlib.import_module(module)
+        for part in parts:
+            path += "." + part
+            if not hasattr(found, part):
+                importlib.import_module(path)
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return []
+    return [Row(name, name.rpartition(".")[0], "black box")] if callable(found) else []
 
 
 def suggestions(name: str, table: list[Row]) -> list[str]:
@@ -192,7 +212,8 @@ def suggestions(name: str, table: list[Row]) -> list[str]:
 def details(row: Row) -> list[str]:
     """A row in words, one fact a line."""
     if row.path == "black box":
-        where = "runs in Python" if row.family in ("", "math", "cmath") else "runs through NumPy in place"
+        library = "SciPy" if row.family.startswith("scipy") else "NumPy"
+        where = "runs in Python" if row.family in ("", "math", "cmath") else f"runs through {library} in place"
         return [f"{row.name}: black box: {where}; the rest of the function stays native"]
     lines = [f"{row.name}: {row.path}" + (f" (the same as {row.alias_of})" if row.alias_of else "")]
     if row.covered:
