@@ -118,7 +118,7 @@ def test_a_branch_in_a_branch_keeps_a_value_that_is_read_behind_it() -> None:
     """A scalar that dies with the outer branch is still alive behind the inner one: it was taken for zero there."""
     body = (
         "r = np.empty_like(a)", "for i in range(len(a)):", "    if a[i] < 0:", "        x = -a[i]", "    else:",
-        "        y = a[i] * 2.0", "        if a[i] > 1.0:", "            y = y + 100.0", "        x = y", "    r[i] = x",
-        "return r",
+        "        y = a[i] * 2.0", "        if a[i] > 1.0:", "            y = y + 100.0", "        x = y",
+        "    r[i] = x", "return r",
     )  # fmt: skip
     differential_source(lines("a", *body), made(np.array([-1.0, 0.5, 1.5, 2.5])))

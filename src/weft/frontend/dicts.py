@@ -226,7 +226,7 @@ class Dicts(Lists):
     def dict_method(self, base: Dict, name: str, args: list[Value], node: ast.AST) -> Value:
         run = getattr(self, f"_dict_{name}", None)
         only_sets = name in ("add", "discard", "remove")
-        if run is None or only_sets != base.is_set and name not in ("clear", "pop", "update"):
+        if run is None or (only_sets != base.is_set and name not in ("clear", "pop", "update")):
             raise self.unsupported(node, f"the method {name}", receiver=base)
         result: Value = run(base, args, node)
         return result

@@ -426,7 +426,7 @@ class Loops(Statements):
             self._loop_body(node.body, frame)
         emitter.span = span
         if walk.expr_buffers(items.trips) & self.written_by(block):
-            raise self.unsupported(node, "a loop over a list whose length changes in the loop", "loop over a copy of it")
+            raise self.unsupported(node, "a loop over a list whose length changes in the loop", "loop over a copy")
         emitter.emit(Loop(dim, tuple(block), span=span))
         self._settle(opened, node.body, trips)
         self._after_loop(before, opened)
