@@ -104,8 +104,11 @@ def test_interpolation_at_infinite_values_and_repeated_points() -> None:
 def test_updates_at_repeated_indices(dtype: str) -> None:
     index = np.array([0, 1, 1, -1, 0, 2])
     make = made(ordinary(dtype, 6), index, ordinary(dtype, 6, 2))
-    updates = ["np.add.at(a, i, v)", "np.subtract.at(a, (i,), 1)", "np.maximum.at(a, i[:2], v[:2])"]
-    check_statements("a, i, v", *updates, "np.multiply.at(a, 2, 2)", "np.minimum.at(a, v > 1, 0)", make=make)
+    # A Python int is an int64 here: with uint64 that makes float64, and the cast back is left to NumPy.
+    one, two, none = ("v[0]", "v[1]", "v[2]") if dtype == "uint64" else ("1", "2", "0")
+    updates = ["np.add.at(a, i, v)", f"np.subtract.at(a, (i,), {one})", "np.maximum.at(a, i[:2], v[:2])"]
+    more = [f"np.multiply.at(a, 2, {two})", f"np.minimum.at(a, v > 1, {none})"]
+    check_statements("a, i, v", *updates, *more, make=make)
 
 
 def test_updates_of_a_matrix_and_bad_indices() -> None:
