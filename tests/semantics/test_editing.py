@@ -105,7 +105,7 @@ def test_indices_as_values() -> None:
     check_statements("a", *body, make=made(A))
     check_statements("a", "n = (*a.shape, 2)", "b = np.zeros(n)", "x, *rest = n", "return b, rest[0], x", make=made(A))
     body = ["s = 0.0", "for i, j in np.ndindex(*a.shape):", "    s += a[i, j] * i", "return s"]
-    check_statements("a", *body, make=made(A))
+    check_statements("a", *body, make=made(A), tolerance=1e-14)
 
 
 def test_one_element_after_the_other() -> None:

@@ -76,6 +76,7 @@ def test_a_kernel_from_the_disk_finds_its_routines(tmp_path: Path, subprocess_en
         assert done.stdout.startswith("Singular matrix")
 
 
+@pytest.mark.native
 def test_a_module_built_ahead_finds_its_routines(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:
     (tmp_path / "heat.py").write_text(
         'import numpy as np\nfrom numpy.typing import NDArray\n\ndef f(a: "NDArray[np.float64]"):\n'
