@@ -23,7 +23,7 @@ from weft.frontend.liveness import Liveness
 from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source, load
-from weft.frontend.structs import Structs, is_simple_class
+from weft.frontend.structs import Structs, is_named_tuple, is_simple_class
 from weft.frontend.values import (
     Array,
     Closure,
@@ -88,6 +88,8 @@ class Calls(Structs):
         if entry is not None:
             self.calling = node
             return entry.call(self, args, kwargs)  # type: ignore[arg-type]
+        if is_named_tuple(thing):
+            return self.named_tuple(thing, args, kwargs, node)
         if is_simple_class(thing):
             return self.construct(thing, args, kwargs, node)
         plain = getattr(thing, "py_func", None)

@@ -1,7 +1,7 @@
 """List comprehensions and generators that a function folds at once.  In: the comprehension; out: loops.
 
     [e for x in it]                 -->  a buffer of as many items as there are trips
-    [e for x in it if c for y in x] -->  the items are counted, then computed into a buffer of that size
+    [e for x in it if c for y in x] -->  a list that grows as the loops run
     sum(e for x in it if c)         -->  def f(it): s = 0; for x in it: if c: s = s + e; return s      (called here)
 
 Loops over a tuple known at compile time are run through at compile time.
@@ -22,11 +22,10 @@ from weft.frontend.expressions import minus_one
 from weft.frontend.lists import layout_of
 from weft.frontend.loops import Loops
 from weft.frontend.values import Array, Iterable, Object, Scalar, Tuple, Value
-from weft.frontend.writing import counter
 from weft.ir import walk
 from weft.ir.expr import ZERO, Dim, Expr, Op, Read, Var
-from weft.ir.program import Alloc, Buffer, If, Layout, Loop, Role, Stmt
-from weft.ir.types import BOOL, INT, ScalarType, join
+from weft.ir.program import Alloc, If, Loop, Stmt
+from weft.ir.types import BOOL, ScalarType, join
 
 _Loops = Union[ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp]
 #: What a comprehension calls its first iterable, which is evaluated outside of it.
@@ -35,10 +34,6 @@ _ITERABLE, _TOTAL = "_iterable", "_total"
 
 class _Arrays(Exception):
     """The items of a sum are arrays."""
-
-
-class _Tuples(Exception):
-    """The items of a comprehension are tuples."""
 
 
 class Comprehensions(Loops):
@@ -63,7 +58,7 @@ class Comprehensions(Loops):
                 return Tuple(tuple(items), is_list=True)
             if len(node.generators) == 1 and not node.generators[0].ifs:
                 return self._list_buffer(node, node.generators[0], first, lists)
-            return self._counted_list(node, first)
+            return self._grown_list(node, first)
         finally:
             self.scope.values, self.scope.stale = saved, stale
 
@@ -116,7 +111,7 @@ class Comprehensions(Loops):
             elif isinstance(value, Tuple) and not lists:
                 value = self.array_of(value, node)
         if lists and isinstance(value, Tuple) and layout_of(value) is not None:
-            return self._records(node, iterable)
+            return self._grown_list(node, iterable)
         if isinstance(value, Scalar):
             buffer = emitter.allocate("list", value.type, (trips,))
             store = Stmt((), buffer.name, (Var(dim.var),), value.expr, None, emitter.span)
@@ -143,44 +138,15 @@ class Comprehensions(Loops):
 
     # --- several loops, conditions ----------------------------------------------------------------------------------
 
-    def _counted_list(self, node: ast.ListComp | ast.GeneratorExp, first: Value) -> Value:
-        emitter = self.emitter
-        count = counter(emitter, "count")
-        self._run(node, 0, first, count.advance)
-        length = emitter.snapshot(arith.cast(count.value, INT), "length")
-        place = counter(emitter, "place")
-        found: list[ScalarType] = []
-        tuples = False
-        with emitter.capture() as block:
+    def _grown_list(self, node: ast.ListComp | ast.GeneratorExp, first: Value) -> Value:
+        """The list grows as the loops run: conditions may change what they look at, so they are evaluated once."""
+        made = self.started("list", Tuple((), is_list=True), is_deque=False)
 
-            def put() -> None:
-                value = self.evaluate(node.elt)
-                if isinstance(value, Tuple) and layout_of(value) is not None:
-                    raise _Tuples
-                if isinstance(value, Array) and value.rank == 0:
-                    value = Scalar(value.element(()))
-                if not isinstance(value, Scalar):
-                    raise self.unsupported(node, "a list of these", "write it as a loop", item=value)
-                if found and found[0] != value.type:
-                    raise self.unsupported(node, "a list of different types", "keep one type in a list", item=value)
-                found.append(value.type)
-                emitter.assign((), name, (place.index,), value.expr)
-                place.advance()
+        def put() -> None:
+            self.list_method(made, "append", [self.evaluate(node.elt)], node)
 
-            name = emitter.fresh("list")
-            try:
-                self._run(node, 0, first, put)
-            except _Tuples:
-                found.clear()
-                tuples = True
-        if tuples:
-            return self._records(node, first)
-        if not found:
-            return Tuple((), is_list=True)
-        buffer = emitter.buffers[name] = Buffer(name, found[0], (length,), Role.LOCAL, Layout.C, emitter.span)
-        emitter.emit(Alloc(name, False, emitter.span))
-        emitter.blocks[-1].extend(block)
-        return arrays.of_buffer(buffer, is_list=True)
+        self._run(node, 0, first, put)
+        return made
 
     def _run(
         self, node: _Loops, level: int, first: Value | None, visit: Callable[[], None]
@@ -219,17 +185,6 @@ class Comprehensions(Loops):
         with emitter.capture() as block:
             self._conditions(node, level, tests[1:], visit)
         emitter.emit(If(arith.condition(truth.expr), tuple(block), (), emitter.span))
-
-    def _records(self, node: ast.ListComp | ast.GeneratorExp, first: Value) -> Value:
-        """[(a, b) for ...]: a list of tuples, which grows as the loops run."""
-        span = self.emitter.span
-        made = self.started(f"list{span.line}", Tuple((), is_list=True), is_deque=False)
-
-        def put() -> None:
-            self.list_method(made, "append", [self.evaluate(node.elt)], node)
-
-        self._run(node, 0, first, put)
-        return made
 
     def listed(self, value: Value) -> Value:
         """list(value)"""
@@ -381,7 +336,6 @@ class Comprehensions(Loops):
 
 def _fold(function: Any, generator: ast.GeneratorExp) -> ast.FunctionDef:
     """def f(_iterable): ... that folds a generator as `function` (sum, any, all) does."""
-    total = ast.Name(id=_TOTAL, ctx=ast.Load())
     if function is sum:
         text = f"{_TOTAL} = {_TOTAL} + _item"
         before, after = f"{_TOTAL} = 0", f"return {_TOTAL}"
@@ -389,7 +343,7 @@ def _fold(function: Any, generator: ast.GeneratorExp) -> ast.FunctionDef:
         wanted = function is any
         text = f"if {'' if wanted else 'not '}_item: return {wanted}"
         before, after = "", f"return {not wanted}"
-    body = _Place(total, generator.elt).visit(ast.parse(text)).body
+    body = _Place(generator.elt).visit(ast.parse(text)).body
     for index, part in reversed(list(enumerate(generator.generators))):
         for test in reversed(part.ifs):
             body = [ast.If(test=test, body=body, orelse=[])]
@@ -407,8 +361,7 @@ def _fold(function: Any, generator: ast.GeneratorExp) -> ast.FunctionDef:
 class _Place(ast.NodeTransformer):
     """Puts the generator's item where the text says `_item`."""
 
-    def __init__(self, total: ast.expr, item: ast.expr) -> None:
-        self.total = total
+    def __init__(self, item: ast.expr) -> None:
         self.item = item
 
     def visit_Name(self, node: ast.Name) -> ast.expr:

@@ -14,7 +14,7 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import ArraySlots, arrays_in
-from weft.frontend.values import Array, Dict, Flat, Object, Records, Scalar, Slice, Tuple, Value, describe
+from weft.frontend.values import Array, Dict, Flat, Object, Records, Scalar, Slice, Struct, Tuple, Value, describe
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Read, Var
 from weft.ir.index import affine
@@ -205,10 +205,10 @@ class Core(ArraySlots):
                     continue
                 if not any(_shows(array, buffer) for array in arrays_in(value)):
                     continue
-                if scope.bound_in.get(other) is self.emitter.blocks[-1]:
+                if scope.bound_in.get(other) is self.emitter.blocks[-1] and not isinstance(value, Struct):
                     scope.values[other] = self._parted(value, buffer, other)
                 else:
-                    scope.stale.add(other)  # a copy made here would exist on one path only
+                    scope.stale.add(other)  # a copy made here would exist on one path only, or not be the object's
             scope = scope.parent
 
     def _parted(self, value: Value, buffer: Buffer, name: str) -> Value:

@@ -10,21 +10,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from weft.frontend import arrays, tables
+from weft.frontend import tables
 from weft.frontend.emit import Restart
-from weft.frontend.lists import Lists, assembled, layout_of, numbers_of
+from weft.frontend.lists import Lists, assembled, layout_of, numbers_of, types_in
 from weft.frontend.tables import Hashed
-from weft.frontend.values import Array, Dict, ItemType, Iterable, Object, Scalar, Tuple, Value, View
+from weft.frontend.values import Array, Dict, ItemType, Iterable, Object, Scalar, Tuple, Value
 from weft.frontend.writing import loop, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Read
 from weft.ir.types import BOOL, INT, PYBOOL, ScalarType
-
-
-def types_in(layout: ItemType | None) -> list[ScalarType]:
-    """The types of the numbers of an item."""
-    if layout is None:
-        return []
-    return [of for part in layout for of in types_in(part)] if isinstance(layout, tuple) else [layout]
 
 
 class Dicts(Lists):
@@ -194,8 +187,8 @@ class Dicts(Lists):
         names = base.table.entries.data[:keys] if what == "keys" else base.table.entries.data[keys:-1]
         if what != "items" and isinstance(layout, ScalarType):
             name, of = names[0], layout
-            shown = View(name, lambda at: at)
-            return Array((length,), of, lambda at: Read(name, at, of), shown, is_list=True)
+            # Read at once: a name for it would have to follow what happens to the dict later.
+            return Array((length,), of, lambda at: Read(name, at, of), is_list=True, borrowed=True)
         key, item = base.key, base.item
 
         def entry(q: Expr) -> Value:
@@ -213,13 +206,7 @@ class Dicts(Lists):
         assert base.table is not None
         hashed = Hashed(self.emitter, base.table)
         hashed.compact()
-        count = hashed.entries.last()
-        found = []
-        for name in base.table.entries.data[:-1]:
-            of = self.emitter.buffers[name].type
-            column = Array((count,), of, lambda at, n=name, t=of: Read(n, at, t), is_list=True)  # type: ignore[misc]
-            found.append(arrays.materialise(column, self.emitter, "column"))
-        return found
+        return self.columns(hashed.entries, len(base.table.entries.data) - 1)
 
     # --- methods ----------------------------------------------------------------------------------------------------
 

@@ -11,26 +11,27 @@ buffers and its length, so a change is seen through both.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from weft.frontend import arith, arrays, growing
 from weft.frontend.core import Core
 from weft.frontend.emit import Restart
 from weft.frontend.growing import Cells
+from weft.frontend.scope import Scope
 from weft.frontend.values import Array, Growing, ItemType, Object, Records, Scalar, Tuple, Value, View
 from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
-from weft.ir.types import BOOL, INT, PYBOOL
+from weft.ir.types import BOOL, INT, PYBOOL, ScalarType
 
 _EXTRA_ROOM = 16
 #: Methods that change the length of a list.
 CHANGES_LENGTH = frozenset({"append", "extend", "pop", "insert", "clear", "remove", "appendleft", "popleft"})
-_HEAP_FUNCTIONS = frozenset({"heappush", "heappop", "heapify", "heappushpop", "heapreplace", "insort", "insort_left"})
+_HEAP_FUNCTIONS = frozenset({"heappush", "heappop", "heapify", "heapreplace", "insort", "insort_left", "insort_right"})
 
 
-def grown_names(body: Iterable[ast.stmt]) -> frozenset[str]:
+def grown_names(body: Sequence[ast.stmt]) -> frozenset[str]:
     """Names of lists that a function makes longer or shorter, or gives to a function that does."""
     found: set[str] = set()
     for statement in body:
@@ -50,6 +51,22 @@ def grown_names(body: Iterable[ast.stmt]) -> frozenset[str]:
                 called = getattr(node.func, "attr", getattr(node.func, "id", None))
                 if called in _HEAP_FUNCTIONS:
                     found.add(node.args[0].id)
+    return with_aliases(found, body)
+
+
+def with_aliases(names: set[str], body: Sequence[ast.stmt]) -> frozenset[str]:
+    """The names, and those that may denote the same object: `b = a`."""
+    nodes = [node for statement in body for node in ast.walk(statement) if isinstance(node, ast.Assign)]
+    pairs = [
+        {node.value.id, target.id}
+        for node in nodes
+        if isinstance(node.value, ast.Name)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    ]
+    found = set(names)
+    while any(pair & found and not pair <= found for pair in pairs):
+        found.update(*(pair for pair in pairs if pair & found))
     return frozenset(found)
 
 
@@ -89,8 +106,11 @@ def assembled(layout: ItemType, numbers: Iterator[Expr]) -> Value:
     return Scalar(next(numbers))
 
 
-def _types(layout: ItemType) -> list[object]:
-    return [of for part in layout for of in _types(part)] if isinstance(layout, tuple) else [layout]
+def types_in(layout: ItemType | None) -> list[ScalarType]:
+    """The types of the numbers of an item."""
+    if layout is None:
+        return []
+    return [of for part in layout for of in types_in(part)] if isinstance(layout, tuple) else [layout]
 
 
 def template_of(layout: ItemType) -> str:
@@ -123,6 +143,9 @@ class Lists(Core):
     def growing_value(self, name: str, value: Value) -> Value:
         """What a name is bound to: a list that is going to change its length gets room for that."""
         empty = isinstance(value, Tuple) and value.is_list and not value.items
+        changes = empty or name in self._grown() or name in self._stored()
+        if changes and isinstance(value, Tuple) and value.is_list and value.key is None and self._has_a_name(value):
+            raise self.unsupported(None, f"{name} shares a list that has no memory of its own", "use list(...)")
         if isinstance(value, Tuple) and value.is_list and name in self._stored() and _of_numbers(value):
             value = self.literal_list(value, None)
         if not empty and name not in self._grown():
@@ -146,7 +169,7 @@ class Lists(Core):
         if layout is None:
             return replace(value, key=key, is_deque=is_deque)
         room = integer(len(value.items) + _EXTRA_ROOM)
-        made = growing.make(self.emitter, name, _types(layout), room, is_deque)  # type: ignore[arg-type]
+        made = growing.make(self.emitter, name, types_in(layout), room, is_deque)
         for item in value.items:
             Cells(self.emitter, made).push(tuple(numbers_of(item)))
         return _as_value(made, layout, is_deque)
@@ -156,17 +179,26 @@ class Lists(Core):
             self.scope.grown = grown_names(self.scope.body)
         return self.scope.grown
 
+    def _has_a_name(self, value: Tuple) -> bool:
+        scope: Scope | None = self.scope
+        while scope is not None:
+            if any(value is known for known in scope.values.values()):
+                return True
+            scope = scope.parent
+        return False
+
     def _stored(self) -> frozenset[str]:
         """Names whose items are assigned to."""
         if self.scope.stored is None:
             nodes = [node for statement in self.scope.body for node in ast.walk(statement)]
-            self.scope.stored = frozenset(
+            stored = {
                 node.value.id
                 for node in nodes
                 if isinstance(node, ast.Subscript)
                 and isinstance(node.ctx, ast.Store)
                 and isinstance(node.value, ast.Name)
-            )
+            }
+            self.scope.stored = with_aliases(stored, self.scope.body)
         return self.scope.stored
 
     def literal_list(self, value: Tuple, node: ast.AST | None) -> Array:
@@ -256,12 +288,11 @@ class Lists(Core):
         wrapped = Op("select", (Op("lt", (at, ZERO), BOOL), Op("add", (at, cells.length.value), INT), at), INT)
         return self.emitter.snapshot(wrapped, "place")
 
-    def columns(self, base: Records) -> list[Array]:
-        """The numbers of all items, each in a list of its own memory."""
-        cells = Cells(self.emitter, base.growing)
+    def columns(self, cells: Cells, many: int) -> list[Array]:
+        """The first `many` numbers of all items, each in a list of its own memory."""
         count = cells.last()
         found = []
-        for position, name in enumerate(base.growing.data):
+        for position, name in enumerate(cells.growing.data[:many]):
             of = self.emitter.buffers[name].type
             column = Array((count,), of, lambda at, p=position: cells.read(at[0])[p], is_list=True)  # type: ignore[misc]
             found.append(arrays.materialise(column, self.emitter, "column"))

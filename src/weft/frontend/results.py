@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.frontend import arrays, masks
 from weft.frontend.core import Mixed
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import Expressions
+from weft.frontend.growing import Cells
 from weft.frontend.lists import template_of
+from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.values import Array, Dict, Flat, Instance, Object, Records, Scalar, Struct, Tuple, Value
 from weft.ir.expr import Expr, Read
@@ -47,6 +50,23 @@ class Results(Expressions):
         self.finish(value, node)
         return False
 
+    def _containers_in(self, value: Value) -> Iterator[object]:
+        """What identifies each list, dict and object that a result makes for the caller: one of each is made."""
+        if isinstance(value, Array) and value.is_list and value.view is not None:
+            if self.emitter.buffers[value.view.buffer].role is not Role.PARAM:
+                yield value.view.buffer
+        elif isinstance(value, Records):
+            yield value.growing.data[0]
+        elif isinstance(value, Dict):
+            yield value.place if value.table is None else value.table.index
+        elif isinstance(value, (Tuple, Struct)):
+            if isinstance(value, Struct) or value.is_list:
+                yield id(value.fields) if isinstance(value, Struct) else id(value)
+            items = value.items if isinstance(value, Tuple) else value.fields.values()
+            for item in items:
+                if not isinstance(item, Slot):
+                    yield from self._containers_in(item)
+
     def branched(self, node: ast.Assign | ast.Return, value: ast.IfExp) -> ast.If | None:
         raise NotImplementedError
 
@@ -55,6 +75,9 @@ class Results(Expressions):
 
     def finish(self, value: Value, node: ast.AST) -> None:
         """Return `value` to the Python caller."""
+        containers = list(self._containers_in(value))
+        if len(set(containers)) < len(containers):
+            raise self.unsupported(node, "the return of one list, dict or object in two places", "return it once")
         shown = [array.view.buffer for array in arrays_in(value) if array.view is not None]
         lazy = [array.origin for array in arrays_in(value) if array.view is None and array.origin is not None]
         self._returning = frozenset(shown) | {name for name in lazy if lazy.count(name) > 1}
@@ -163,7 +186,8 @@ class Results(Expressions):
             return self._out_array(value, node)
         if isinstance(value, Records):
             maker = "deque_of" if value.is_deque else "list_of"
-            return self._out_container(maker, [template_of(value.item)], self.columns(value), node)
+            columns = self.columns(Cells(self.emitter, value.growing), len(value.growing.data))
+            return self._out_container(maker, [template_of(value.item)], columns, node)
         if isinstance(value, Dict):
             return self._out_dict(value, node)
         if isinstance(value, Struct):

@@ -14,6 +14,7 @@ import inspect
 import types
 from typing import Any
 
+from weft.frontend import arrays
 from weft.frontend.comprehensions import Comprehensions
 from weft.frontend.expressions import constant_value
 from weft.frontend.scope import Slot
@@ -35,11 +36,28 @@ def is_simple_class(thing: Any) -> bool:
     return all(type(base) is type and not any(name in vars(base) for name in special) for base in plain)
 
 
+def is_named_tuple(thing: Any) -> bool:
+    return isinstance(thing, type) and thing.__bases__ == (tuple,) and hasattr(thing, "_field_defaults")
+
+
 class Structs(Comprehensions):
     """Objects made inside the function."""
 
     def _inline_function(self, function: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         raise NotImplementedError
+
+    def named_tuple(self, kind: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        """kind(*args) of a class of named tuples"""
+        names: tuple[str, ...] = kind._fields
+        given = dict(zip(names, args)) | kwargs
+        for name, default in kind._field_defaults.items():
+            if name not in given:
+                known = constant_value(default)
+                if known is not None:
+                    given[name] = known
+        if len(args) > len(names) or set(kwargs) & set(names[: len(args)]) or set(given) != set(names):
+            raise self.unsupported(node, f"these arguments of {kind.__name__}()")
+        return Tuple(tuple(given[name] for name in names), named=kind)
 
     def construct(self, kind: type, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         """kind(*args)"""
@@ -98,8 +116,6 @@ class Structs(Comprehensions):
         base.fields[name] = self.growing_value(name, value) if isinstance(value, Tuple) and value.is_list else value
 
     def _settled_array(self, value: Array, name: str) -> Array:
-        from weft.frontend import arrays
-
         arrays.keepable(value, self.emitter)
         return arrays.materialise(value, self.emitter, name)
 

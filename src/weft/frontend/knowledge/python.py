@@ -157,9 +157,10 @@ def _choose(kind: str) -> None:
         key = call.get("key")
         if key is not None and "default" not in call.given and len(values) == 1:
             # Defined over lists, in a module that builds upon this one.
-            from weft.frontend.knowledge.sequences import greatest, least
+            from weft.frontend.knowledge.sequences import best_by
 
-            return builder.expand(least if kind == "min" else greatest, {"items": values[0], "key": key})
+            greatest = Scalar(Const(kind == "max", PYBOOL))
+            return builder.expand(best_by, {"items": values[0], "key": key, "greatest": greatest})
         if key is not None:
             raise Unsupported(builder.emitter.span, f"{kind}() with a key and these arguments", "give it one list")
         if len(values) == 1 and isinstance(values[0], Dict):

@@ -181,31 +181,19 @@ def reduce(function, iterable, initial=None):
     return result
 
 
-def least(items, key):
+def best_by(items, key, greatest):
     found = list(items)
     if len(found) == 0:
+        if greatest:
+            raise ValueError(EMPTY_MAX)
         raise ValueError(EMPTY_MIN)
     best = found[0]
-    least_key = key(best)
+    best_key = key(best)
     for place in range(1, len(found)):
         this = key(found[place])
-        if this < least_key:
+        if (this > best_key) if greatest else (this < best_key):
             best = found[place]
-            least_key = this
-    return best
-
-
-def greatest(items, key):
-    found = list(items)
-    if len(found) == 0:
-        raise ValueError(EMPTY_MAX)
-    best = found[0]
-    greatest_key = key(best)
-    for place in range(1, len(found)):
-        this = key(found[place])
-        if this > greatest_key:
-            best = found[place]
-            greatest_key = this
+            best_key = this
     return best
 
 
