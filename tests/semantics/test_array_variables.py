@@ -31,11 +31,13 @@ SHRINKING = {
 }
 
 
-@pytest.mark.parametrize("body", SHRINKING.values(), ids=SHRINKING)
-@pytest.mark.parametrize("dtype", ["float64", "complex128"])
-def test_an_array_shrinks(body: str, dtype: str) -> None:
-    if dtype == "complex128" and "unique" in body:
-        pytest.skip("NumPy orders complex numbers, weft does not")
+# np.unique of complex numbers is not native.
+SHRINKERS = [(n, t) for n in SHRINKING for t in ("float64", "complex128") if (n, t) != ("unique", "complex128")]
+
+
+@pytest.mark.parametrize(("name", "dtype"), SHRINKERS)
+def test_an_array_shrinks(name: str, dtype: str) -> None:
+    body = SHRINKING[name]
     if dtype == "complex128":
         body = body.replace("x > ", "abs(x) > ").replace("y < ", "abs(y) < ").replace("s = 0.0", "s = 0j")
     _check("x, n", body, V.astype(dtype), 3, tolerance=1e-12)

@@ -30,7 +30,7 @@ from weft.ir.walk import (
 from weft.passes import PassContext
 from weft.passes.kinds import COLUMNS, neutral, strips
 from weft.passes.lower import Workspace, identity
-from weft.passes.trapezoid import apart
+from weft.passes.trapezoid import apart, reordered
 from weft.passes.unique import unique_loops
 
 PASS = "paired"
@@ -66,14 +66,7 @@ def run(program: Program, context: PassContext) -> Program:
     body = blocks(program.body)
     if not workspace.added:
         return program
-    known = {frozenset(pair) for pair in program.disjoint}
-    new = {frozenset(pair): pair for pair in pairs if frozenset(pair) not in known}
-    return replace(
-        program,
-        body=body,
-        buffers=(*program.buffers, *workspace.added),
-        disjoint=(*program.disjoint, *new.values()),
-    )
+    return reordered(program, body, workspace, pairs)
 
 
 # --- legality --------------------------------------------------------------------------------------------------------

@@ -65,6 +65,11 @@ def run(program: Program, context: PassContext) -> Program:
     if not workspace.added:
         return program
     body = unique_loops(body, workspace.new_var)
+    return reordered(program, body, workspace, pairs)
+
+
+def reordered(program: Program, body: Block, workspace: Workspace, pairs: list[tuple[str, str]]) -> Program:
+    """The program with a new body, the buffers made for it, and the pairs of arguments that must now be apart."""
     known = {frozenset(pair) for pair in program.disjoint}
     new = {frozenset(pair): pair for pair in pairs if frozenset(pair) not in known}
     return replace(

@@ -106,28 +106,23 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     return steps
 
 
-def cumulative_sum(
-    x: Any, axis: Any = None, dtype: Any = None, include_initial: Any = False
-) -> Any:
+def cumulative_sum(x: Any, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
+    return _running(np.cumsum, np.zeros_like, x, axis, dtype, include_initial)
+
+
+def cumulative_prod(x: Any, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Any:
+    return _running(np.cumprod, np.ones_like, x, axis, dtype, include_initial)
+
+
+def _running(scan: Any, first: Any, x: Any, axis: Any, dtype: Any, include_initial: Any) -> Any:
+    """The running totals or products; before them, if wanted, what they begin with."""
     x = np.asarray(x)
     if axis is None and x.ndim != 1:
         raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
     if not include_initial:
-        return np.cumsum(x, axis=0 if axis is None else axis, dtype=dtype)
-    line = np.moveaxis(np.cumsum(x, axis=0 if axis is None else axis, dtype=dtype), 0 if axis is None else axis, 0)
-    return np.moveaxis(np.concatenate((np.zeros_like(line[:1]), line)), 0, 0 if axis is None else axis)
-
-
-def cumulative_prod(
-    x: Any, axis: Any = None, dtype: Any = None, include_initial: Any = False
-) -> Any:
-    x = np.asarray(x)
-    if axis is None and x.ndim != 1:
-        raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
-    if not include_initial:
-        return np.cumprod(x, axis=0 if axis is None else axis, dtype=dtype)
-    line = np.moveaxis(np.cumprod(x, axis=0 if axis is None else axis, dtype=dtype), 0 if axis is None else axis, 0)
-    return np.moveaxis(np.concatenate((np.ones_like(line[:1]), line)), 0, 0 if axis is None else axis)
+        return scan(x, axis=0 if axis is None else axis, dtype=dtype)
+    line = np.moveaxis(scan(x, axis=0 if axis is None else axis, dtype=dtype), 0 if axis is None else axis, 0)
+    return np.moveaxis(np.concatenate((first(line[:1]), line)), 0, 0 if axis is None else axis)
 
 
 if hasattr(np, "cumulative_sum"):
