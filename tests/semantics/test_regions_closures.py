@@ -52,3 +52,19 @@ def outlives(a):
 def test_nested_functions_see_the_same_variables(function):
     argument = 10 if function is counted else np.arange(4.0)
     assert weft.jit(fallback="silent")(function)(argument) == function(argument)
+
+
+def set_in_some_iterations(a, b):
+    best = 0
+    row = column = 0
+    for i in range(len(a)):
+        for j in range(len(b)):
+            if a[i] * b[j] > best:
+                best = a[i] * b[j] / 2 if b[j] > 3 else a[i] * b[j]
+                row, column = i, j
+    return best, row, column
+
+
+def test_a_region_gives_back_what_it_did_not_set():
+    a, b = np.arange(5), np.arange(6)
+    assert weft.jit(fallback="silent")(set_in_some_iterations)(a, b) == set_in_some_iterations(a, b)

@@ -74,7 +74,7 @@ class Builder(Calls):
         self._bodies = bodies
         self.inlined_functions = []
         self.mixed_exprs = {}
-        self.widened = set()
+        self.widened = {}
         self.emitter.literal = lambda value: self.array_of(value, None)
         self.undecided = set()
         self._keep = []

@@ -19,7 +19,7 @@ from weft.ir import walk
 from weft.ir.expr import Const, Expr, Read, Var
 from weft.ir.index import affine
 from weft.ir.program import Buffer, Node
-from weft.ir.types import INT, ScalarType, join
+from weft.ir.types import BOOL, INT, ScalarType, join
 
 SYNTHETIC = "__weft"
 
@@ -44,7 +44,8 @@ class Core(ArraySlots):
     emitter: Emitter
     scope: Scope
     undecided: set[str]  # scalar buffers that hold a Python float or, as soon as something was added, a NumPy one
-    widened: set[str]  # scalar buffers that may hold a value whose own Python type is another than theirs
+    # Scalar buffers that may hold a value whose own Python type is another than theirs, and the slots they are of.
+    widened: dict[str, tuple[int, str]]
     mixed_exprs: dict[int, Mixed]
     _keep: list[Expr]
 
@@ -94,7 +95,7 @@ class Core(ArraySlots):
             sides = (arith.cast(replace(kept), side.type) for side in (choice.then, choice.orelse))
             self.note_mixed(kept, Mixed(test, *sides))
         elif isinstance(kept, Read) and isinstance(expr, Read) and expr.buffer in self.widened:
-            self.widened.add(kept.buffer)
+            self.widened[kept.buffer] = self.widened[expr.buffer]
         if isinstance(kept, Read) and self.may_be_python(expr):
             self.undecided.add(kept.buffer)
         return kept
@@ -182,13 +183,56 @@ class Core(ArraySlots):
         of = self.slot_type(slot, value.type)
         if slot.buffer is None:
             slot.buffer = self.emitter.declare(name, of)
-        if not benign(value.type, of) or self._type_may_differ(value.expr, of):
-            self.widened.add(slot.buffer.name)
         slot.history.append(value.type)
         if value.type.weak and not of.weak:
             self.undecided.add(slot.buffer.name)
-        self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
-        self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
+        self._write_number(name, slot, slot.buffer, value.expr)
+
+    def _write_number(self, name: str, slot: Slot, buffer: Buffer, value: Expr) -> None:
+        """A number written to its slot, and what its Python type was."""
+        held = Read(buffer.name, (), buffer.type)
+        if slot.key in self.emitter.decisions.tagged:
+            self._tag(slot, value, held)
+        elif not benign(value.type, buffer.type) or self._type_may_differ(value, buffer.type):
+            self.widened[buffer.name] = slot.key
+        self.emitter.assign((), buffer.name, (), arith.cast(value, buffer.type))
+        self.scope.values[name] = Scalar(held)
+
+    def _tag(self, slot: Slot, value: Expr, held: Read) -> None:
+        """Write down whether a number is of the slot's type or of the other one that the slot holds.
+
+        `held` becomes a choice by that tag, so that a return gives each as what it is.
+        """
+        if isinstance(value, Read) and value.buffer in self.widened:
+            self.tell_type(value.buffer)
+        choice = self.mixed_exprs.get(id(value))
+        parts = (value,) if choice is None else (choice.then, choice.orelse)
+        tagged = self.emitter.decisions.tagged
+        for part in parts:
+            if benign(part.type, held.type):
+                continue
+            if tagged[slot.key] is None:
+                tagged[slot.key] = part.type
+                raise Restart
+            if tagged[slot.key] != part.type:
+                raise Unsupported(
+                    self.emitter.span, f"{slot.key[1]} holds numbers of more than two types", "convert them to one"
+                )
+        other = tagged[slot.key]
+        if other is None:
+            return
+        if slot.tag is None:
+            slot.tag = self.emitter.declare(f"{slot.key[1]}_type", BOOL)
+        is_other: list[Expr] = [Const(not benign(part.type, held.type), BOOL) for part in parts]
+        test = is_other[0] if choice is None else arith.select(choice.test, is_other[0], is_other[1])
+        self.emitter.assign((), slot.tag.name, (), test)
+        told = Read(slot.tag.name, (), BOOL)
+        self.note_mixed(held, Mixed(told, arith.cast(replace(held), other), replace(held)))
+
+    def tell_type(self, buffer: str) -> None:
+        """Build again with a tag that tells of which type the number in a buffer is."""
+        self.emitter.decisions.tagged.setdefault(self.widened[buffer], None)
+        raise Restart
 
     def _assign_array_slot(self, name: str, slot: Slot, value: Array) -> None:
         current = self.scope.values.get(name)
@@ -252,10 +296,7 @@ class Core(ArraySlots):
         slot.entry = value.type
         if value.type.weak and not of.weak:
             self.undecided.add(slot.buffer.name)
-        if self._type_may_differ(value.expr, of):
-            self.widened.add(slot.buffer.name)
-        self.emitter.assign((), slot.buffer.name, (), arith.cast(value.expr, of))
-        self.scope.values[name] = Scalar(Read(slot.buffer.name, (), of))
+        self._write_number(name, slot, slot.buffer, value.expr)
 
     # A tuple of numbers that a loop carries: each number is a slot of its own.
 

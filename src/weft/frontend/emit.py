@@ -80,6 +80,7 @@ class Decisions:
     """What earlier attempts at the same build have found out; only ever grows, so building ends."""
 
     slot_types: dict[tuple[int, str], ScalarType] = field(default_factory=dict)
+    tagged: dict[tuple[int, str], ScalarType | None] = field(default_factory=dict)  # slots that hold a second type
     varying: dict[tuple[int, str], frozenset[int]] = field(default_factory=dict)  # axes of arrays that change size
     late: dict[tuple[int, str], LateArray] = field(default_factory=dict)
     flagged: set[tuple[int, str]] = field(default_factory=set)  # variables that may still be the argument they were

@@ -86,7 +86,7 @@ class Loops(Statements):
     def _merge_types(self, name: str, node: ast.If, condition: Expr, turn: int, widened: set[str]) -> None:
         """A scalar of one type after one branch and of another after the other: remember which, for a return."""
         slot = self.scope.slots[name]
-        if slot.buffer is None or slot.buffer.rank or slot.buffer.name in widened:
+        if slot.buffer is None or slot.buffer.rank or slot.tag is not None or slot.buffer.name in widened:
             return
         if not isinstance(condition, (Read, Var)):
             return
@@ -99,7 +99,7 @@ class Loops(Statements):
             sides.append(kind)
         if sides[0] == sides[1]:
             return
-        self.widened.discard(slot.buffer.name)
+        self.widened.pop(slot.buffer.name, None)
         held = Read(slot.buffer.name, (), slot.buffer.type)
         self.note_mixed(held, Mixed(condition, *(arith.cast(replace(held), side) for side in sides)))
         self.scope.values[name] = Scalar(held)
@@ -182,12 +182,12 @@ class Loops(Statements):
         surely = surely_assigned(body)
         for name in opened:
             slot = self.scope.slots[name]
-            if slot.buffer is None or slot.entry is None or slot.entry == slot.buffer.type:
+            if slot.buffer is None or slot.entry is None or slot.entry == slot.buffer.type or slot.tag is not None:
                 continue
             form = None if trips is None else affine(trips)
             if name not in surely or form is None or slot.buffer.name in self.widened:
                 if not benign(slot.entry, slot.buffer.type):
-                    self.widened.add(slot.buffer.name)
+                    self.widened[slot.buffer.name] = slot.key
                 continue
             if form.is_constant and form.constant > 0:
                 continue

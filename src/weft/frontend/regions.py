@@ -116,14 +116,14 @@ class _Splitter:
         returns = any(isinstance(node, ast.Return) for statement in run for node in ast.walk(statement))
         if (returns and not tail) or _escapes(run) or self._shares_names(run):
             return run
-        reads = sorted(_upward(run) & self.locals | (_upward(run) & bound))
+        live = self.liveness.live_after(run[-1])
+        writes = [] if returns else sorted(assigned(run) & live)
+        # What the run may leave as it was comes in, to be given back.
+        kept = set(writes) - surely_assigned(run)
+        reads = sorted(_upward(run) & (self.locals | bound) | kept)
         if not set(reads) <= bound:
             return run
-        live = self.liveness.live_after(run[-1])
-        writes = sorted(assigned(run) & live)
-        if not returns and not set(writes) <= bound | surely_assigned(run):
-            return run
-        return [self._outline(run, reads, [] if returns else writes, returns)]
+        return [self._outline(run, reads, writes, returns)]
 
     def _shares_names(self, run: list[ast.stmt]) -> bool:
         """Whether a nested function sees a variable that the run gets as a copy, or gives away."""

@@ -171,9 +171,7 @@ class Results(Expressions):
             raise self.unsupported(node, f"the return of {value.value!r}")
         if isinstance(value, Scalar):
             if isinstance(value.expr, Read) and value.expr.buffer in self.widened:
-                raise self.unsupported(
-                    node, "a result whose Python type depends on the data", "start from a float, such as 0.0"
-                )
+                self.tell_type(value.expr.buffer)
             if isinstance(value.expr, Read) and value.expr.buffer in self.emitter.boxed:
                 raise self.unsupported(node, "the return of an array of rank 0", "add [()]")
             buffer = self.emitter.declare("result", value.type)

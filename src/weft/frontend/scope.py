@@ -31,6 +31,7 @@ class Slot:
     buffer: Buffer | None = None
     entry: ScalarType | None = None  # the type of the value it had when it was opened
     history: list[ScalarType] = field(default_factory=list)  # the types of the values assigned so far
+    tag: Buffer | None = None  # whether the number is of the other of two types that the slot holds
     parts: list[Slot] | None = None  # of a tuple of numbers: the slots of those
     swapped: bool = False  # only ever permuted with other arrays: `a, b = b, a`
     is_list: bool = False

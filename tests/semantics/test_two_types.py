@@ -1,0 +1,116 @@
+"""Variables that hold a Python number on one path and a NumPy number on another: results have CPython's type."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft
+
+
+def best(a):
+    value, place = 0, -1
+    for i in range(len(a)):
+        if a[i] > value:
+            value = a[i]
+            place = i
+    return value, place
+
+
+def conditional_sum(a):
+    total = 0
+    for v in a:
+        if v > 0:
+            total += v
+    return total
+
+
+def copied(a):
+    first = 0
+    for v in a:
+        if v > 0:
+            first += v
+    second = first
+    for v in a:
+        if v > 5:
+            second = v
+    return first, second
+
+
+def reset(a):
+    m = 0
+    for v in a:
+        m += v
+        if m < 0:
+            m = 0
+    return m
+
+
+def left_early(a):
+    m = 0
+    i = 0
+    while i < len(a):
+        if a[i] > m:
+            m = a[i]
+            if m > 6:
+                break
+        i += 1
+    return m, i
+
+
+def nested(a):
+    m = 0
+    for k in range(2):
+        for v in a:
+            if v > k:
+                m = v + k
+    return m
+
+
+def halved(a):
+    m = 0
+    for v in a:
+        if v > 4:
+            m = float(v) / 2
+    return m
+
+
+ARRAYS = [
+    np.array([3, 1, 5, -2, 7, 7]),
+    np.array([-3, -1]),
+    np.zeros(0, dtype=np.int64),
+    np.array([0.5, -1.0, 8.0]),
+    np.array([-0.5]),
+    np.array([1, 9], dtype=np.int32),
+    np.array([1, 9], dtype=np.float32),
+]
+
+
+@pytest.mark.parametrize("function", [best, conditional_sum, copied, reset, left_early, nested, halved])
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda a: f"{a.dtype}-{len(a)}")
+def test_type_is_that_of_the_path_taken(function, array):
+    expected = function(array.copy())
+    found = weft.jit(fallback="error")(function)(array.copy())
+    flat = expected if isinstance(expected, tuple) else (expected,)
+    for want, have in zip(flat, found if isinstance(found, tuple) else (found,)):
+        assert have == want
+        # NumPy's float64 is a Python float, and the two may stand for each other; no other two types may.
+        assert type(have) is type(want) or {type(have), type(want)} == {float, np.float64}
+
+
+def three_types(a):
+    m = 0
+    for v in a:
+        if v > 6:
+            m = v
+        elif v > 4:
+            m = v / 2
+    return m
+
+
+@pytest.mark.parametrize("array", ARRAYS[:3], ids=len)
+def test_more_than_two_types_are_left_to_python(array):
+    result = weft.jit(fallback="silent")(three_types)(array)
+    assert result == three_types(array) and type(result) is type(three_types(array))
+    with pytest.raises(weft.errors.WeftError, match="more than two types"):
+        weft.jit(fallback="error")(three_types)(array)
