@@ -6,20 +6,21 @@ and anything costly that would be evaluated more than once go into a temporary a
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith
 from weft.frontend.emit import Emitter
-from weft.frontend.values import Array, Flat, Index, Mask, Part, Scalar, Tuple, Value, View, describe
+from weft.frontend.values import Array, Flat, Index, Mask, Part, Records, Scalar, Tuple, Value, View, describe
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
+from weft.ir.expr import ONE, ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.index import affine
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer
-from weft.ir.types import BOOL, INT, DType, ScalarType, can_cast
+from weft.ir.types import BOOL, INT, DType, ScalarType, can_cast, promote
 
 EMPTY = "zero-size array to reduction operation {op} which has no identity"
 MISMATCH = "operands could not be broadcast together with shapes"
@@ -119,7 +120,26 @@ def as_array(value: Value, emitter: Emitter) -> Array:
         return compacted(value, emitter)
     if isinstance(value, Tuple) and emitter.literal is not None:
         return emitter.literal(value)
+    if isinstance(value, Records):
+        return _table(value, emitter)
     raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
+
+
+def _table(value: Records, emitter: Emitter) -> Array:
+    """A list of tuples of numbers as NumPy takes it: a row for each, or one dimension if there is none."""
+    columns = value.growing.data
+    if not isinstance(value.item, tuple) or not all(isinstance(part, ScalarType) for part in value.item):
+        raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
+    length = emitter.snapshot(Read(value.growing.length, (), INT), "rows")
+    emitter.hand_back(Op("gt", (length, ZERO), BOOL), "an array of a list of tuples that may be empty")
+    of = functools.reduce(promote, (emitter.buffers[name].type.strong for name in columns))
+    buffer = emitter.allocate("table", of, (length, integer(len(columns))))
+    start = ZERO if value.growing.head is None else Read(value.growing.head, (), INT)
+    row = Dim(emitter.fresh("row"), ZERO, length)
+    for place, name in enumerate(columns):
+        item = Read(name, (ix.add(start, Var(row.var)),), emitter.buffers[name].type)
+        emitter.assign((row,), buffer.name, (Var(row.var), integer(place)), storable(item, of, emitter))
+    return of_buffer(buffer)
 
 
 def is_one(extent: Expr) -> bool:

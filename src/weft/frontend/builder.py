@@ -220,9 +220,18 @@ class Builder(Calls):
         if not self.emitter.results:
             self.emitter.results.append(NoneOut())  # the function always raises
         self.check_aliases(tuple(self.emitter.blocks[0]))
+        self._check_repeatable()
         program = self.emitter.program(source.span(source.tree))
         hidden = [entry for entry, _ in self.hidden.values()]
         return Built(program, self.specs, tuple(self.names), hidden, self.inlined_functions)
+
+    def _check_repeatable(self) -> None:
+        """Refuse a program that may have to be repeated in Python and writes what the caller sees."""
+        buffers = self.emitter.buffers
+        written = self.written_by(self.emitter.blocks[0])
+        if self.emitter.handed and any(buffers[name].role is Role.PARAM and buffers[name].rank for name in written):
+            span, reason = self.emitter.handed[0]
+            raise Unsupported(span, reason)
 
 
 def _list_shape(value: Any, rank: int) -> tuple[int, ...] | None:

@@ -23,6 +23,7 @@ from weft.ir import walk
 from weft.ir.expr import TRUE, ZERO, Const, Dim, Domain, Expr, Op, Read, Var, integer
 from weft.ir.index import Affine, affine
 from weft.ir.program import (
+    HAND_BACK,
     Alloc,
     Argument,
     Block,
@@ -121,6 +122,7 @@ class Emitter:
         self.blocks: list[list[Node]] = [[]]
         self.dims: list[Dim] = []
         self.results: list[Out] = []
+        self.handed: list[tuple[Span, str]] = []
         self.params: list[str] = []
         self.remainders: dict[str, Expr] = {}  # scalars that hold a remainder, and its modulus
         self.counts: dict[tuple[Expr, tuple[Expr, ...]], Counted] = {}
@@ -455,6 +457,11 @@ class Emitter:
         if test == TRUE or (isinstance(test, Const) and test.value):
             return
         self.emit(Check(domain, test, exception, message, values, self.span))
+
+    def hand_back(self, test: Expr, reason: str) -> None:
+        """`test` holds or the whole call is repeated in Python: in functions that write no memory of the caller."""
+        self.handed.append((self.span, reason))
+        self.check(test, HAND_BACK)
 
     def in_range(self, expr: Expr, low: int, high: int, exception: str, message: str) -> None:
         """low <= expr <= high, by guard if possible, else by a check in place."""

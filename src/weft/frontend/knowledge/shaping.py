@@ -361,7 +361,9 @@ for _function in (np.stack, np.hstack, np.vstack):
 def _roll(call: Bound) -> Value:
     array, emitter = _operand(call), call.builder.emitter
     axis, shift = constant_axis(call.get("axis"), emitter), call.need("shift")
-    shifts = list(shift.items) if isinstance(shift, Tuple) else [shift]
+    shifts: list[Value] = list(shift.items) if isinstance(shift, Tuple) else [shift]
+    if isinstance(shift, Array) and shift.rank == 1 and isinstance(shift.shape[0], Const):
+        shifts = [Scalar(shift.element((integer(k),))) for k in range(int(shift.shape[0].value.real))]
     if not all(isinstance(item, Scalar) and item.type.dtype.is_integer for item in shifts):
         raise Unsupported(emitter.span, "np.roll by shifts that are not integers")
     amounts = [arith.cast(item.expr, INT) for item in shifts if isinstance(item, Scalar)]
