@@ -16,7 +16,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.values import Array, Flat, Index, Mask, Part, Records, Scalar, Tuple, Value, View, describe
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer
+from weft.ir.expr import ONE, ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
 from weft.ir.index import affine
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer
@@ -135,10 +135,10 @@ def _table(value: Records, emitter: Emitter) -> Array:
     of = functools.reduce(promote, (emitter.buffers[name].type.strong for name in columns))
     buffer = emitter.allocate("table", of, (length, integer(len(columns))))
     start = ZERO if value.growing.head is None else Read(value.growing.head, (), INT)
-    row = Dim(emitter.fresh("row"), ZERO, length)
     for place, name in enumerate(columns):
-        item = Read(name, (ix.add(start, Var(row.var)),), emitter.buffers[name].type)
-        emitter.assign((row,), buffer.name, (Var(row.var), integer(place)), storable(item, of, emitter))
+        dims, (row,) = emitter.domain((length,))
+        item = Read(name, (ix.add(start, row),), emitter.buffers[name].type)
+        emitter.assign(dims, buffer.name, (row, integer(place)), storable(item, of, emitter))
     return of_buffer(buffer)
 
 
