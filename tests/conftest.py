@@ -37,6 +37,8 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["WEFT_CACHE_DIR"] = directory
     # Every pass of every compilation is followed by the verifier.
     os.environ["WEFT_VERIFY"] = "1"
+    # No test may depend on what a process found out about the machine while it was idle.
+    os.environ["WEFT_CALIBRATE"] = "0"
     if not kept:
         config.add_cleanup(lambda: shutil.rmtree(directory, ignore_errors=True))
 

@@ -18,13 +18,16 @@ MAX_FILE_LINES = 800
 MAX_FUNCTION_LINES = 100
 
 # What each part of the package may import, besides itself. Errors and options are open to all.
-_OPEN = {"errors", "options"}
+_OPEN = {"errors", "options", "limits", "directives"}
 _MIDDLE = {"ir", "frontend", "analysis", "passes", "codegen", "runtime", "report"}
 LAYERS: dict[str, set[str]] = {
     "errors": set(),
     "options": {"errors"},
+    "limits": set(),
+    "directives": set(),
     "ir": _OPEN,
-    "frontend": _OPEN | {"ir"},
+    "parallel": set(),
+    "frontend": _OPEN | {"ir", "parallel"},
     "analysis": _OPEN | {"ir"},
     "passes": _OPEN | {"ir", "analysis"},
     # Code generation fills in the dispatcher's descriptors, which are plain data.
@@ -33,8 +36,11 @@ LAYERS: dict[str, set[str]] = {
     # The table of what is native is a view of the knowledge base.
     "report": _OPEN | {"ir", "analysis", "frontend.knowledge"},
     "pipeline": _OPEN | _MIDDLE,
-    "jitted": _OPEN | _MIDDLE | {"pipeline"},
+    "transform_file": _OPEN,
+    "steering": _OPEN | {"frontend", "transform_file"},
+    "jitted": _OPEN | _MIDDLE | {"pipeline", "steering"},
     "api": _OPEN | _MIDDLE | {"pipeline", "jitted"},
+    "transformer": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
     "cli": _OPEN | _MIDDLE | {"pipeline", "api", "ahead"},
     "demo": _OPEN | _MIDDLE | {"pipeline", "api"},
     "ahead": _OPEN | _MIDDLE | {"pipeline", "api"},

@@ -61,6 +61,11 @@ def _for_blas(framework: str, python: Path, directory: Path) -> dict[str, str]:
     return {}
 
 
+def memory() -> int:
+    """Bytes of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def pin(threads: int) -> None:
     """Hold this process and its children to as many processors as there are threads: XLA takes all that it sees."""
     if hasattr(os, "sched_setaffinity"):

@@ -26,6 +26,8 @@ class Job:
     threads: int
     directory: str  # the worker's own, empty at the start
     expected: str  # the file with NumPy's results; written by the reference
+    keep: str = ""  # a directory for generated code, if anybody wants it
+    processor_time: bool = False  # rather than the time on the wall
 
     def to_line(self) -> str:
         return json.dumps(asdict(self))

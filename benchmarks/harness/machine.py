@@ -40,9 +40,9 @@ def _processor() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def limits(threads: int) -> dict[str, Any]:
+def limits(threads: int, *options: str) -> dict[str, Any]:
     """The machine's limits, measured in a process of its own; empty if that fails."""
-    return dict(_asked([sys.executable, "-m", "benchmarks.harness.limits"], threads) or {})
+    return dict(_asked([sys.executable, "-m", "benchmarks.harness.limits", *options], threads) or {})
 
 
 def larger(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

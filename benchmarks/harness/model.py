@@ -63,6 +63,7 @@ class KernelResult:
     attempts: tuple[Attempt, ...]
     work: Work | None = None
     fraction: float | None = None  # of the machine's limit, reached by weft
+    notes: dict[str, Any] = field(default_factory=dict)  # what a collection of kernels knows besides
 
     def of(self, framework: str) -> tuple[Attempt, ...]:
         return tuple(attempt for attempt in self.attempts if attempt.framework == framework)
@@ -124,7 +125,7 @@ class Report:
 def _kernel(entry: dict[str, Any]) -> KernelResult:
     attempts = tuple(Attempt(**{**one, "times": tuple(one["times"])}) for one in entry["attempts"])
     work = Work(**entry["work"]) if entry["work"] else None
-    return KernelResult(entry["kernel"], attempts, work, entry["fraction"])
+    return KernelResult(entry["kernel"], attempts, work, entry["fraction"], entry.get("notes", {}))
 
 
 def geometric_mean(values: Sequence[float]) -> float | None:

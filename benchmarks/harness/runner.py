@@ -8,7 +8,6 @@ hurts all of them alike. Where the arguments of all of them together would fill 
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from typing import Any, Protocol
 
 from benchmarks.harness import environment, machine
 from benchmarks.harness.job import Job
-from benchmarks.harness.model import ABSENT, Attempt, KernelResult, Report
+from benchmarks.harness.model import ABSENT, Attempt, KernelResult, Report, Work
 from benchmarks.harness.peers import PLAIN, framework_of
 from benchmarks.harness.session import Session
 
@@ -67,7 +66,7 @@ class Runner:
 
     def report(self, kernels: Sequence[str], known: dict[str, KernelResult], keep: Callable[[Report], None]) -> Report:
         """Run the kernels that are not `known` already; `keep` is called with what is there after each."""
-        with _scratch() as seeds:
+        with scratch() as seeds:
             self.find_frameworks()
             self.seed_caches(seeds)
             return self._report(kernels, known, keep)
@@ -82,24 +81,35 @@ class Runner:
             commit=machine.commit(),
         )
         self.progress.say("measuring the machine's limits")
-        limits = machine.limits(self.settings.threads)
+        limits = self.limits()
         report.machine["limits"] = limits
         for name in kernels:
             result = known.get(name)
             if result is None:
                 self.progress.kernel(name)
                 result = self.run_kernel(name)
-                result = replace(result, work=machine.work(name, self.settings.size))
-            result = _with_fraction(result, limits)
+                result = replace(result, work=self.work(name))
+            result = replace(result, fraction=self.fraction(result, limits))
             report = replace(report, kernels=(*report.kernels, result))
             keep(report)
             self.progress.finished(result)
         # The machine may have been busy at the start: a limit is the most that was ever reached.
-        report.machine["limits"] = machine.larger(limits, machine.limits(self.settings.threads))
-        done = tuple(_with_fraction(result, report.machine["limits"]) for result in report.kernels)
+        report.machine["limits"] = machine.larger(limits, self.limits())
+        limits = report.machine["limits"]
+        done = tuple(replace(result, fraction=self.fraction(result, limits)) for result in report.kernels)
         report = replace(report, kernels=done)
         keep(report)
         return report
+
+    def limits(self) -> dict[str, Any]:
+        return machine.limits(self.settings.threads)
+
+    def work(self, name: str) -> Work | None:
+        return machine.work(name, self.settings.size)
+
+    def fraction(self, result: KernelResult, limits: dict[str, Any]) -> float | None:
+        """Of the machine's limit."""
+        return machine.fraction(result.work, limits, result.seconds("weft"))
 
     def seed_caches(self, directory: Path) -> None:
         """Build weft's dispatcher once for each tree: it belongs to the installation, not to a first call."""
@@ -114,7 +124,7 @@ class Runner:
         return self.trees.get(framework, environment.ROOT)
 
     def run_kernel(self, name: str) -> KernelResult:
-        with _scratch() as directory, contextlib.ExitStack() as stack:
+        with scratch() as directory, contextlib.ExitStack() as stack:
             sessions: list[Session] = []
             absent: list[Attempt] = []
             alone = False
@@ -157,28 +167,28 @@ class Runner:
         share = self.settings.seconds / TURNS
         for _ in range(TURNS):
             for session in sessions:
-                # A slow one has had its seconds before the others; two calls it has in any case.
-                enough = sum(session.attempt.times) >= self.settings.seconds and len(session.attempt.times) >= 2
-                if session.alive and not enough:
+                if session.alive and not self.enough(session):
                     session.turn(share)
         for session in sessions:
-            if session.alive and session.attempt.best < self.settings.limit / 2:
-                session.measure_memory()
-            session.close()
+            self.finish(session)
+
+    def enough(self, session: Session) -> bool:
+        """A slow one has had its seconds before the others; two calls it has in any case."""
+        return sum(session.attempt.times) >= self.settings.seconds and len(session.attempt.times) >= 2
+
+    def finish(self, session: Session) -> None:
+        if session.alive and session.attempt.best < self.settings.limit / 2:
+            session.measure_memory()
+        session.close()
 
     def all_fit(self, reference: Session) -> bool:
         """Whether the arguments of every attempt can be held at once."""
         attempts = sum(max(map(len, framework_of(name).rounds)) for name in self.frameworks)
-        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        return attempts * _MEMORY_FACTOR * reference.argument_bytes < total / 2
-
-
-def _with_fraction(result: KernelResult, limits: dict[str, Any]) -> KernelResult:
-    return replace(result, fraction=machine.fraction(result.work, limits, result.seconds("weft")))
+        return attempts * _MEMORY_FACTOR * reference.argument_bytes < environment.memory() / 2
 
 
 @contextlib.contextmanager
-def _scratch() -> Iterator[Path]:
+def scratch() -> Iterator[Path]:
     directory = Path(tempfile.mkdtemp(prefix="weft-bench-"))
     try:
         yield directory

@@ -23,6 +23,7 @@ from benchmarks.harness.model import CRASHED, OK, SLOW, WRONG, Attempt, classify
 ROOT = Path(__file__).resolve().parents[2]
 #: Importing a framework and making the arguments is no part of the first call, but it must end.
 START_SECONDS = 300.0
+WORKER = "benchmarks.harness.worker"
 
 
 class _Stop(Exception):
@@ -32,16 +33,19 @@ class _Stop(Exception):
 class Session:
     """`attempt` is what is known so far; a session that is `alive` takes turns."""
 
-    def __init__(self, job: Job, python: str, environment: Mapping[str, str], limit: float) -> None:
+    def __init__(
+        self, job: Job, python: str, environment: Mapping[str, str], limit: float, worker: str = WORKER
+    ) -> None:
         self.job = job
         self.limit = limit
         self.attempt = Attempt(job.framework, job.form, OK)
         self.argument_bytes = 0
+        self.facts: dict[str, Any] = {}
         self.alive = True
         job.path.mkdir(parents=True, exist_ok=True)
         self._log = (job.path / "log.txt").open("w+", encoding="utf-8", errors="replace")
         self._process = subprocess.Popen(
-            [python, "-m", "benchmarks.harness.worker", job.to_line()],
+            [python, "-m", worker, job.to_line()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -72,6 +76,10 @@ class Session:
     def measure_memory(self) -> None:
         self._ask("memory", "memory", 0.0)
 
+    def learn_facts(self) -> None:
+        """Whatever else this kind of worker can tell."""
+        self._ask("facts", "facts", 0.0)
+
     def _ask(self, command: str, answer: str, seconds: float) -> None:
         try:
             self._write(command)
@@ -81,6 +89,8 @@ class Session:
             return
         if answer == "times":
             self.attempt = replace(self.attempt, times=(*self.attempt.times, *event["seconds"]))
+        elif answer == "facts":
+            self.facts = event["facts"]
         else:
             self.attempt = replace(self.attempt, memory=event["bytes"])
 

@@ -14,9 +14,10 @@ import pickle
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 
@@ -24,26 +25,43 @@ from benchmarks.harness import memory
 from benchmarks.harness.job import Job, Nothing, Prepared
 from benchmarks.harness.peers import framework_of
 from benchmarks.kernels import load
-from benchmarks.kernels.registry import Arguments, Benchmark, agree, copies
+from benchmarks.kernels.registry import Arguments, agree, copies
 
 MOST_REPEATS = 300
+
+
+class Described(Protocol):
+    """What a worker has to know of a kernel."""
+
+    @property
+    def tolerance(self) -> float: ...
+
+    def arguments(self, size: str) -> Arguments: ...
 
 
 class Worker:
     def __init__(self, job: Job, out: TextIO) -> None:
         self.job = job
         self.out = out
-        self.benchmark: Benchmark = load(job.kernel, hand=job.framework.startswith("numba"))
+        self.benchmark = self.described()
         self.arguments = self.benchmark.arguments(job.size)
+
+    def described(self) -> Described:
+        """What is to be measured; another collection of kernels has another worker."""
+        return load(self.job.kernel, hand=self.job.framework.startswith("numba"))
+
+    def preparing(self) -> Callable[[Job, Any, Arguments], Prepared]:
+        """What compiles, with everything loaded that is no part of the first call."""
+        framework = framework_of(self.job.framework)
+        import_module(framework.package)
+        return framework.prepare()
 
     def say(self, event: str, **facts: Any) -> None:
         self.out.write(json.dumps({"event": event, **facts}) + "\n")
         self.out.flush()
 
     def run(self, commands: TextIO) -> None:
-        framework = framework_of(self.job.framework)
-        import_module(framework.package)  # what the first call takes begins when its framework is there
-        prepare = framework.prepare()
+        prepare = self.preparing()
         self.say("arguments", bytes=_size(self.arguments))
         memory.reset_peak()
         level = memory.resident()
@@ -68,6 +86,8 @@ class Worker:
                 self.say("times", seconds=self.turn(prepared, float(amount)))
             elif command == "memory":
                 self.say("memory", bytes=self.one_peak(prepared))
+            elif command == "facts":
+                self.say("facts", facts=self.facts())
             else:
                 return
 
@@ -82,6 +102,10 @@ class Worker:
             times.append(time.perf_counter() - start)
             del value, staged
         return times
+
+    def facts(self) -> dict[str, Any]:
+        """What else is known about the attempt."""
+        return {}
 
     def one_peak(self, prepared: Prepared) -> int:
         """The largest memory of one call above what the process held before it."""
@@ -130,7 +154,7 @@ def _size(arguments: Arguments) -> int:
     return sum(value.nbytes for value in arguments if isinstance(value, np.ndarray))
 
 
-def main() -> int:
+def main(make: Callable[[Job, TextIO], Worker] = Worker) -> int:
     # The events' channel is the stdout this process was given; everybody else's stdout becomes stderr.
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -140,7 +164,7 @@ def main() -> int:
     os.chdir(job.directory)
     worker: Worker | None = None
     try:
-        worker = Worker(job, channel)
+        worker = make(job, channel)
         worker.run(sys.stdin)
     except Exception as error:
         kind = "Nothing" if isinstance(error, Nothing) else type(error).__name__

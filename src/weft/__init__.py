@@ -13,6 +13,8 @@ _DTYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f
 # Public name --> the module that defines it.
 _HOME: dict[str, str] = {
     "jit": "weft.api",
+    "prange": "weft.parallel",
+    "map": "weft.parallel",
     "symbol": "weft.frontend.hints",
     **dict.fromkeys(_DTYPES, "weft.frontend.hints"),
     "Options": "weft.options",
@@ -20,9 +22,13 @@ _HOME: dict[str, str] = {
     "get_num_threads": "weft.runtime.threads",
     "WeftError": "weft.errors",
     "Unsupported": "weft.errors",
+    "ParallelError": "weft.errors",
+    "TransformError": "weft.errors",
     "CompileError": "weft.errors",
     "OptionError": "weft.errors",
+    "transform": "weft.transformer",
     "CacheWarning": "weft.errors",
+    "TransformWarning": "weft.errors",
     "FallbackWarning": "weft.errors",
 }
 

@@ -10,6 +10,7 @@ import builtins
 import importlib
 import linecache
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ _MAX_WIDTH = 110
 _MAX_TYPES = 4
 _MAX_SOURCE_LINES = 3
 _MAX_REASON_LINES = 2
+_NAME = re.compile(r"\b[^\W\d]\w*\b")
+_NUMBERS = re.compile(r"(_\d+)+$")
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,33 @@ def attach_source(file: str, text: str) -> None:
 def source_line(span: Span, line: int | None = None) -> str:
     """The text of the line where `span` starts (or of `line` in the same file), without its newline; "" if unknown."""
     return linecache.getline(span.file, span.line if line is None else line).rstrip("\r\n")
+
+
+def spelt(text: str, *spans: Span) -> str:
+    """`text` with the names of the program (i_2) as the lines of the user's source at `spans` spell them (i)."""
+    own = set(_NAME.findall(" ".join(source_line(span) for span in spans)))
+
+    def name(found: re.Match[str]) -> str:
+        plain = _NUMBERS.sub("", found[0])
+        return plain if found[0] not in own and plain in own else found[0]
+
+    return _NAME.sub(name, text)
+
+
+def assigned_name(span: Span, otherwise: str) -> str:
+    """The variable that the statement at a place assigns to, or to an element of which."""
+    try:
+        tree = ast.parse(source_line(span).strip())
+    except SyntaxError:
+        return otherwise
+    node: ast.AST = tree.body[0] if tree.body else tree
+    if isinstance(node, ast.Assign):
+        node = node.targets[0]
+    elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+        node = node.target
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else otherwise
 
 
 def _characters(text: str, column: int) -> int:
@@ -158,6 +188,26 @@ class LeftToLibrary(Unsupported):
     """Not a gap but a choice: a library does this faster than compiled code would, so it stays a call from Python."""
 
 
+class ParallelError(Unsupported):
+    """Iterations that the program declares parallel need each other.  Never a fallback: the declaration is wrong."""
+
+    def __str__(self) -> str:
+        return render(self.span, self.reason, remedy=self.remedy, types=self.types, headline="not parallel")
+
+
+class TransformError(WeftError):
+    """A transformation that was asked for (`weft.transform`) cannot be applied."""
+
+    def __init__(self, span: Span, reason: str, remedy: str = "") -> None:
+        self.span = span
+        self.reason = reason
+        self.remedy = remedy
+        super().__init__(span, reason, remedy)
+
+    def __str__(self) -> str:
+        return render(self.span, self.reason, remedy=self.remedy, headline="cannot be transformed")
+
+
 class CompileError(WeftError):
     """The C compiler failed, hung or was killed. Short in `str()`; everything the compiler said is in `log`."""
 
@@ -184,6 +234,10 @@ class CompileError(WeftError):
 
 class OptionError(WeftError, ValueError):
     """An option of `weft.jit` or an environment variable has a value weft does not know."""
+
+
+class TransformWarning(UserWarning):
+    """Transformations kept beside the source are not applied: the function, or the file, is not what it was."""
 
 
 class CacheWarning(UserWarning):

@@ -14,20 +14,35 @@ import os
 import threading
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from weft.errors import CompileError, FallbackWarning, LeftToLibrary, Span, Unsupported, WeftError, render
+from weft.errors import (
+    CompileError,
+    FallbackWarning,
+    LeftToLibrary,
+    ParallelError,
+    Span,
+    TransformError,
+    Unsupported,
+    WeftError,
+    render,
+)
+from weft.ir.program import Layout
 from weft.options import Options
-from weft.runtime import dispatch
+from weft.runtime import dispatch, machine
 from weft.runtime.descriptor import Signature, Version
+from weft.steering import Steering
 
 if TYPE_CHECKING:
     from weft import pipeline
+    from weft.directives import Directive, Directives
     from weft.frontend.source import Source
     from weft.report.explain import CompiledLike, Explanation
+    from weft.report.outline import ProgramView
+    from weft.report.tree import History
     from weft.runtime.interpreted import Dispatcher as _Base
     from weft.runtime.versions import Kept
 else:
@@ -62,6 +77,7 @@ class _Restored:
     kinds: tuple[Any, ...]
     sample: tuple[Any, ...]
     read: float
+    tried: int = 0
     full: pipeline.Compiled | None = None
 
     @property
@@ -107,6 +123,8 @@ class Jitted(_Base):
         self._plain = function  # what runs where no version does: the function, or its split into regions
         self._regions: list[Jitted] = []
         self._is_region = False
+        self._steering = Steering(function, self._load)
+        self._sample: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None  # of the newest version: specs, arguments
 
     # --- calling ----------------------------------------------------------------------------------------------------
 
@@ -153,9 +171,12 @@ class Jitted(_Base):
             try:
                 self._same_file()
                 stored = self._stored_key(key, tried)
-                if stored is not None and self._restore(stored, key, values):
+                if stored is not None and self._restore(stored, key, values, tried):
                     return True
-                return self._compile(values, stored, specialise=tried == 0)
+                return self._compile(values, stored, tried)
+            except (ParallelError, TransformError):
+                self._keys[key] = tried  # the next call says so again
+                raise
             except Unsupported as problem:
                 self._refused[key] = problem
                 return self._refuse(problem)
@@ -185,12 +206,13 @@ class Jitted(_Base):
         text = ", ".join(
             f"object {k.kind.__module__}.{k.kind.__qualname__}" if isinstance(k, ObjectSpec) else repr(k) for k in kinds
         )
+        text += "".join(f"; {directive}" for directive in self.transforms())
         return versions.key_for(self.py_func, text, self.options, attempt)
 
     def _cells(self) -> dict[str, Any]:
         return dict(zip(self.py_func.__code__.co_freevars, self.py_func.__closure__ or ()))
 
-    def _restore(self, stored: str, kinds: tuple[Any, ...], values: tuple[Any, ...]) -> bool:
+    def _restore(self, stored: str, kinds: tuple[Any, ...], values: tuple[Any, ...], tried: int) -> bool:
         """A version from the disk cache."""
         from weft.runtime import versions
 
@@ -198,8 +220,9 @@ class Jitted(_Base):
         kept = versions.restore(stored, self.py_func, self._cells())
         if kept is None:
             return False
-        self._compiled.append(_Restored(kept, kinds, tuple(map(_light, values)), perf_counter() - start))
-        self.add_version(kept.version)
+        self._sample = (kinds, tuple(map(_light, values)))
+        self._compiled.append(_Restored(kept, *self._sample, perf_counter() - start, tried))
+        self.add_version(kept.version, _generality(kinds, tried))
         return True
 
     def _keep(self, stored: str, compiled: pipeline.Compiled) -> None:
@@ -217,14 +240,16 @@ class Jitted(_Base):
             inlined=compiled.built.functions,
         )
 
-    def _compile(self, values: tuple[Any, ...], stored: str | None, specialise: bool) -> bool:
+    def _compile(self, values: tuple[Any, ...], stored: str | None, tried: int) -> bool:
         from weft import pipeline
         from weft.frontend import specs
 
         source = self._load()
         start = perf_counter()
         try:
-            compiled = pipeline.compile_for(source, specs.specs_of(values), values, self.options, specialise)
+            kinds = specs.specs_of(values)
+            compiled = pipeline.compile_for(source, kinds, values, self.options, tried == 0, self._directives())
+            self._sample = (tuple(kinds), tuple(map(_light, values)))
         except CompileError as problem:
             self._warn(
                 Unsupported(source.span(source.tree), f"the C compiler failed: {problem.reason}", problem.remedy)
@@ -235,7 +260,8 @@ class Jitted(_Base):
         if any(_same_version(compiled.version, other) for other in self.versions) and self._has_code(compiled):
             return False  # the same code for the same arguments would refuse them again
         self._compiled.append(compiled)
-        self.add_version(compiled.version)
+        self.add_version(compiled.version, _generality(kinds, tried))
+        machine.consider()
         if stored is not None:
             self._keep(stored, compiled)
         return True
@@ -292,6 +318,7 @@ class Jitted(_Base):
         region = Jitted(function, self.options)
         region._is_region = True
         region._source = Source(tree.name, source.file, tree, source.text, source.namespace, {})
+        region._steering.ask(self.transforms())
         return region
 
     def _warn(self, problem: Unsupported) -> None:
@@ -306,6 +333,56 @@ class Jitted(_Base):
         # The place of the warning is the user's line, not ours.
         warnings.warn_explicit(text, FallbackWarning, problem.span.file, max(problem.span.line, 1))
 
+    # --- transformations --------------------------------------------------------------------------------------------
+
+    def transforms(self) -> tuple[Directive, ...]:
+        """The transformations asked for by `weft.transform`, now or in the file beside the source."""
+        return self._steering.asked()
+
+    def _directives(self) -> Directives:
+        return self._steering.directives(lenient=self._is_region or bool(self._compiled))
+
+    def direct(self, directives: tuple[Directive, ...]) -> None:
+        """Compile with these transformations from now on; TransformError if the newest version forbids one."""
+        with self._lock:
+            before, compiled = self._steering, self._compiled
+            self._steering, self._compiled = Steering(self.py_func, self._load), []
+            self._steering.ask(directives)
+            try:
+                if self._sample is not None:
+                    self._front(*self._sample)
+            except BaseException:
+                self._steering, self._compiled = before, compiled
+                raise
+            self.clear_versions()
+            self._prebuilt, self._keys, self._refused = [], {}, {}
+            self._plain, self._regions = self.py_func, []
+
+    def _front(self, kinds: tuple[Any, ...], sample: tuple[Any, ...], specialise: bool = True) -> pipeline.Compiled:
+        """A version up to its lowered program."""
+        from weft import pipeline
+
+        return pipeline.front(self._load(), kinds, sample, self.options, specialise, self._directives())
+
+    def program(self, *args: Any, **kwargs: Any) -> ProgramView:
+        """The program of a version to look at: for these arguments, or (without any) of the newest version."""
+        from weft.frontend import specs
+        from weft.report.outline import ProgramView
+
+        if args or kwargs or not inspect.signature(self.py_func).parameters:
+            values = self._bound(args, kwargs)
+            if values is None:
+                raise TypeError(f"these are no arguments of {self.py_func.__name__}")
+            version = self._front(tuple(specs.specs_of(values)), values)
+        else:
+            version = self._pick(None)
+        stages = {
+            "built": version.program_built,
+            "optimised": version.program_optimised,
+            "lowered": version.program_lowered,
+        }
+        return ProgramView("lowered", stages)
+
     # --- asking -----------------------------------------------------------------------------------------------------
 
     @property
@@ -316,9 +393,11 @@ class Jitted(_Base):
     @property
     def stats(self) -> dict[str, Any]:
         """Counts and times: calls by version, guards that failed, calls left to Python, seconds to compile."""
-        counts = list(self.call_counts)
+        counts: dict[str, int] = {}
+        for signature, count in zip(self.signatures, self.call_counts):
+            counts[signature] = counts.get(signature, 0) + count
         return {
-            "calls": dict(zip(self.signatures, counts)),
+            "calls": counts,
             "guard_failures": self.guard_failures,
             "misses": self.misses,
             "python_calls": self._plain_calls,
@@ -337,17 +416,30 @@ class Jitted(_Base):
         refused = [(p.span, p.reason, p.remedy) for part in parts for p in part._refused.values()]
         versions: list[CompiledLike] = [*self._prebuilt]
         versions += [part._full(version) for part in parts for version in part._compiled]
-        explanation = explain(versions, place, refused)
+        explanation = explain(versions, place, refused, self._history(parts))
         return explanation.to_json() if format == "json" else explanation  # type: ignore[return-value]
+
+    def _history(self, parts: list[Jitted]) -> History:
+        """How the calls of this function's versions went, in the order in which `explain` lists them."""
+        from weft.codegen.binding import symbol_values
+        from weft.report.tree import Calls, History
+        from weft.runtime.threads import get_num_threads
+
+        found: list[Calls] = []
+        for part in parts:
+            ahead = [None] * len(part._prebuilt)
+            programs = [*ahead, *(part._full(version).program_lowered for version in part._compiled)]
+            for count, profile, program in zip(part.call_counts, part.profiles, programs):
+                sizes = {} if program is None or not count else symbol_values(program, profile.last)
+                found.append(Calls(count, profile.refused, profile.choices, sizes, get_num_threads()))
+        return History(tuple(found), self._plain_calls, machine.limits_here())
 
     def _full(self, version: pipeline.Compiled | _Restored) -> pipeline.Compiled:
         """Everything about a version, also about one that came from the disk cache."""
-        from weft import pipeline
-
         if not isinstance(version, _Restored):
             return version
         if version.full is None:
-            version.full = pipeline.front(self._load(), version.kinds, version.sample, self.options)
+            version.full = self._front(version.kinds, version.sample, version.tried == 0)
             version.full.c_source = version.kept.c_source
             version.full.seconds = version.seconds
         return version.full
@@ -403,13 +495,13 @@ class Jitted(_Base):
         if kinds is None:
             return False
         try:
-            compiled = pipeline.compile_for(self._load(), kinds, None, self.options)
+            compiled = pipeline.compile_for(self._load(), kinds, None, self.options, directives=self._directives())
         except Unsupported as problem:
             self._refused["hints"] = problem
             return self._refuse(problem)
         assert compiled.version is not None
         self._compiled.append(compiled)
-        self.add_version(compiled.version)
+        self.add_version(compiled.version, _generality(kinds, 1))
         return True
 
     def install(self, version: Version, signature: str) -> None:
@@ -432,6 +524,11 @@ class Jitted(_Base):
 def _same_version(one: Version, other: Version) -> bool:
     """Whether two versions ask the same of their arguments."""
     return one.params == other.params and len(one.hidden) == len(other.hidden)
+
+
+def _generality(kinds: Sequence[Any], tried: int) -> int:
+    """How many arguments a version takes in more than one form: of arrays with any strides, or of any sizes."""
+    return 16 * min(tried, 1) + sum(getattr(kind, "layout", None) is Layout.STRIDED for kind in kinds)
 
 
 _state = threading.local()

@@ -10,13 +10,14 @@ import os
 import platform
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 from weft.codegen import binding, c, c_library
 from weft.codegen.c_ops import CFeatures
+from weft.directives import NONE, Directives
 from weft.errors import CompileError, Span
 from weft.frontend import builder, specs
 from weft.frontend.source import Source, load
@@ -29,11 +30,16 @@ from weft.passes import (
     Remark,
     block,
     checks,
+    common,
     counters,
+    detach,
+    directed,
     forward,
     hoist,
+    lanes,
     match,
     paired,
+    races,
     raise_loops,
     schedule,
     search,
@@ -41,6 +47,8 @@ from weft.passes import (
     store,
     trapezoid,
     version,
+    wavefront,
+    whiles,
 )
 from weft.runtime import cache, dispatch, routines, toolchain
 from weft.runtime import descriptor as D
@@ -50,10 +58,14 @@ Pass = Callable[[Program, PassContext], Program]
 #: The passes before the schedule, in order.
 PASSES: tuple[tuple[str, Pass], ...] = (
     ("simplify", simplify.run),
+    ("whiles", whiles.run),
     ("counters", counters.run),
     ("checks", checks.run),
+    ("races", races.run),
+    ("detach", detach.run),
     ("raise", raise_loops.run),
     ("simplify again", simplify.run),
+    ("common", common.run),
     ("forward", forward.run),
     ("hoist", hoist.run),
     ("tidy", simplify.run),
@@ -62,17 +74,26 @@ PASSES: tuple[tuple[str, Pass], ...] = (
 LOWERING: tuple[tuple[str, Pass], ...] = (
     ("match", match.run),
     ("search", search.run),
+    ("wavefront", wavefront.run),
     ("schedule", schedule.run),
+    ("directed", directed.run),
     ("paired", paired.run),
     ("block", block.run),
     ("store", store.run),
+    ("lanes", lanes.run),
     ("trapezoid", trapezoid.run),
     ("version", version.run),
 )
 
+#: Passes that the meaning of a program, or its lowered form, depends on: they cannot be left out.
+NEEDED = frozenset({"simplify", "races", "schedule", "directed", "store", "version"})
+#: Passes that give whole nests another shape: not in a function whose loops somebody directs one by one.
+RESHAPING = frozenset({"wavefront", "paired", "block", "lanes", "trapezoid"})
 #: The options of a caller that gives none.
 DEFAULTS = Options()
-_LOWERED = frozenset({"schedule", "paired", "block", "store", "trapezoid", "version"})
+#: The passes that a program with functions of its own goes through.
+_KNOWS_CALLS = frozenset({"simplify", "simplify again", "schedule", "store", "version"})
+_LOWERED = frozenset({"schedule", "directed", "paired", "block", "store", "lanes", "trapezoid", "version"})
 
 
 @dataclass
@@ -119,9 +140,21 @@ def signature_of(kinds: Sequence[specs.Spec]) -> str:
     return "(" + ", ".join(str(kind) for kind in kinds) + ")"
 
 
-def _optimise(built: builder.Built, options: Options, clock: _Clock, log: list[Remark]) -> list[tuple[str, Program]]:
+def _applied(name: str, run: Pass, program: Program, context: PassContext) -> Program:
+    """A pass on a program and on each of its functions; only some know what a call of one does."""
+    if not program.functions:
+        return run(program, context)
+    if name not in _KNOWS_CALLS:
+        return program
+    main = run(replace(program, functions=()), context)
+    return replace(main, functions=tuple(run(function, context) for function in program.functions))
+
+
+def _optimise(
+    built: builder.Built, options: Options, clock: _Clock, log: list[Remark], directives: Directives = NONE
+) -> list[tuple[str, Program]]:
     """Every stage of the program, by name."""
-    context = PassContext(options, log)
+    context = PassContext(options, log, directives)
     program = built.program
     if clock.checking:
         verify.verify(program, verify.Stage.BUILT)
@@ -129,22 +162,39 @@ def _optimise(built: builder.Built, options: Options, clock: _Clock, log: list[R
     for name, run in (*PASSES, *LOWERING):
         stage = verify.Stage.LOWERED if name in _LOWERED else verify.Stage.OPTIMISED
         current = program
+        if directives and _left_out(name, context):
+            found.append((name, program))
+            continue
 
-        def action(run: Pass = run, current: Program = current) -> Program:
-            return run(current, context)
+        def action(name: str = name, run: Pass = run, current: Program = current) -> Program:
+            return _applied(name, run, current, context)
 
         program = clock.program(name, action, stage)
         found.append((name, program))
     return found
 
 
+def _left_out(name: str, context: PassContext) -> bool:
+    """Whether the user has asked to leave out a pass, or for loops that it would change again."""
+    if context.directives.skips(name):
+        context.done(name, "left out, as asked")
+        return True
+    if name in RESHAPING and context.directives.on_loops():
+        context.missed(name, "left out: transformations of single loops were asked for")
+        return True
+    return False
+
+
 def stages(
-    function: Callable[..., Any], arguments: Sequence[Any], options: Options = DEFAULTS
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    options: Options = DEFAULTS,
+    directives: Directives = NONE,
 ) -> list[tuple[str, Program]]:
     """The program after each pass, for tests and for the curious."""
     source = load(function)
     built = builder.build(source, specs.specs_of(tuple(arguments)), arguments)
-    return _optimise(built, options, _Clock(), [])
+    return _optimise(built, options, _Clock(), [], directives)
 
 
 def front(
@@ -153,13 +203,14 @@ def front(
     arguments: Sequence[Any] | None,
     options: Options = DEFAULTS,
     specialise: bool = True,
+    directives: Directives = NONE,
 ) -> Compiled:
     """Everything up to the lowered program: no compiler is needed."""
     clock = _Clock()
     log: list[Remark] = []
     libraries = options.fallback != "error"
     built = clock.step("build", lambda: builder.build(source, kinds, arguments, specialise, libraries))
-    found = _optimise(built, options, clock, log)
+    found = _optimise(built, options, clock, log, directives)
     optimised = dict(found)[PASSES[-1][0]]
     return Compiled(
         signature=signature_of(built.specs),
@@ -185,9 +236,10 @@ def compile_for(
     arguments: Sequence[Any] | None,
     options: Options = DEFAULTS,
     specialise: bool = True,
+    directives: Directives = NONE,
 ) -> Compiled:
     """A version for arguments of these specs; `specialise`: for equal sizes where these arguments have them."""
-    compiled = front(source, kinds, arguments, options, specialise)
+    compiled = front(source, kinds, arguments, options, specialise, directives)
     chain = None if options.backend == "python" or dispatch.load_core() is None else toolchain.find()
     if chain is None and options.backend == "c":
         raise CompileError("no C compiler works here, and the options ask for C", "pip install 'weft[zig]'")

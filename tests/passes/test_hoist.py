@@ -115,3 +115,41 @@ def test_a_loop_that_may_run_in_parallel_keeps_its_allocations(preserved) -> Non
     )
     shown = run(preserved, loop)
     assert shown.index("alloc t") > shown.index("for q")
+
+
+WHILE = """
+  while s < 3.0_f64:
+    {first}
+    s = s + 1.0_f64
+"""
+
+
+def test_out_of_a_loop_with_a_condition(preserved) -> None:
+    body = WHILE.format(first="z = sum[m: 0 <= m < n] exp(x[m])\n    s = s + 0.0_f64 * z")
+    shown = run(preserved, "  z = 0.0_f64\n" + body)
+    assert shown.index("sum[") < shown.index("while")
+
+
+def test_a_part_out_of_a_loop_with_a_condition(preserved) -> None:
+    shown = run(preserved, WHILE.format(first="x[i] = x[i] * exp(a[i, 0]) + s   for i: 0 <= i < n"))
+    assert shown.index("exp(") < shown.index("while")
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "z = sum[m: 0 <= m < n] exp(x[m])\n    x[0 * i] = z   for i: 0 <= i < minimum(n, 1)",  # its input changes
+        "s = s + z\n    z = sum[m: 0 <= m < n] exp(x[m])",  # the first iteration reads the old value
+        "z = sum[m: 0 <= m < n] exp(x[m] + s)\n    s = s + abs(z)",  # it depends on what is carried
+    ],
+)
+def test_stays_in_a_loop_with_a_condition(preserved, first: str) -> None:
+    shown = run(preserved, "  z = 0.0_f64\n" + WHILE.format(first=first))
+    assert shown.index("sum[") > shown.index("while")
+
+
+def test_what_the_condition_reads_stays(preserved) -> None:
+    body = "  z = 0.0_f64\n  while z < 1.0_f64 and s < 3.0_f64:\n"
+    body += "    z = sum[m: 0 <= m < n] exp(x[m])\n    s = s + 1.0_f64\n"
+    shown = run(preserved, body)
+    assert shown.index("sum[") > shown.index("while")

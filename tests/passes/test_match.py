@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.passes.lowering import assert_same, lowered, program
+from weft.ir.expr import real
 from weft.ir.program import Call, Program
 from weft.ir.verify import Stage, verify
 from weft.ir.walk import walk
@@ -24,7 +25,7 @@ def arguments() -> dict[str, object]:
 
 
 def matched(before: Program, monkeypatch: pytest.MonkeyPatch) -> tuple[Program, list[Call]]:
-    monkeypatch.setattr(match, "THRESHOLDS", dict.fromkeys(match.THRESHOLDS, 1.0))
+    monkeypatch.setattr(match, "THRESHOLDS", dict.fromkeys(match.THRESHOLDS, real(1.0)))
     after = match.run(before, PassContext())
     verify(after, Stage.OPTIMISED)
     return after, [node for node in walk(after.body) if isinstance(node, Call)]

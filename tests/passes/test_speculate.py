@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 
 from weft.ir import text
+from weft.ir.expr import Const, Expr, Op, Read
 from weft.ir.program import Check, If, Loop
+from weft.ir.types import BOOL, F64
 from weft.ir.verify import VerifyError, verify
 from weft.ir.walk import walk
 from weft.passes import checks, counters, forward, raise_loops, search, simplify
+from weft.passes.doubt import Doubt
 
 FRESH = """
 program f(x):
@@ -172,3 +175,17 @@ def test_counters_become_plain_indices(preserved) -> None:
     head = FRESH.replace("  local s", "  local k: int\n  local s")
     after = preserved(head + source + TAIL, *PASSES, calls=calls("x"))
     assert loops_and_checks(after)[0] == 0
+
+
+def _mul(one: Expr, other: Expr) -> Op:
+    return Op("mul", (one, other), F64)
+
+
+def test_scalars_that_define_each_other_over_the_iterations() -> None:
+    """The definitions form a ring: what is exact all around it is certain, one uncertain part makes nothing certain."""
+    s, t = Read("s", (), F64), Read("t", (), F64)
+    test = Op("ne", (t, Const(0.5, F64)), BOOL)
+    exact = Doubt({"s": _mul(s, t), "t": _mul(s, s)})
+    assert exact.certain(test) is test
+    uncertain = Doubt({"s": _mul(Op("exp", (s,), F64), t), "t": _mul(s, s)})
+    assert "inf" in text.show_expr(uncertain.certain(test))

@@ -8,7 +8,7 @@ from tests.passes.lowering import assert_same, lowered, program
 from weft.ir.program import Alloc, Loop, LoopKind, Program
 from weft.ir.verify import Stage, verify
 from weft.ir.walk import walk
-from weft.passes import PassContext, match, store, version
+from weft.passes import PassContext, store, version
 
 RNG = np.random.default_rng(2)
 
@@ -70,20 +70,6 @@ def test_living_temporaries_do_not() -> None:
     """
     before = program({"a": ("f64", 1)}, body, "local t: f64[a_0]\nlocal u: f64[a_0]")
     assert_same(before, {"a": RNG.random(6)}, stored(before))
-
-
-def test_decision_tree() -> None:
-    body = "c[i, j] = sum[k: 0 <= k < a_1] a[i, k] * b[k, j]   for i: 0 <= i < a_0, j: 0 <= j < b_1"
-    before = program({name: ("f64", 2) for name in "abc"}, body)
-    context = PassContext()
-    after = version.run(store.run(lowered(match.run(before, context)), context), context)
-    tree = version.decision_tree(after)
-    guards = [guard for guard, _ in tree]
-    leaves = [leaf for _, leaf in tree]
-    assert "a: f64, rank 2, C-contiguous" in guards
-    assert {"c and a do not overlap", "c and b do not overlap"} <= set(guards)
-    assert "gemm, else own loops" in leaves and "threads, else one thread" in leaves
-    assert leaves.index("else plain Python") < leaves.index("gemm, else own loops")
 
 
 def test_version_completes_disjoint_pairs() -> None:

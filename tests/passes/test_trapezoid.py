@@ -10,6 +10,7 @@ import pytest
 
 from weft.analysis.sweeps import reach_of, sweeps_of
 from weft.ir import interp
+from weft.ir.expr import real
 from weft.ir.program import If, Loop, Program
 from weft.ir.text import parse
 from weft.ir.verify import Stage, verify
@@ -75,8 +76,8 @@ def arguments(rows: int, steps: int, columns: int = 3) -> dict[str, object]:
     return {"steps": steps, **{name: rng.random((rows, columns)) for name in "abc"}}
 
 
-def assert_same(body: str, rows: int, steps: int, order: str = "forward") -> None:
-    before, after = arguments(rows, steps), arguments(rows, steps)
+def assert_same(body: str, rows: int, steps: int, order: str = "forward", columns: int = 3) -> None:
+    before, after = arguments(rows, steps, columns), arguments(rows, steps, columns)
     interp.run(program(body), before)
     interp.run(tiled(body), after, order=order)
     for name in "abc":
@@ -94,7 +95,7 @@ def test_a_block_shrinks_by_what_the_sweeps_reach() -> None:
     (loop,) = (node for node in program(JACOBI).body if isinstance(node, Loop))
     sweeps = sweeps_of(loop)
     assert not isinstance(sweeps, str)
-    reach = reach_of(sweeps)
+    reach = reach_of(sweeps.rows)
     assert (reach.left, reach.right, reach.left_step, reach.right_step) == ((0, 1), (0, 1), 2, 2)
 
 
@@ -238,3 +239,108 @@ def test_random_sweeps(seed: int) -> None:
     rng = random.Random(seed)
     body = _random_body(rng)
     assert_same(body, rng.randint(8, 90), rng.randint(1, 12), rng.choice(["forward", "reversed", "shuffled"]))
+
+
+# --- rows and columns -------------------------------------------------------------------------------------------------
+
+NINE_POINTS = """
+    parallel i in 1 .. n - 1:
+      vector j in 1 .. m - 1:
+        b[i, j] = a[i - 1, j - 1] - a[i + 1, j + 1] * 0.25_f64 + a[i, j]
+    parallel k in 1 .. n - 1:
+      vector l in 0 .. m - 2:
+        a[k, l + 1] = b[k, l] * 0.5_f64 - b[k - 1, l + 2] + c[k, l]
+"""
+BORDERS = """
+    vector j0 in 0 .. m:
+      a[0, j0] = f64(t) * 0.25_f64
+    vector i0 in 0 .. n:
+      c[i0, 0] = c[i0, 1] * 0.5_f64
+    parallel i in 1 .. n:
+      vector j in 0 .. m - 1:
+        a[i, j] = a[i, j] - 0.5_f64 * (c[i, j] - c[i - 1, j + 1])
+      vector j1 in 1 .. m:
+        b[i, j1] = b[i, j1] - c[i, j1 - 1]
+    parallel k in 0 .. n - 1:
+      vector l in 1 .. m - 1:
+        s = a[k + 1, l - 1] - a[k, l]
+        c[k, l] = c[k, l] - 0.7_f64 * s + b[k, l]
+"""
+
+
+def small_cache(monkeypatch: pytest.MonkeyPatch, elements: int) -> None:
+    monkeypatch.setattr(trapezoid, "ROOM", real(elements * 24.0))
+
+
+@pytest.mark.parametrize("body", [JACOBI, WAVE, NINE_POINTS, BORDERS], ids=["jacobi", "wave", "nine", "borders"])
+@pytest.mark.parametrize("order", ["forward", "shuffled"])
+@pytest.mark.parametrize(("rows", "columns", "steps"), [(2, 9, 3), (24, 22, 5)])
+def test_rows_and_columns_cut(
+    monkeypatch: pytest.MonkeyPatch, body: str, order: str, rows: int, columns: int, steps: int
+) -> None:
+    small_cache(monkeypatch, 100)
+    assert_same(body, rows, steps, order, columns)
+
+
+def test_columns_are_cut_where_few_rows_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks along both axes were run: four phases, each with several tiles."""
+    small_cache(monkeypatch, 300)
+    found = tiled(NINE_POINTS)
+    phases = [node for node in walk(found.body) if isinstance(node, Loop) and "phase" in node.dim.var]
+    assert len(phases) == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # Columns of one sweep are read at a place from memory: only rows are cut.
+        """
+    parallel i in 0 .. n - 1:
+      vector j in 0 .. m:
+        b[i, j] = a[i + 1, m - 1 - j]
+    parallel k in 0 .. n:
+      vector l in 0 .. m:
+        a[k, l] = b[k, l] * 0.5_f64
+""",
+        # A variable of the row is made of an element that changes in time.
+        """
+    parallel i in 0 .. n - 1:
+      s = a[i + 1, 0]
+      vector j in 0 .. m:
+        b[i, j] = a[i + 1, j] - s
+    parallel k in 0 .. n:
+      vector l in 0 .. m:
+        a[k, l] = b[k, l] * 0.5_f64
+""",
+    ],
+    ids=["mirrored", "scalar of a row"],
+)
+def test_columns_stay_whole_where_they_meet(monkeypatch: pytest.MonkeyPatch, body: str) -> None:
+    small_cache(monkeypatch, 80)
+    found = tiled(body)
+    assert sum(isinstance(node, Loop) and "phase" in node.dim.var for node in walk(found.body)) == 1
+    assert_same(body, 30, 4, "shuffled", 12)
+
+
+def _random_grid(rng: random.Random) -> str:
+    """Sweeps with random reaches along both axes."""
+    lines: list[str] = []
+    for at in range(rng.randint(1, 3)):
+        target = rng.choice("abc")
+        terms = [f"{target}[i{at} + 2, j{at} + 2] * 0.25_f64"]
+        for source in rng.sample("abc", 2):
+            if source != target:
+                terms.append(f"{source}[i{at} + {2 + rng.randint(-2, 2)}, j{at} + {2 + rng.randint(-2, 2)}]")
+        lines.append(f"    parallel i{at} in 0 .. n - {rng.randint(4, 6)}:")
+        lines.append(f"      vector j{at} in {rng.randint(0, 2)} .. m - {rng.randint(4, 5)}:")
+        lines.append(f"        {target}[i{at} + 2, j{at} + 2] = {' - '.join(terms)}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_grids(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    rng = random.Random(seed)
+    small_cache(monkeypatch, rng.choice([40, 80, 160]))
+    body = _random_grid(rng)
+    order = rng.choice(["forward", "reversed", "shuffled"])
+    assert_same(body, rng.randint(8, 25), rng.randint(1, 6), order, rng.randint(8, 25))

@@ -184,7 +184,7 @@ def test_a_built_module_imports_without_a_compiler(weft_command, tmp_path, subpr
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[0].endswith("Norms. 6.0 4 norms")
     assert result.stdout.splitlines()[1].startswith("9.0")
-    assert "(f64[:])': 1" in result.stdout
+    assert "(f64[:])': 2" in result.stdout
     # A damaged library is noticed, told once, and not used.
     library = tmp_path / "build" / "norms" / "norm-1.so"
     library.write_bytes(library.read_bytes()[:-1] + b"?")

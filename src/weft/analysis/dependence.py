@@ -22,6 +22,8 @@ from weft.ir.walk import buffers_read, buffers_written, has_exit, map_domain, su
 
 _PRIME = "'"
 _MOST_FACTS = 12
+# A loop whose length is not known is taken to have more iterations than this.
+_FEW = 64
 
 
 class Directions(NamedTuple):
@@ -42,14 +44,55 @@ ANYHOW = Directions(True, True, True)
 
 @dataclass(frozen=True)
 class LoopContext:
-    """A loop under question: its dimension (of positive step) and the facts outside it."""
+    """A loop under question: its dimension (of positive step) and the facts outside it.
+
+    `asserted`: the user says that its iterations touch no common elements: they do only where that is certain.
+    """
 
     dim: AnyDim
     facts: Facts
+    asserted: bool = False
 
 
 def directions(first: Access, second: Access, loop: LoopContext) -> Directions:
     """When `first` and `second` may touch the same element, by the order of their iterations of the loop."""
+    found = _possible(first, second, loop)
+    if loop.asserted and first.index and (found.earlier or found.later) and not certainly_meet(first, second, loop):
+        return Directions(False, found.same, False)
+    return found
+
+
+def certainly_meet(first: Access, second: Access, loop: LoopContext) -> bool:
+    """Whether two different iterations surely touch a common element, given that there are enough of them and that
+    both accesses are executed in each: all positions are the same function of the loop's variable up to a constant."""
+    variable = loop.dim.var
+    steps: int | None = None
+    for left, right in zip(first.index, second.index):
+        a, b = affine(left), affine(right)
+        if a is None or b is None or a.coefficient(variable) != b.coefficient(variable):
+            return False
+        delta, slope = a - b, a.coefficient(variable)
+        # A variable of an inner loop that both indices use takes the same value in two iterations, too.
+        if not delta.is_constant or (slope == 0 and delta.constant != 0) or (slope and delta.constant % slope):
+            return False
+        if slope:
+            found = delta.constant // slope
+            if steps is not None and steps != found:
+                return False
+            steps = found
+    return _are_iterations(loop.dim, 1 if steps is None else abs(steps))
+
+
+def _are_iterations(dim: AnyDim, distance: int) -> bool:
+    """Whether a loop has iterations so far apart; one of unknown length has a few."""
+    if not isinstance(dim, Dim) or distance == 0 or distance % dim.step or abs(distance // dim.step) > _FEW:
+        return False
+    lo, hi = affine(dim.lo), affine(dim.hi)
+    extent = None if lo is None or hi is None else hi - lo
+    return extent is None or not extent.is_constant or abs(extent.constant) > distance
+
+
+def _possible(first: Access, second: Access, loop: LoopContext) -> Directions:
     if first.buffer != second.buffer:
         return NEVER
     if not first.index:

@@ -20,9 +20,11 @@ from weft.ir.program import (
     Check,
     Continue,
     If,
+    Invoke,
     Library,
     Loop,
     Node,
+    Operand,
     Out,
     Program,
     Return,
@@ -126,6 +128,15 @@ def accesses(node: Node, around: tuple[AnyDim, ...] = ()) -> Accesses:
         writes += [Access(o.buffer, o.index, around + node.domain + o.dims) for o in places]
         if node.status is not None:
             writes.append(Access(node.status, (), around))
+    elif isinstance(node, Invoke):
+        for argument in node.arguments:
+            if isinstance(argument, Operand):
+                access = Access(argument.buffer, argument.index, around + argument.dims)
+                reads.append(access)
+                writes += [access] if argument.buffer in node.writes else []
+            else:
+                reads += reads_of(argument, around)
+        writes += [Access(name, (), around) for name in node.results]
     elif isinstance(node, Loop):
         reads += domain_reads((node.dim,), around)
         _extend(reads, writes, node.body, around + (node.dim,))

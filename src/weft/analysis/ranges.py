@@ -170,6 +170,20 @@ def fits(expr: Op, env: Environment) -> bool:
     return found is not None and found.within(WORD)
 
 
+def holds(condition: Expr, env: Environment) -> bool:
+    """Whether a comparison of integers certainly holds, whatever the values in their intervals are."""
+    while isinstance(condition, Cast):
+        condition = condition.value
+    if not isinstance(condition, Op) or condition.op not in ("lt", "le", "gt", "ge"):
+        return False
+    if any(arg.type.dtype.kind not in "biu" for arg in condition.args):
+        return False
+    left, right = (interval(arg, env) for arg in condition.args)
+    if condition.op in ("gt", "ge"):
+        left, right = right, left
+    return left.high < right.low if condition.op in ("lt", "gt") else left.high <= right.low
+
+
 def dimension(dim: Dim | CompressedDim, env: Environment) -> dict[str, Interval]:
     """What a dimension's variables lie between inside its loop."""
     if isinstance(dim, CompressedDim):

@@ -12,6 +12,7 @@ from weft.ir.program import (
     Break,
     Continue,
     If,
+    Invoke,
     Library,
     Loop,
     LoopKind,
@@ -55,7 +56,7 @@ def _touched(program: Program, node: Node) -> set[str]:
     elif isinstance(node, Alloc):
         for extent in program.buffer(node.buffer).shape:
             found |= expr_buffers(extent)
-    elif isinstance(node, Library):
+    elif isinstance(node, (Library, Invoke)):
         found |= buffers_read(node) | buffers_written(node)
     elif isinstance(node, Return):
         found |= returned_scalars(program, node.result)

@@ -21,28 +21,54 @@ from weft.ir.walk import buffers_written, node_exprs, reads, walk
 
 
 @dataclass(frozen=True)
-class RowAccess:
-    """An access to an array that the loop in time changes."""
+class Access:
+    """An access to an array that the loop in time changes; `offset`: of its row from the position of the sweep."""
 
     buffer: str
     index: tuple[Expr, ...]
     writes: bool
-    offset: int = 0  # of its row from the position of the sweep
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Track:
+    """A sweep along one axis: `dim` goes over its positions (None: it stays at `place`), `shift` from the loop variable
+    to the position."""
+
+    dim: Dim | None
+    shift: int
+    place: Expr | None
+    accesses: tuple[Access, ...]
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """One sweep: `dim` over its rows (None: a line at `row`), `shift` from the loop variable to the position."""
+    """One sweep: its track over rows and, for each node of the body of its loop (None: no array of time in it), the
+    track over columns."""
 
     loop: Loop
-    dim: Dim | None
-    shift: int
-    row: Expr | None
+    rows: Track
+    columns: tuple[Track | None, ...]
     depth: int
-    accesses: tuple[RowAccess, ...]
     axes: dict[str, int] = field(compare=False)
     scalars: frozenset[str] = frozenset()  # variables that it sets
     named: frozenset[str] = frozenset()  # variables that it uses
+
+
+@dataclass(frozen=True)
+class Sweeps:
+    """All sweeps of a step; `column_axes` of the arrays, empty if they have no columns in common."""
+
+    sweeps: tuple[Sweep, ...]
+    column_axes: dict[str, int] = field(compare=False)
+
+    @property
+    def rows(self) -> list[Track]:
+        return [sweep.rows for sweep in self.sweeps]
+
+    @property
+    def columns(self) -> list[Track]:
+        return [track for sweep in self.sweeps for track in sweep.columns if track is not None]
 
 
 @dataclass(frozen=True)
@@ -64,17 +90,17 @@ class Reach:
         return max(left + right for left, right in zip(self.left, self.right))
 
 
-def reach_of(sweeps: Sequence[Sweep]) -> Reach:
+def reach_of(tracks: Sequence[Track]) -> Reach:
     """The least shrinking with which a block neither needs what others compute nor overwrites what they need."""
-    left, left_step = _slopes(sweeps, 1)
-    right, right_step = _slopes(sweeps, -1)
+    left, left_step = _slopes(tracks, 1)
+    right, right_step = _slopes(tracks, -1)
     return Reach(left, right, left_step, right_step)
 
 
-def _slopes(sweeps: Sequence[Sweep], sign: int) -> tuple[tuple[int, ...], int]:
-    far = {(a, b): _farthest(one, other, sign) for a, one in enumerate(sweeps) for b, other in enumerate(sweeps)}
+def _slopes(tracks: Sequence[Track], sign: int) -> tuple[tuple[int, ...], int]:
+    far = {(a, b): _farthest(one, other, sign) for a, one in enumerate(tracks) for b, other in enumerate(tracks)}
     shrink: list[int] = []
-    for later in range(len(sweeps)):
+    for later in range(len(tracks)):
         needed = (shrink[a] + distance for a in range(later) if (distance := far[a, later]) is not None)
         shrink.append(max(0, *needed, 0))
     step = 0
@@ -84,7 +110,7 @@ def _slopes(sweeps: Sequence[Sweep], sign: int) -> tuple[tuple[int, ...], int]:
     return tuple(shrink), step
 
 
-def _farthest(earlier: Sweep, later: Sweep, sign: int) -> int | None:
+def _farthest(earlier: Track, later: Track, sign: int) -> int | None:
     """The largest of sign * (position of `later` - position of `earlier`) at which they touch a common row."""
     distances = [
         sign * (one.offset - other.offset)
@@ -98,7 +124,7 @@ def _farthest(earlier: Sweep, later: Sweep, sign: int) -> int | None:
 # --- recognition -----------------------------------------------------------------------------------------------------
 
 
-def sweeps_of(loop: Loop) -> list[Sweep] | str:
+def sweeps_of(loop: Loop) -> Sweeps | str:
     """The body of a loop as sweeps, or why it is none."""
     written = set().union(*(buffers_written(node) for node in loop.body))
     loops: list[Loop] = []
@@ -108,15 +134,20 @@ def sweeps_of(loop: Loop) -> list[Sweep] | str:
         reason = _why_no_sweep(node)
         if reason is not None:
             return reason
-        loops.extend(_distributed(_without_strips(node)))
+        loops.extend(_distributed(without_strips(node)))
     axes = _row_axes(loops, written)
+    columns = _column_axes(loops, written, axes)
     found: list[Sweep] = []
     for sweep in loops:
-        made = _sweep(sweep, written, axes)
-        if isinstance(made, str):
-            return made
-        found.append(made)
-    return found
+        rows = _track(sweep, sweep, written, axes)
+        if isinstance(rows, str):
+            return rows
+        across = _across(sweep, rows, written, columns) if columns else None
+        columns = columns if across else {}
+        found.append(_sweep(sweep, rows, across or (), axes))
+    if not columns:
+        found = [replace(sweep, columns=()) for sweep in found]
+    return Sweeps(tuple(found), columns)
 
 
 def _why_no_sweep(loop: Loop) -> str | None:
@@ -130,7 +161,7 @@ def _why_no_sweep(loop: Loop) -> str | None:
     return None
 
 
-def _without_strips(loop: Loop) -> Loop:
+def without_strips(loop: Loop) -> Loop:
     """parallel b in 0 .. ceil(n / 64): vector i in 64 b .. min(64 b + 64, n): A   -->   vector i in 0 .. n: A."""
     only = loop.body[0] if len(loop.body) == 1 else None
     if not isinstance(only, Loop) or only.kind is not LoopKind.VECTOR:
@@ -157,15 +188,15 @@ def _distributed(loop: Loop) -> list[Loop]:
     return [replace(loop, body=(node,)) for node in loop.body]
 
 
-def _accesses(loop: Loop, written: set[str]) -> Iterator[RowAccess]:
+def _accesses(loop: Loop, written: set[str]) -> Iterator[Access]:
     """Accesses to arrays that the loop in time changes; those of others do not matter."""
     for node in walk((loop,)):
         if isinstance(node, Stmt) and node.index:
-            yield RowAccess(node.buffer, node.index, True)
+            yield Access(node.buffer, node.index, True)
         for expr in node_exprs(node):
             for read in reads(expr):
                 if read.buffer in written and read.index:
-                    yield RowAccess(read.buffer, read.index, False)
+                    yield Access(read.buffer, read.index, False)
 
 
 def _depth(node: Node) -> int:
@@ -185,40 +216,76 @@ def _row_axes(loops: Sequence[Loop], written: set[str]) -> dict[str, int]:
     return axes
 
 
-def _sweep(loop: Loop, written: set[str], axes: dict[str, int]) -> Sweep | str:
-    inner = {node.dim.var for node in walk((loop,)) if isinstance(node, Loop)}
-    own = loop.dim
-    assert isinstance(own, Dim)
-    if own.step != 1:
+def _column_axes(loops: Sequence[Loop], written: set[str], rows: dict[str, int]) -> dict[str, int]:
+    """The axis along which each array has its columns: that of the loop inside the outermost one, where all arrays have
+    one; empty otherwise."""
+    axes: dict[str, int] = {}
+    for loop in sorted(loops, key=_depth, reverse=True):
+        for inner in loop.body:
+            if not isinstance(inner, Loop):
+                continue
+            for access in _accesses(inner, written):
+                for axis, position in enumerate(access.index):
+                    form = affine(position)
+                    if form is not None and form.coefficient(inner.dim.var) == 1 and axis != rows.get(access.buffer):
+                        axes.setdefault(access.buffer, axis)
+    used = {access.buffer for loop in loops for access in _accesses(loop, written)}
+    return axes if used <= axes.keys() else {}
+
+
+def _across(loop: Loop, rows: Track, written: set[str], axes: dict[str, int]) -> tuple[Track | None, ...] | None:
+    """The tracks over columns of what is in a sweep; None if they are not at fixed distances from each other.
+
+    A sweep that stays in one row is itself the loop over the columns.
+    """
+    found: list[Track | None] = []
+    for node in loop.body if rows.dim is not None else (loop,):
+        own = list(_accesses(node, written))
+        if not own and isinstance(node, Stmt):
+            found.append(None)
+            continue
+        if not own or not isinstance(node, (Loop, Stmt)):
+            return None
+        track = _track(node, loop, written, axes)
+        if isinstance(track, str):
+            return None
+        found.append(track)
+    return tuple(found)
+
+
+def _track(node: Loop | Stmt, loop: Loop, written: set[str], axes: dict[str, int]) -> Track | str:
+    """How a node (a sweep, or part of the one around it, `loop`) goes along an axis of the arrays."""
+    inner = {each.dim.var for each in walk((loop,)) if isinstance(each, Loop)}
+    own = node.dim if isinstance(node, Loop) else None
+    if own is not None and (not isinstance(own, Dim) or own.step != 1):
         return "a sweep that does not count up by one"
-    found: list[tuple[RowAccess, Affine]] = []
-    for access in dict.fromkeys(_accesses(loop, written)):
+    moves = {own.var} if own is not None else set()
+    found: list[tuple[Access, Affine]] = []
+    for access in dict.fromkeys(_accesses(node, written)):
         row = affine(access.index[axes[access.buffer]]) if access.buffer in axes else None
-        if row is None or row.names & inner - {own.var} or row.coefficient(own.var) not in (0, 1):
+        if row is None or row.names & inner - moves or any(row.coefficient(name) not in (0, 1) for name in moves):
             return f"`{access.buffer}` is not used row by row"
         found.append((access, row))
+    if not any(access.writes for access, _ in found):
+        return "a sweep that writes no array"
     base = next(row for access, row in found if access.writes)
-    accesses: list[RowAccess] = []
+    accesses: list[Access] = []
     for access, row in found:
         distance = row - base
         if not distance.is_constant:
             return f"`{access.buffer}` is used at rows that are not a fixed distance apart"
         accesses.append(replace(access, offset=distance.constant))
-    moving = base.coefficient(own.var) == 1
+    if own is None or base.coefficient(own.var) == 0:
+        return Track(None, 0, affine_index.expression(base), tuple(accesses))
     shift = base.without(own.var)
-    if moving and not shift.is_constant:
+    if not shift.is_constant:
         return "a sweep over rows at a distance that is not known"
+    return Track(own, shift.constant, None, tuple(accesses))
+
+
+def _sweep(loop: Loop, rows: Track, columns: tuple[Track | None, ...], axes: dict[str, int]) -> Sweep:
     bodies = [node for node in walk((loop,)) if isinstance(node, Stmt) and not node.index]
     named = {read.buffer for n in walk((loop,)) for e in node_exprs(n) for read in reads(e) if not read.index}
     scalars = frozenset(node.buffer for node in bodies)
-    return Sweep(
-        loop,
-        own if moving else None,
-        shift.constant if moving else 0,
-        None if moving else affine_index.expression(base),
-        _depth(loop),
-        tuple(accesses),
-        {access.buffer: axes[access.buffer] for access in accesses},
-        scalars,
-        frozenset(named) | scalars,
-    )
+    used = {access.buffer: axes[access.buffer] for access in rows.accesses}
+    return Sweep(loop, rows, columns, _depth(loop), used, scalars, frozenset(named) | scalars)

@@ -69,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 
     doctor = commands.add_parser("doctor", help="examine this machine: compiler, threads, BLAS, cache")
     doctor.add_argument("--json", action="store_true", help="as JSON on stdout")
+    doctor.add_argument("--calibrate", action="store_true", help="measure the machine first; later processes use it")
     doctor.set_defaults(command=_doctor)
 
     cache = commands.add_parser("cache", help="show or empty the cache of compiled code")
@@ -116,6 +117,13 @@ def _explain(parsed: argparse.Namespace) -> int:
 def _doctor(parsed: argparse.Namespace) -> int:
     from weft.runtime.doctor import facts
 
+    if parsed.calibrate:
+        from weft.runtime import machine
+
+        measured = machine.measure()
+        if measured is None:
+            return complain("nothing to measure: there is no native code on this machine", FAILED)
+        print(f"wrote {machine.keep(measured)}", file=sys.stderr)
     found = facts()
     if parsed.json:
         import json

@@ -9,12 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
 
+from weft.analysis import cost
 from weft.analysis.scopes import exchanged, written_params
 from weft.errors import Unsupported, exception_type, located
 from weft.ir.program import (
+    Argument,
     ArrayOut,
     Buffer,
     ConstOut,
+    Derived,
     NoneOut,
     Out,
     Program,
@@ -97,6 +100,25 @@ def layout(program: Program) -> WordLayout:
         returns.append(tuple(places))
         end = max(end, here)
     return WordLayout(params, slots, tuple(returns), end)
+
+
+def symbol_values(program: Program, words: Sequence[int]) -> dict[str, int]:
+    """The symbols of a call, from the words of its parameters (without the control words in front of them)."""
+    places = layout(program).params
+    values: dict[str, int] = {}
+    for symbol in program.symbols:
+        found: float | None
+        if isinstance(symbol.source, Derived):
+            found = cost.evaluate(symbol.source.value, values)
+        else:
+            if isinstance(symbol.source, Argument):
+                place = places[symbol.source.name] - D.CONTROL_WORDS
+            else:
+                place = places[symbol.source.buffer] - D.CONTROL_WORDS + 1 + symbol.source.axis
+            found = words[place] if place < len(words) else None
+        if found is not None:
+            values[symbol.name] = int(found)
+    return values
 
 
 # --- descriptors ----------------------------------------------------------------------------------------------------

@@ -9,12 +9,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weft.analysis import ranges
+from weft.analysis.choices import choices
 from weft.analysis.scopes import declarations, exchanged, written_params
-from weft.codegen import c_library, c_support
+from weft.codegen import c_invoke, c_library, c_support
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout, layout
 from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage
-from weft.codegen.c_frame import DONE, FAILED, GUARD, RAISE, STATUS, TICKS, WORDS, Frame, Unit
+from weft.codegen.c_frame import (
+    CHOICE_WORD,
+    CHOICES,
+    DONE,
+    FAILED,
+    GUARD,
+    OVERFLOW_ERROR,
+    RAISE,
+    RESULTS,
+    STATUS,
+    TICKS,
+    WORDS,
+    Frame,
+    Unit,
+)
 from weft.codegen.c_helpers import PRELUDE
 from weft.codegen.c_memory import storage_of
 from weft.codegen.c_ops import CFeatures, Used, prototype
@@ -29,7 +44,6 @@ __all__ = ["CFeatures", "CSource", "flags", "generate"]
 
 #: Every symbol is smaller than this in magnitude, so that index arithmetic cannot overflow.
 SYMBOL_LIMIT = 1 << 40
-OVERFLOW_ERROR = ("OverflowError", "a Python integer went beyond 64 bits in compiled code")
 _LOWEST = "{.first = 9223372036854775807LL}"  # no iteration has failed yet
 
 
@@ -50,42 +64,61 @@ def flags(options: Options) -> tuple[str, ...]:
 def generate(program: Program, options: Options, features: CFeatures | None = None) -> CSource:
     """The C of a lowered program."""
     features = features or CFeatures()
-    places = layout(program)
     strict = options.fp == "strict"
     names = Names()
-    names.taken |= {RT, WORDS, STATUS, TICKS, FAILED, OVERFLOW, *c_support.FUNCTIONS}
+    names.taken |= {RT, WORDS, RESULTS, STATUS, TICKS, FAILED, OVERFLOW, CHOICES, *c_support.FUNCTIONS}
     used = Used()
-    expressions = Expressions(names, used, ranges.environment(program), strict)
-    unit = Unit(
-        program=program,
-        layout=places,
-        names=names,
-        used=used,
-        declarations=declarations(program),
-        exchanged=exchanged(program),
-        guard_on_failure=not written_params(program),
-        threads=options.parallel,
-        strict=strict,
-    )
-    for symbol in program.symbols:
-        unit.types[names.of(symbol.name)] = "i64"
-    for node in walk(program.body):
-        if isinstance(node, Loop):
-            unit.types |= {names.of(var): "i64" for var in dim_vars((node.dim,))}
-    for buffer in program.buffers:
-        owns = buffer.rank > 0 and buffer.name not in places.slots and buffer.role is not Role.PARAM
-        expressions.storages[buffer.name] = storage_of(program, buffer, names, expressions, owns)
-    unit.unaliased |= _unaliased(program, expressions.storages)
-    kernel = _kernel(unit, expressions)
+    exceptions: dict[tuple[str, str], int] = {}
+    outlined: list[C.TopLevel] = []
+    callees = {function.name: c_invoke.callee(function) for function in program.functions}
+    names.taken |= {c_invoke.CALLS, *(function.name for function in callees.values())}
+    functions: list[C.TopLevel] = []
+    for part, called in ((program, None), *((f.program, f) for f in callees.values())):
+        expressions = Expressions(names, used, ranges.environment(part), strict)
+        unit = Unit(
+            program=part,
+            whole=program,
+            layout=layout(part),
+            names=names,
+            used=used,
+            declarations=declarations(part),
+            exchanged=exchanged(part),
+            guard_on_failure=not written_params(program),
+            threads=options.parallel,
+            strict=strict,
+            exceptions=exceptions,
+            functions=outlined,
+            choices={id(choice.node): choice.number for choice in choices(part)} if called is None else {},
+            callees=callees,
+            called=called,
+        )
+        functions.append(_whole(unit, expressions))
     vector = frozenset() if strict else features.vector_functions()
     parts: list[C.TopLevel] = [C.Text(f"/* {program.name} */{PRELUDE}")]
     parts += [C.Text(prototype(function, vector)) for function in used.library]
     parts += [C.Text(text) for text in used.helpers.values()]
     parts += [C.Text(text) for text in used.texts]
     parts += c_library.declaration(program)
-    parts += [part for part in unit.functions if part != C.Text("")]
-    parts.append(kernel)
-    return CSource(C.print_unit(parts), places, tuple(unit.exceptions))
+    parts += [C.Text(f"static u64 {c_invoke.CALLS};")] if callees else []
+    parts += [C.Text(c_invoke.head(function) + ";") for function in callees.values()]
+    parts += [part for part in outlined if part != C.Text("")]
+    parts += functions[::-1]
+    return CSource(C.print_unit(parts), layout(program), tuple(exceptions))
+
+
+def _whole(unit: Unit, expressions: Expressions) -> C.Function:
+    """The C function of one program."""
+    program, names = unit.program, unit.names
+    for symbol in program.symbols:
+        unit.types[names.of(symbol.name)] = "i64"
+    for node in walk(program.body):
+        if isinstance(node, Loop):
+            unit.types |= {names.of(var): "i64" for var in dim_vars((node.dim,))}
+    for buffer in program.buffers:
+        owns = buffer.rank > 0 and buffer.name not in unit.layout.slots and buffer.role is not Role.PARAM
+        expressions.storages[buffer.name] = storage_of(program, buffer, names, expressions, owns)
+    unit.unaliased |= _unaliased(program, expressions.storages)
+    return _kernel(unit, expressions)
 
 
 def _unaliased(program: Program, storages: dict[str, Storage]) -> set[str]:
@@ -108,11 +141,16 @@ def _word(offset: int) -> C.CExpr:
     return C.Subscript(C.Name(WORDS), C.number(offset))
 
 
+def _given(offset: int, unit: Unit) -> C.CExpr:
+    """A word of a parameter: a function that is called by another one has them as parameters."""
+    return _word(offset) if unit.called is None else C.Name(unit.called.parameters[offset])
+
+
 def _kernel(unit: Unit, expressions: Expressions) -> C.Function:
     frame = Frame(parallel=False)
     statements = Statements(unit, expressions, frame)
     unpacked = _unpack(unit, expressions)
-    guards = _guards(unit, expressions, statements)
+    guards = _guards(unit, expressions, statements) if unit.called is None else c_invoke.entry(statements)
     for name in unit.layout.slots:
         statements.declare_pointer(expressions.storages[name])
     body = statements.block(unit.program.body, ())
@@ -124,12 +162,14 @@ def _kernel(unit: Unit, expressions: Expressions) -> C.Function:
         code.append(_overflowed(unit))
     for owner in frame.owners:
         code.append(C.IfElse(C.Name(owner), (C.Evaluate(C.through(RT, "release", C.Name(owner))),)))
+    if CHOICES in free:
+        code.append(C.Assign(_word(CHOICE_WORD), C.Name(CHOICES)))
     code.append(C.Leave(C.Name(STATUS)))
     heads: list[C.CStmt] = [C.Declare("i64", STATUS, C.number(GUARD))]
-    heads += [C.Declare("i64", name, C.Number("0")) for name in (OVERFLOW, TICKS) if name in free]
+    heads += [C.Declare("i64", name, C.Number("0")) for name in (OVERFLOW, TICKS, CHOICES) if name in free]
     if FAILED in free:
         heads.append(C.Declare("k_failure", FAILED, C.Number(_LOWEST)))
-    head = f"i64 kernel(const weft_rt *{RT}, i64 *{WORDS})"
+    head = f"i64 kernel(const weft_rt *{RT}, i64 *{WORDS})" if unit.called is None else c_invoke.head(unit.called)
     # The words are loaded first: a guard that fails jumps over no declaration that matters.
     return C.Function(head, (*heads, *unpacked, *frame.heads, *code))
 
@@ -155,7 +195,7 @@ def _unpack(unit: Unit, expressions: Expressions) -> list[C.CStmt]:
         value = (
             expressions.value(symbol.source.value)
             if isinstance(symbol.source, Derived)
-            else _word(_symbol_word(symbol, unit))
+            else _given(_symbol_word(symbol, unit), unit)
         )
         out.append(C.Declare("const i64", unit.names.of(symbol.name), value))
     return out
@@ -176,14 +216,14 @@ def _unpack_buffer(buffer: Buffer, unit: Unit, expressions: Expressions) -> list
     unit.types[storage.name] = f"{storage.type} *"
     alone = storage.name in unit.unaliased and buffer.name not in unit.exchanged
     pointer = f"{storage.type} *restrict" if alone else f"{storage.type} *"
-    out: list[C.CStmt] = [C.Declare(pointer, storage.name, C.Convert(f"{storage.type} *", _word(word)))]
+    out: list[C.CStmt] = [C.Declare(pointer, storage.name, C.Convert(f"{storage.type} *", _given(word, unit)))]
     for axis, stride in enumerate(storage.strides):
         unit.types[stride] = "i64"
-        out.append(C.Declare("i64", stride, _word(word + 1 + buffer.rank + axis)))
+        out.append(C.Declare("i64", stride, _given(word + 1 + buffer.rank + axis, unit)))
     for axis, extent in enumerate(storage.extents):
         if isinstance(extent, C.Name) and extent.text in storage.remembered:
             unit.types[extent.text] = "i64"
-            out.append(C.Declare("i64", extent.text, _word(word + 1 + axis)))
+            out.append(C.Declare("i64", extent.text, _given(word + 1 + axis, unit)))
     return out
 
 
@@ -191,10 +231,10 @@ def _unpack_scalar(buffer: Buffer, word: int, unit: Unit) -> C.CExpr:
     dtype = buffer.type.dtype
     if dtype.is_complex:
         part = unit.used.helper("unbits", dtype.real)
-        return C.call("__builtin_complex", C.call(part, _word(word)), C.call(part, _word(word + 1)))
+        return C.call("__builtin_complex", C.call(part, _given(word, unit)), C.call(part, _given(word + 1, unit)))
     if dtype.is_float:
-        return C.call(unit.used.helper("unbits", dtype), _word(word))
-    return C.Convert(unit.types[unit.names.of(buffer.name)], _word(word))
+        return C.call(unit.used.helper("unbits", dtype), _given(word, unit))
+    return C.Convert(unit.types[unit.names.of(buffer.name)], _given(word, unit))
 
 
 def _guards(unit: Unit, expressions: Expressions, statements: Statements) -> list[C.CStmt]:

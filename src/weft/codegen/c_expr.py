@@ -15,10 +15,11 @@ from weft.analysis import ranges
 from weft.codegen import c_ops
 from weft.codegen import syntax as C
 from weft.codegen.c_helpers import C_TYPE
-from weft.ir.expr import Cast, Const, Expr, Op, Read, Var
+from weft.ir.expr import Cast, Const, Expr, Limit, Op, Read, Var
 from weft.ir.index import canonical
 from weft.ir.program import Buffer, Layout
 from weft.ir.types import INT, DType, ScalarType
+from weft.limits import POSITION
 
 #: Names of the generated code's own variables begin so; the user's never do.
 OWN = "k_"
@@ -128,6 +129,11 @@ def _signed(op: str, args: tuple[C.CExpr, ...]) -> C.CExpr:
     return C.times(left, right) if op == "mul" else C.Infix(_RING[op], left, right)
 
 
+def limit(name: str) -> C.CExpr:
+    """A number of the machine, from the run-time table."""
+    return C.Subscript(C.Arrow(C.Name(RT), "limits"), C.number(POSITION[name]))
+
+
 @dataclass
 class Expressions:
     """Translates expressions; `used` collects what they call."""
@@ -181,6 +187,8 @@ class Expressions:
             return c_ops.literal(expr.value, expr.of.dtype)
         if isinstance(expr, Var):
             return C.Name(self.names.of(expr.name))
+        if isinstance(expr, Limit):
+            return limit(expr.name)
         if isinstance(expr, Read):
             return self.element(expr.buffer, expr.index)
         if isinstance(expr, Cast):
@@ -248,6 +256,8 @@ class Expressions:
             return c_ops.literal(float(expr.value), DType.F64)
         if isinstance(expr, Op) and expr.op in ("minimum", "maximum"):
             return C.Invoke(self.used.helper(expr.op, DType.F64), tuple(self.estimate(arg) for arg in expr.args))
+        if isinstance(expr, Limit):
+            return limit(expr.name)
         if isinstance(expr, Cast):
             return self.estimate(expr.value)
         return C.Convert("f64", self.index(expr))

@@ -15,11 +15,16 @@ from weft.codegen import c_ops
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout
 from weft.codegen.c_expr import OWN, Expressions, Names
-from weft.ir.program import Block, Program
+from weft.ir.program import Block, Node, Program
 
-WORDS, STATUS, TICKS, FAILED = (OWN + name for name in ("w", "status", "ticks", "failed"))
+WORDS, RESULTS, STATUS, TICKS, FAILED, CHOICES = (
+    OWN + name for name in ("w", "results", "status", "ticks", "failed", "choices")
+)
+#: The control word that tells which way each choice by size went.
+CHOICE_WORD = 6
 DONE = f"{OWN}done"
 GUARD, RAISE, INTERRUPTED, MEMORY = 1, 2, 3, 4
+OVERFLOW_ERROR = ("OverflowError", "a Python integer went beyond 64 bits in compiled code")
 
 
 @dataclass
@@ -33,11 +38,26 @@ class Frame:
     stack: int = 0
 
 
+@dataclass(frozen=True)
+class Callee:
+    """A function of the program as its callers see it: its C name, its C parameters by the word each stands for, the
+    first word of its results and how many there are.
+    """
+
+    name: str
+    program: Program
+    layout: WordLayout
+    parameters: dict[int, str]
+    first: int
+    count: int
+
+
 @dataclass
 class Unit:
-    """What the functions of one translation unit share."""
+    """What the C functions of one program share; `called`: the program is a function of another one."""
 
     program: Program
+    whole: Program  # with the functions
     layout: WordLayout
     names: Names
     used: c_ops.Used
@@ -50,6 +70,9 @@ class Unit:
     unaliased: set[str] = field(default_factory=set)  # pointer variables that nothing else may alias
     exceptions: dict[tuple[str, str], int] = field(default_factory=dict)
     functions: list[C.TopLevel] = field(default_factory=list)
+    callees: dict[str, Callee] = field(default_factory=dict)
+    called: Callee | None = None
+    choices: dict[int, int] = field(default_factory=dict)  # identity of a node that chooses by size: its number
 
     def exception(self, name: str, message: str) -> int:
         return self.exceptions.setdefault((name, message), len(self.exceptions))
@@ -84,6 +107,13 @@ class Emitter:
 
     def _scoped(self, out: list[C.CStmt]) -> list[C.CStmt]:
         return [C.Scope(tuple(out))]
+
+    def chosen(self, node: Node, first: bool) -> list[C.CStmt]:
+        """Note that a choice by size went this way; inside parallel and vector loops nobody counts."""
+        number = self.unit.choices.get(id(node))
+        if number is None or self.frame.parallel or self.lockstep:
+            return []
+        return [C.Assign(C.Name(CHOICES), C.Number(f"{1 << (2 * number + (not first))}ULL"), "|=")]
 
     def failure(self, status: int, code: int = 0, line: int = 0, values: tuple[C.CExpr, ...] = ()) -> list[C.CStmt]:
         """Leave the function with a status."""

@@ -29,6 +29,7 @@ typedef struct weft_rt {
   void *sgemm, *dgemm, *cgemm, *zgemm, *sgemv, *dgemv, *cgemv, *zgemv, *sdot, *ddot, *sger, *dger;
   void *ssyrk, *dsyrk, *strsm, *dtrsm;
   i64 (*routine)(void *const *routine, char **arguments, const i64 *sizes, const i64 *steps);
+  f64 limits[16];
 } weft_rt;
 """
 

@@ -25,7 +25,14 @@ TABLE = "weft_routines"
 
 def addresses(program: Program) -> tuple[str, ...]:
     """The routines of a program as the run time knows them, each once."""
-    return tuple(dict.fromkeys(_address(node, program) for node in walk(program.body) if isinstance(node, Library)))
+    return tuple(
+        dict.fromkeys(
+            _address(node, part)
+            for part in (program, *program.functions)
+            for node in walk(part.body)
+            if isinstance(node, Library)
+        )
+    )
 
 
 def _address(node: Library, program: Program) -> str:
@@ -106,7 +113,7 @@ def _call(
     arguments = array("char *", "arguments", [C.Convert("char *", place.address) for place in places])
     extents = array("i64", "sizes", list(sizes))
     steps = array("i64", "steps", [p.batch for p in places] + [stride for p in places for stride in p.core])
-    position = addresses(statements.unit.program).index(_address(node, statements.unit.program))
+    position = addresses(statements.unit.whole).index(_address(node, statements.unit.program))
     routine = C.Number(f"{TABLE} + {2 * position}" if position else TABLE)
     call = C.through(RT, "routine", routine, arguments, extents, steps)
     act: C.CStmt = C.Evaluate(call) if failed is None else C.Assign(failed, call, "|=")

@@ -7,11 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weft.analysis import ranges
-from weft.analysis.cost import PARALLEL_CYCLES
 from weft.analysis.scopes import Path
 from weft.codegen import c_support
 from weft.codegen import syntax as C
-from weft.codegen.c_expr import OVERFLOW, OWN, RT
+from weft.codegen.c_expr import OVERFLOW, OWN, RT, limit
 from weft.codegen.c_frame import DONE, FAILED, STATUS, TICKS, WORDS, Frame
 from weft.codegen.c_loops import Loops, has_loop
 from weft.errors import Unsupported
@@ -20,8 +19,6 @@ from weft.ir.program import Loop
 
 #: Pieces handed out for each thread, so that uneven iterations even out.
 TASKS_PER_THREAD = 2
-#: How much more work a region must have beside calls of a library whose threads wait on the same cores.
-_CROWDED = 20
 REGION_TICKS = 1 << 16
 
 
@@ -60,8 +57,8 @@ class Parallel(Loops):
         address = C.Prefix("&", C.Name(context))
         worth: list[C.CExpr] = [C.Infix(">", count, C.Number("1"))]
         if loop.work is not None:
-            least = PARALLEL_CYCLES * (_CROWDED if self.crowded else 1)
-            worth.insert(0, C.Infix(">", self.expressions.estimate(loop.work), C.Number(f"{least}.0")))
+            least = limit("crowded" if self.crowded else "parallel")
+            worth.insert(0, C.Infix(">", self.expressions.estimate(loop.work), least))
         condition = C.all_of(worth)
         assert condition is not None
         available = C.Ternary(condition, C.through(RT, "threads"), C.Number("1"))
@@ -70,7 +67,8 @@ class Parallel(Loops):
         fewer = C.Ternary(C.Infix("<", count, tasks), count, tasks)
         many = C.Evaluate(C.through(RT, "parallel", C.Name(function), address, count, fewer))
         alone = C.Evaluate(C.call(function, address, C.Number("0"), count, C.Number("0")))
-        out.append(C.IfElse(C.Infix(">", threads, C.Number("1")), (many,), (alone,)))
+        shared = (many, *self.chosen(loop, True))
+        out.append(C.IfElse(C.Infix(">", threads, C.Number("1")), shared, (alone, *self.chosen(loop, False))))
         # A region counts its own steps: for the loops around it, it is as long as many of theirs.
         out.append(self._tick(C.number(REGION_TICKS)))
         if FAILED in captured:

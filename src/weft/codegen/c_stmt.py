@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from weft.analysis.scopes import Path
-from weft.codegen import c_call, c_library
+from weft.codegen import c_call, c_invoke, c_library
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import Storage
-from weft.codegen.c_frame import DONE, GUARD, RAISE, STATUS, WORDS
+from weft.codegen.c_frame import DONE, GUARD, RAISE, RESULTS, STATUS, WORDS
 from weft.codegen.c_parallel import Parallel
 from weft.errors import Span
 from weft.ir.expr import Const, Dim, Expr, Op, Read
@@ -22,6 +22,7 @@ from weft.ir.program import (
     Check,
     Continue,
     If,
+    Invoke,
     Library,
     Loop,
     LoopKind,
@@ -76,6 +77,8 @@ class Statements(Parallel):
             return self._while(node, path)
         if isinstance(node, If):
             then, otherwise = self.block(node.then, (*path, 0)), self.block(node.orelse, (*path, 1))
+            then = (*self.chosen(node, True), *then)
+            otherwise = (*self.chosen(node, False), *otherwise)
             return [C.IfElse(self.expressions.value(node.condition), then, otherwise)]
         if isinstance(node, (Break, Continue)):
             return [C.Jump("break" if isinstance(node, Break) else "continue")]
@@ -87,6 +90,8 @@ class Statements(Parallel):
             return self._rebind(node)
         if isinstance(node, Call):
             return c_call.call(node, self)
+        if isinstance(node, Invoke):
+            return c_invoke.invoke(node, self)
         assert isinstance(node, Library)
         return c_library.library(node, self)
 
@@ -134,7 +139,9 @@ class Statements(Parallel):
         out: list[C.CStmt] = []
 
         def store(word: int, value: C.CExpr) -> None:
-            out.append(C.Assign(C.Subscript(C.Name(WORDS), C.number(word)), value))
+            called = self.unit.called
+            block, place = (WORDS, word) if called is None else (RESULTS, word - called.first)
+            out.append(C.Assign(C.Subscript(C.Name(block), C.number(place)), value))
 
         tree = self.unit.program.results[node.result]
         for leaf, offset in zip(leaves(tree), self.unit.layout.returns[node.result]):
@@ -144,7 +151,7 @@ class Statements(Parallel):
             elif isinstance(leaf, ViewOut):
                 assert offset is not None
                 self._store_view(leaf, offset, store)
-        if node.result:
+        if node.result and self.unit.called is None:
             store(0, C.number(node.result))
         return [*out, C.Assign(C.Name(STATUS), C.number(0)), C.Jump(f"goto {DONE}")]
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import ast
 import math
 import re
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -44,10 +43,12 @@ from weft.ir.program import (
     Continue,
     Derived,
     If,
+    Invoke,
     Library,
     Loop,
     Node,
     NoneOut,
+    Operand,
     Out,
     Program,
     Rebind,
@@ -75,6 +76,7 @@ from weft.ir.walk import (
 from weft.runtime.descriptor import GuardFailed
 
 _INDENT = "    "
+_FUNCTION = "function_"  # before the names of the functions that a program calls
 _SYMBOL_LIMIT = 40  # bits: what the entry guards promise of every integer argument
 _AT = {
     "add": "np.add.at",
@@ -165,10 +167,12 @@ def _originals(result: object, copies: Sequence[tuple[object, object]]) -> objec
 class _Writer:
     """Writes the statements of one program, line by line."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, callees: Sequence[Program] | None = None) -> None:
+        """`callees`: the program is a function of another one, which has these."""
         self.program = program
+        self.callees = {f.name: f for f in (program.functions if callees is None else callees)}
         self.names = py.Names()
-        self.function = self.names.of(program.name)
+        self.function = self.names.of(program.name) if callees is None else _FUNCTION + program.name
         for name in (*program.params, *(s.name for s in program.symbols), *(b.name for b in program.buffers)):
             self.names.of(name)
         self.to = Expressions(program, self.names, entry_facts(program))
@@ -184,11 +188,16 @@ class _Writer:
 
     # --- the module ---
 
-    def module(self) -> str:
+    def definition(self) -> str:
         self.prelude()
         self.block(self.program.body)
-        body = "\n".join(self.lines)
-        used = {node.id for node in ast.walk(ast.parse(textwrap.dedent(body))) if isinstance(node, ast.Name)}
+        params = ", ".join(self.names.of(name) for name in self.program.params)
+        return "\n".join([f"def {self.function}({params}):", *self.lines])
+
+    def module(self) -> str:
+        definitions = [_Writer(f, self.program.functions).definition() for f in self.program.functions]
+        definitions.append(f'@np.errstate(all="ignore")\n{self.definition()}')
+        used = {n.id for text in definitions for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
         head = ["import math"] if "math" in used else []
         head.append("import numpy as np")
         support = sorted(py.SUPPORT & used)
@@ -196,9 +205,7 @@ class _Writer:
             head.append(f"from {python_support.__name__} import {', '.join(support)}")
         if "GuardFailed" in used:
             head.append("from weft.runtime.descriptor import GuardFailed")
-        params = ", ".join(self.names.of(name) for name in self.program.params)
-        definition = ['@np.errstate(all="ignore")', f"def {self.function}({params}):"]
-        return "\n".join([*head, "", "", *definition, body]) + "\n"
+        return "\n\n\n".join(["\n".join(head), *definitions]) + "\n"
 
     def prelude(self) -> None:
         """Sizes into variables, then the guards."""
@@ -315,6 +322,8 @@ class _Writer:
             self.line(f"{targets} = {sources}", node.span)
         elif isinstance(node, Library):
             self.library(node)
+        elif isinstance(node, Invoke):
+            self.invoke(node)
         elif isinstance(node, Return):
             self.line(f"return {py.text(self.result(self.program.results[node.result]))}", node.span)
         else:
@@ -370,6 +379,26 @@ class _Writer:
         self.line(f"{status}run_routine({node.routine!r}, {types!r}, {inputs}, {outputs})", node.span)
         for name, holder in after:
             self.line(f"{name} = {holder}[()]", node.span)
+
+    def invoke(self, node: Invoke) -> None:
+        """A call of a function of the program on numbers and views; what it returns is taken apart."""
+        given: list[str] = []
+        for argument in node.arguments:
+            if isinstance(argument, Operand):
+                view = ViewOut(argument.buffer, argument.dims, argument.index)
+                given.append(py.text(self.view(py.name(self.names.of(argument.buffer)), view)))
+            else:
+                given.append(py.text(self.to.scalar(argument).node))
+        names = iter(node.results)
+
+        def targets(out: Out) -> str:
+            if isinstance(out, TupleOut):
+                return "(" + "".join(f"{targets(item)}, " for item in out.items) + ")"
+            return self.names.of(next(names)) if isinstance(out, ScalarOut) else "_"
+
+        into = targets(self.callees[node.function].results[0])
+        call = f"{_FUNCTION}{node.function}({', '.join(given)})"
+        self.line(f"{into} = {call}" if node.results else call, node.span)
 
     def while_loop(self, node: While) -> None:
         condition = self.condition(node.condition)

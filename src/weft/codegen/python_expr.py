@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from weft.analysis.facts import Facts
 from weft.codegen import python_syntax as py
 from weft.codegen.python_ops import GROWING, NotVector, Piece, cast, combined, operate, select
-from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Expr, Op, Read, Reduce, Var, integer
+from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Expr, Limit, Op, Read, Reduce, Var, integer
 from weft.ir.index import Affine, affine, canonical
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import Program
 from weft.ir.types import INT, DType, ScalarType
 from weft.ir.walk import dim_children, free_vars, reads
+from weft.limits import LIMIT
 
 Frame = tuple[Dim, ...]
 
@@ -115,6 +116,8 @@ class Expressions:
             frame = ()
         if isinstance(expr, Const):
             return Piece(py.number(_LITERAL[expr.of.dtype.kind](expr.value)), "literal")
+        if isinstance(expr, Limit):
+            return Piece(py.number(LIMIT[expr.name].default), "literal")
         if isinstance(expr, Var):
             return self._var(expr, frame)
         if isinstance(expr, Read):

@@ -14,19 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from weft.errors import Unsupported
+from weft.errors import LeftToLibrary, Unsupported
 from weft.frontend import arrays
 from weft.frontend.calls import Calls
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, Restart
 from weft.frontend.expressions import constant_value
 from weft.frontend.liveness import Liveness
+from weft.frontend.recursion import Entry, Fixed, Functions, key_of, with_functions
 from weft.frontend.scope import Scope
+from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ConstSpec, ListSpec, ObjectSpec, SameSpec, ScalarSpec, Spec, spec_of
-from weft.frontend.values import Instance, Object, Scalar, Value
-from weft.ir.expr import ONE, Expr, Op, Read, Var
-from weft.ir.program import Check, Layout, NoneOut, Program, Role, SizeOf, Symbol
+from weft.frontend.values import Instance, Object, Recursive, Scalar, Value
+from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
+from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol
 from weft.ir.types import BOOL, INT, ScalarType
 
 _ATTEMPTS = 40
@@ -63,15 +65,20 @@ class Builder(Calls):
     def __init__(
         self,
         source: Source,
-        specs: Sequence[Spec],
+        specs: Sequence[Spec | Fixed],
         arguments: Sequence[Any] | None,
         decisions: Decisions,
         sources: dict[Any, Source],
         bodies: dict[int, list[ast.stmt]],
+        functions: Functions,
+        entry: Entry | None = None,
     ) -> None:
         self.emitter = Emitter(source.name, decisions, {} if arguments is not None else None)
         self.sources = sources
         self._bodies = bodies
+        self.functions = functions
+        self.active = [key_of(source, source.tree)]
+        self.entry = entry
         self.inlined_functions = []
         self.mixed_exprs = {}
         self.widened = {}
@@ -88,6 +95,7 @@ class Builder(Calls):
         # Under another key than the body of the same function inlined.
         body = bodies.setdefault(-id(source.tree), without_contexts(source.tree.body, source.namespace))
         self.body = body
+        self.has_small = False  # a small size is compiled in
         self.scope = Scope(source, Liveness(body), body)
 
     # --- arguments --------------------------------------------------------------------------------------------------
@@ -106,9 +114,11 @@ class Builder(Calls):
             self.scope.values[name] = value
             self.names.append(param)
 
-    def parameter(self, name: str, kind: Spec, sample: Any, position: int) -> tuple[Value, str | None]:
+    def parameter(self, name: str, kind: Spec | Fixed, sample: Any, position: int) -> tuple[Value, str | None]:
         """The value an argument denotes, and the program parameter that carries it."""
         emitter = self.emitter
+        if isinstance(kind, Fixed):
+            return kind.value, None
         if isinstance(kind, SameSpec):
             other = self.names[kind.index]
             assert other is not None
@@ -130,9 +140,13 @@ class Builder(Calls):
         unique = emitter.fresh(name)
         emitter.taken.discard(unique)
         shape: list[Expr] = []
+        short = small_axes(extents) if self.emitter.decisions.small else frozenset()
         for axis in range(rank):
             if isinstance(kind, ArraySpec) and kind.ones[axis]:
                 shape.append(ONE)
+            elif extents is not None and axis in short:
+                shape.append(integer(extents[axis]))
+                self.has_small = True
             else:
                 shape.append(emitter.size_symbol(unique, axis, None if extents is None else extents[axis]))
         of = kind.type if isinstance(kind, ListSpec) else ScalarType(kind.dtype)
@@ -141,29 +155,41 @@ class Builder(Calls):
         if buffer.name != unique:  # the sizes are named after the buffer
             raise AssertionError(buffer.name)
         emitter.params.append(buffer.name)
-        if isinstance(kind, ArraySpec):
-            self._ones(kind, buffer.name)
+        self._fixed_extents(buffer)
         return arrays.of_buffer(buffer, isinstance(kind, ListSpec)), buffer.name
 
-    def _ones(self, kind: ArraySpec, name: str) -> None:
-        """Extents of 1 are compiled in: the guards hold the argument to it."""
-        for axis, one in enumerate(kind.ones):
-            if one:
-                symbol = self.emitter.fresh(f"{name}_{axis}")
-                self.emitter.symbols[symbol] = Symbol(symbol, SizeOf(name, axis))
-                test = Op("eq", (Var(symbol), ONE), BOOL)
-                self.emitter.guards.append(Check((), test, "RuntimeError", "", (), self.emitter.span))
+    def _fixed_extents(self, buffer: Buffer) -> None:
+        """Extents that are compiled in (1, which broadcasts, and small ones): the guards hold the argument to them."""
+        for axis, extent in enumerate(buffer.shape):
+            if isinstance(extent, Const):
+                symbol = self.emitter.fresh(f"{buffer.name}_{axis}")
+                self.emitter.symbols[symbol] = Symbol(symbol, SizeOf(buffer.name, axis))
+                self._hold(symbol, extent)
+
+    def _hold(self, symbol: str, value: Const) -> None:
+        test = Op("eq", (Var(symbol), value), BOOL)
+        self.emitter.guards.append(Check((), test, "RuntimeError", "", (), self.emitter.span))
 
     def _scalar_parameter(self, name: str, kind: ScalarSpec, sample: Any) -> tuple[Value, str]:
         emitter = self.emitter
         if kind.type == INT and kind.small:
             symbol = emitter.argument_symbol(name, sample if isinstance(sample, int) else None)
             emitter.params.append(symbol.name)
+            if self._is_small_count(name, sample):
+                self._hold(symbol.name, integer(sample))
+                self.has_small = True
+                return Scalar(integer(sample)), symbol.name
             return Scalar(symbol), symbol.name
         buffer = emitter.declare(name, kind.type, (), Role.PARAM)
         emitter.params.append(buffer.name)
         emitter._written_once.add(buffer.name)
         return Scalar(Read(buffer.name, (), kind.type)), buffer.name
+
+    def _is_small_count(self, name: str, sample: Any) -> bool:
+        """Whether an integer argument becomes a constant: a small number of iterations of an inner loop."""
+        if not (self.emitter.decisions.small and isinstance(sample, int)):
+            return False
+        return 1 <= sample <= LARGEST and name in inner_counts(self.scope.source.tree)
 
     # --- values from outside ----------------------------------------------------------------------------------------
 
@@ -214,6 +240,8 @@ class Builder(Calls):
     def run(self) -> Built:
         source = self.scope.source
         self.parameters()
+        if self.entry is not None and self.entry.captured is not None:
+            self.scope.values[source.name] = Recursive(source, self.entry.captured)
         if self.execute_all(self.body):
             self.at(source.tree)
             self.finish(Object(None), source.tree)
@@ -222,8 +250,34 @@ class Builder(Calls):
         self.check_aliases(tuple(self.emitter.blocks[0]))
         self._check_repeatable()
         program = self.emitter.program(source.span(source.tree))
+        if self.entry is None:
+            program = with_functions(program, self.functions)
         hidden = [entry for entry, _ in self.hidden.values()]
-        return Built(program, self.specs, tuple(self.names), hidden, self.inlined_functions)
+        specs = tuple(kind for kind in self.specs if not isinstance(kind, Fixed))
+        return Built(program, specs, tuple(self.names), hidden, self.inlined_functions)
+
+    def nested(self, source: Source, specs: Sequence[Spec | Fixed], entry: Entry) -> Built:
+        decisions = Decisions(specialise=False, small=False, libraries=False)
+        for _ in range(_ATTEMPTS):
+            inner = Builder(source, specs, None, decisions, self.sources, self._bodies, self.functions, entry)
+            inner.inlined_functions = self.inlined_functions
+            inner.emitter.guarded = False
+            entry.attempt = inner
+            try:
+                built = inner.run()
+            except Restart:
+                continue
+            except NeedConstant as need:
+                raise Unsupported(need.span, f"{need.symbol} must be known to compile a recursive function") from None
+            if built.program.guards:
+                raise Unsupported(built.program.guards[0].span, "a condition on sizes in a recursive function")
+            for key, (hidden, value) in inner.hidden.items():
+                if hidden.param is not None:
+                    reason = f"the array {hidden.name} from outside a recursive function"
+                    raise Unsupported(source.span(source.tree), reason, "pass it as an argument")
+                self.hidden.setdefault(key, (hidden, value))
+            return built
+        raise Unsupported(source.span(source.tree), "types of variables that do not settle", "give variables one type")
 
     def _check_repeatable(self) -> None:
         """Refuse a program that may have to be repeated in Python and writes what the caller sees."""
@@ -258,18 +312,25 @@ def build(
 
     Raises Unsupported, with the place, for what has no native form.
     """
-    decisions = Decisions(specialise=specialise, libraries=libraries)
+    decisions = Decisions(specialise=specialise, small=specialise, libraries=libraries)
     sources: dict[Any, Source] = {}
     bodies: dict[int, list[ast.stmt]] = {}
+    functions = Functions()
     current = list(specs)
     for _ in range(_ATTEMPTS):
-        builder = Builder(source, current, arguments, decisions, sources, bodies)
+        builder = Builder(source, current, arguments, decisions, sources, bodies, functions)
         try:
             return builder.run()
         except Restart:
             continue
         except NeedConstant as need:
             _make_constant(current, builder, need, arguments)
+        except LeftToLibrary:
+            raise
+        except Unsupported:
+            if not (decisions.small and builder.has_small):
+                raise
+            decisions.small = False  # what is no program for these sizes may be one for any
     raise Unsupported(source.span(source.tree), "types of variables that do not settle", "give variables one type")
 
 

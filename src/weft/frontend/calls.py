@@ -20,6 +20,7 @@ from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
 from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import as_plain
 from weft.frontend.liveness import Liveness
+from weft.frontend.recursion import Recursion, key_of
 from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source, load
@@ -32,6 +33,7 @@ from weft.frontend.values import (
     Method,
     Object,
     PythonFunction,
+    Recursive,
     Scalar,
     Struct,
     Tuple,
@@ -45,7 +47,7 @@ _MAX_DEPTH = 12
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath"})
 
 
-class Calls(Structs):
+class Calls(Structs, Recursion):
     """`_eval_call` and what it needs."""
 
     depth: int
@@ -80,7 +82,15 @@ class Calls(Structs):
                 return self._call_object(function.function, args, kwargs, node)
             return self._inline_function(function.function, args, kwargs, node)
         if isinstance(function, Closure):
+            key = key_of(function.scope.source, function.tree)
+            if self.is_recursive(key):
+                values = self._bind_parameters(function.tree, args, kwargs, node, None, function.scope)
+                return self.invoke_closure(function, values, node)
             return self._inline(function.tree, args, kwargs, node, function.scope.source, parent=function.scope)
+        if isinstance(function, Recursive):
+            tree = function.source.tree
+            values = self._bind_parameters(tree, args, kwargs, node, None, None, function.captured)
+            return self.invoke_itself(function, values, node)
         raise self.unsupported(node, "a call of this", function=function)
 
     def _call_object(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
@@ -161,6 +171,8 @@ class Calls(Structs):
             for p in inspect.signature(function).parameters.values()
             if p.default is not inspect.Parameter.empty
         }
+        if self.is_recursive(key_of(source, source.tree)):
+            return self.invoke(source, self._bind_parameters(source.tree, args, kwargs, node, defaults, None), node)
         return self._inline(source.tree, args, kwargs, node, source, None, defaults)
 
     inlined_functions: list[Any]
@@ -205,6 +217,7 @@ class Calls(Structs):
         path = hash((caller.path, id(node)))
         self.scope = Scope(source, Liveness(body), body, {}, parent=parent, path=path, inlined=True)
         self.depth += 1
+        self.active.append(key_of(source, tree))
         try:
             for parameter, value in values.items():
                 self.scope.values[parameter] = self._argument(value, parameter)
@@ -219,6 +232,7 @@ class Calls(Structs):
         finally:
             self.scope = caller
             self.depth -= 1
+            self.active.pop()
             self.emitter.span = span
 
     def _argument(self, value: Value, name: str) -> Value:
@@ -254,7 +268,9 @@ class Calls(Structs):
         node: ast.AST,
         defaults: dict[str, Any] | None,
         parent: Scope | None,
+        later: tuple[str, ...] = (),
     ) -> dict[str, Value]:
+        """The values of the parameters, but for those that come `later`."""
         spec = tree.args
         if spec.vararg or spec.kwarg:
             raise self.unsupported(node, "a function with * or ** parameters")
@@ -280,7 +296,7 @@ class Calls(Structs):
                     if known is None:
                         raise self.unsupported(node, f"the default value {default!r} of {key}")
                     bound[key] = known
-        missing = [key for key in names if key not in bound]
+        missing = [key for key in names if key not in bound and key not in later]
         if missing:
             raise self.unsupported(node, f"TypeError: missing argument {missing[0]}")
         return bound

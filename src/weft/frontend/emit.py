@@ -94,6 +94,7 @@ class Decisions:
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
     specialise: bool = True
+    small: bool = True  # small sizes are compiled in
     libraries: bool = True  # large work that a library does better is left to it
 
 
@@ -117,6 +118,7 @@ class Emitter:
         self.buffers: dict[str, Buffer] = {}
         self.symbols: dict[str, Symbol] = {}
         self.guards: list[Check] = []
+        self.guarded = True  # what cannot be proved may be made a guard at entry
         self.facts: list[Affine] = []
         self.equal: dict[str, Expr] = {}
         self.blocks: list[list[Node]] = [[]]
@@ -385,6 +387,9 @@ class Emitter:
         return _sides(form)
 
     def _holds(self, form: Affine) -> bool:
+        """Whether an inequality may be made a guard: a function that calls itself is entered too often to hope."""
+        if not self.guarded:
+            return False
         if self.sample is None:
             return True
         if not all(name in self.sample for name in form.names):
@@ -414,7 +419,8 @@ class Emitter:
             raise Unsupported(self.span, f"{exception}: {message or 'sizes differ'}")
         test = Op("eq", (left, right), BOOL)
         forms = affine(left), affine(right)
-        if all(form is not None and all(name in self.symbols for name in form.names) for form in forms):
+        known = all(form is not None and all(name in self.symbols for name in form.names) for form in forms)
+        if self.guarded and known:
             self.guards.append(Check((), test, exception, message, (), self.span))
             self._unify(left, right)
             return self.resolve(left)
@@ -507,7 +513,7 @@ class Emitter:
             body,
             results,
             tuple(sorted(self.disjoint)),
-            span,
+            span=span,
         )
 
 

@@ -45,6 +45,7 @@ from weft.ir import walk
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import If, Node, Stmt
 from weft.ir.types import BOOL, FLOAT, I64, INT, PYBOOL, DType, ScalarType, join, type_of_value
+from weft.parallel import map as parallel_map
 
 BINARY = {
     ast.Add: "add",
@@ -61,10 +62,10 @@ BINARY = {
     ast.RShift: "shr",
 }
 #: Modules whose contents do not change while a program runs.
-_FIXED = frozenset({"numpy", "scipy", "math", "cmath", "builtins"})
+_FIXED = frozenset({"numpy", "scipy", "math", "cmath", "builtins", "weft"})
 _ARRAY_ATTRIBUTES = frozenset({"shape", "T", "ndim", "size", "dtype", "itemsize", "nbytes", "real", "imag"})
-#: Objects of NumPy that are used by their subscripts: np.mgrid[0:n, 0:m].
-_GRIDS = tuple(type(thing) for thing in (np.mgrid, np.ogrid, np.r_, np.c_, np.s_))
+#: Objects that are used by their subscripts: np.mgrid[0:n, 0:m].
+_GRIDS = tuple(type(thing) for thing in (np.mgrid, np.ogrid, np.r_, np.c_, np.s_, parallel_map))
 _UNARY = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}
 
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
+from weft.errors import ParallelError
 from weft.frontend import arith, arrays
 from weft.frontend.core import SYNTHETIC, Mixed, benign
 from weft.frontend.emit import NeedConstant
 from weft.frontend.liveness import assigned, bound_anew, set_at_exit, surely_assigned, target_names
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
-from weft.frontend.values import Array, Closure, Iterable, Range, Scalar, Tuple, Value
+from weft.frontend.values import Array, Closure, Grid, Iterable, Range, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Var, integer
@@ -28,6 +29,7 @@ from weft.ir.program import (
     Continue,
     If,
     Loop,
+    LoopKind,
     Role,
     While,
 )
@@ -289,8 +291,13 @@ class Loops(Statements):
         self.at(node)
         if isinstance(value, Tuple):
             return self._unrolled(node, value)
-        if isinstance(value, Range) and isinstance(node.target, ast.Name):
-            self._for_range(node, value, node.target.id)
+        if isinstance(value, Grid) or (isinstance(value, Range) and value.parallel):
+            self._stays_inside(node)
+        names = _names(node.target, value)
+        if isinstance(value, Range) and names and isinstance(self._regular(value).step, Const):
+            self._for_ranges(node, (value,), names)
+        elif isinstance(value, Grid):
+            self._for_grid(node, value, names)
         else:
             self._for_items(node, value)
         return True
@@ -309,43 +316,68 @@ class Loops(Statements):
                 return False
         return True
 
-    def _for_range(self, node: ast.For, value: Range, name: str) -> None:
+    def _stays_inside(self, node: ast.For) -> None:
+        """Iterations that run at once cannot be ended by one of them."""
+        leaves: list[ast.stmt] = [n for n in _own_statements(node.body) if isinstance(n, ast.Break)]
+        leaves += _returns(node.body)
+        if leaves:
+            word = "break" if isinstance(leaves[0], ast.Break) else "return"
+            span = self.scope.source.span(leaves[0])
+            remedy = "use range, or note in an array which iteration has found what is looked for"
+            raise ParallelError(span, f"`{word}` leaves a loop whose iterations are declared parallel", remedy)
+
+    def _for_grid(self, node: ast.For, value: Grid, names: tuple[str, ...]) -> None:
+        ranges = tuple(self._regular(part) for part in value.ranges)
+        if not names or not all(isinstance(part.step, Const) for part in ranges):
+            raise self.unsupported(node, "weft.map over this", "for i, j in weft.map[0:n, 0:m]: with constant steps")
+        self._for_ranges(node, ranges, names)
+
+    def _for_ranges(self, node: ast.For, ranges: tuple[Range, ...], names: tuple[str, ...]) -> None:
+        """One loop for each range, the last innermost; what follows them is that of a single one."""
         emitter = self.emitter
         span = emitter.span
-        value = self._regular(value)
-        if not isinstance(value.step, Const):
-            self._for_items(node, value)
-            return
-        carried = (self._assigned(node.body) | {name}) & self._live_around(node)
-        after = name in self.scope.liveness.live_after(node)
-        rebound = name in assigned(node.body)
-        in_slot = (
-            (after and (rebound or _has_break(node.body))) or (rebound and name in carried) or name in self.scope.slots
-        )
-        if after and not in_slot:
-            last = self._last(value)
-        opened = self._open_loop_slots(carried if in_slot else carried - {name}, node, node.body)
-        unset = {n for n in carried if n not in self.scope.values and n != name}
+        carried = (self._assigned(node.body) | {*names}) & self._live_around(node)
+        after = self.scope.liveness.live_after(node)
+        slots = {name for name in names if self._keeps_variable(name, node, carried, len(names) > 1)}
+        lasts = {n: self._last(part) for n, part in zip(names, ranges) if n in after and n not in slots}
+        opened = self._open_loop_slots(carried - ({*names} - slots), node, node.body)
+        plain = {*names} if len(names) == 1 else {*names} - slots
+        unset = {n for n in carried - plain if n not in self.scope.values}
         frame = self._frame(node)
         before = dict(self.scope.values)
-        step = int(value.step.value.real)
-        dim = Dim(emitter.fresh(name), value.lo, value.hi, step)
-        with emitter.capture() as block, emitter.inside(dim):
-            if in_slot:
-                self.bind(name, Scalar(Var(dim.var)))
-            else:
-                self.scope.values[name] = Scalar(Var(dim.var))
-                self.scope.unbound.discard(name)
+        steps = [int(part.step.value.real) for part in ranges if isinstance(part.step, Const)]
+        dims = [Dim(emitter.fresh(n), part.lo, part.hi, s) for n, part, s in zip(names, ranges, steps)]
+        with emitter.capture() as block, ExitStack() as loops:
+            for name, dim in zip(names, dims):
+                loops.enter_context(emitter.inside(dim))
+                if name in slots:
+                    self.bind(name, Scalar(Var(dim.var)))
+                else:
+                    self.scope.values[name] = Scalar(Var(dim.var))
+                    self.scope.unbound.discard(name)
             self._loop_body(node.body, frame)
         emitter.span = span
-        emitter.emit(Loop(self._fixed(dim, tuple(block)), tuple(block), span=span))
-        gap = ix.sub(value.hi, value.lo) if step > 0 else ix.sub(value.lo, value.hi)
-        self._settle(opened, node.body, gap)
+        kind = LoopKind.ASSERTED if ranges[0].parallel else LoopKind.SEQUENTIAL
+        body: Block = tuple(block)
+        fixed = [self._fixed(dim, body) for dim in dims]
+        for dim in reversed(fixed):
+            body = (Loop(dim, body, kind, span=span),)
+        emitter.emit(body[0])
+        gaps = [ix.sub(part.hi, part.lo) if s > 0 else ix.sub(part.lo, part.hi) for part, s in zip(ranges, steps)]
+        self._settle(opened, node.body, gaps[0] if len(gaps) == 1 else None)
         self._after_loop(before, opened)
-        self._unset_after(unset, value, node)
-        if after and not in_slot:
-            self._bind_last(name, value, last, before.get(name))
+        for part in ranges:
+            self._unset_after(unset, part, node)
+        for name, last in lasts.items():
+            self._bind_last(name, ranges[names.index(name)], last, before.get(name))
         self._loop_else(node, frame)
+
+    def _keeps_variable(self, name: str, node: ast.For, carried: set[str], nested: bool) -> bool:
+        """Whether the variable of a loop needs memory: what the body does to it, or leaves in it, matters."""
+        after = name in self.scope.liveness.live_after(node)
+        rebound = name in assigned(node.body)
+        leaves = rebound or nested or _has_break(node.body)
+        return (after and leaves) or (rebound and name in carried) or name in self.scope.slots
 
     def _regular(self, value: Range) -> Range:
         """Bounds that the loop cannot change, and a step known now if it can be."""
@@ -356,7 +388,7 @@ class Loops(Statements):
                 for symbol, _ in form.terms:
                     if symbol in self.emitter.symbols:
                         raise NeedConstant(symbol, self.emitter.span)
-        return Range(value.lo, value.hi, step)
+        return value
 
     def _fixed(self, dim: Dim, block: Block) -> Dim:
         """Bounds evaluated once: those that the body could change are kept in scalars."""
@@ -427,7 +459,9 @@ class Loops(Statements):
         emitter.span = span
         if walk.expr_buffers(items.trips) & self.written_by(block):
             raise self.unsupported(node, "a loop over a list whose length changes in the loop", "loop over a copy")
-        emitter.emit(Loop(dim, tuple(block), span=span))
+        parallel = isinstance(value, Range) and value.parallel
+        kind = LoopKind.ASSERTED if parallel else LoopKind.SEQUENTIAL
+        emitter.emit(Loop(dim, tuple(block), kind, span=span))
         self._settle(opened, node.body, trips)
         self._after_loop(before, opened)
         self._unset_after(unset, Range(ZERO, trips, ONE), node)
@@ -445,6 +479,16 @@ class Loops(Statements):
         behind = Op("floordiv", (Op("add", (Op("sub", (lo, hi), INT), Op("sub", (size, ONE), INT)), INT), size), INT)
         trips = emitter.snapshot(Op("maximum", (Op("select", (up, ahead, behind), INT), ZERO), INT), "trips")
         return Iterable(trips, lambda q: Scalar(Op("add", (lo, Op("mul", (step, q), INT)), INT)))
+
+
+def _names(target: ast.expr, value: Value) -> tuple[str, ...]:
+    """The variables of a loop over a range or a grid, one for each range; () if the target is anything else."""
+    if isinstance(target, ast.Name):
+        return (target.id,) if isinstance(value, Range) else ()
+    if not isinstance(value, Grid) or not isinstance(target, ast.Tuple) or len(target.elts) != len(value.ranges):
+        return ()
+    names = tuple(part.id for part in target.elts if isinstance(part, ast.Name))
+    return names if len({*names}) == len(target.elts) else ()
 
 
 def _unbound_text(name: str) -> str:
@@ -466,6 +510,17 @@ def _own_statements(body: list[ast.stmt]) -> list[ast.stmt]:
             found += _own_statements(node.body) + _own_statements(node.orelse)
         elif isinstance(node, (ast.For, ast.While)):
             found += _own_statements(node.orelse)
+    return found
+
+
+def _returns(body: Sequence[ast.AST]) -> list[ast.stmt]:
+    """The returns of the function that a block is in: not those of functions defined in the block."""
+    found: list[ast.stmt] = []
+    for node in body:
+        if isinstance(node, ast.Return):
+            found.append(node)
+        elif not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            found += _returns(list(ast.iter_child_nodes(node)))
     return found
 
 

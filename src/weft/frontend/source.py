@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from weft.directives import Place
 from weft.errors import Span, Unsupported
 
 
@@ -51,6 +52,19 @@ def _shift_columns(tree: ast.AST, columns: int) -> None:
 
 def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def resolved(where: Place, tree: ast.FunctionDef) -> Place:
+    """A place with the last line that it stands for: a line that begins a loop stands for the whole loop, and names its
+    variable if the place does not."""
+    if not where.line:
+        return where
+    here = [node for node in ast.walk(tree) if isinstance(node, ast.stmt) and node.lineno == where.line]
+    for node in here:
+        if isinstance(node, ast.For):
+            named = node.target.id if isinstance(node.target, ast.Name) else ""
+            return Place(where.variable or named, where.line, node.end_lineno or where.line)
+    return Place(where.variable, where.line, max((node.end_lineno or 0 for node in here), default=where.line))
 
 
 def load(function: Callable[..., Any]) -> Source:

@@ -143,9 +143,19 @@ class Dict:
 
 @dataclass(frozen=True)
 class Range:
+    """A range; `parallel`: the user says that iterations over it do not need each other."""
+
     lo: Expr
     hi: Expr
     step: Expr
+    parallel: bool = False
+
+
+@dataclass(frozen=True)
+class Grid:
+    """All combinations of several ranges, as `weft.map[0:n, 0:m]` gives them."""
+
+    ranges: tuple[Range, ...]
 
 
 @dataclass(frozen=True)
@@ -211,9 +221,17 @@ class PythonFunction:
     function: types.FunctionType
 
 
+@dataclass(frozen=True)
+class Recursive:
+    """A nested function inside its own body; the names it takes from around it are parameters there."""
+
+    source: Any = field(repr=False)  # its Source, with these parameters
+    captured: tuple[str, ...]
+
+
 Value = Union[
-    Scalar, Array, Mask, Flat, Tuple, Records, Dict, Struct, Range, Slice, Iterable, Object, Instance, Method, Closure,
-    PythonFunction,
+    Scalar, Array, Mask, Flat, Tuple, Records, Dict, Struct, Range, Grid, Slice, Iterable, Object, Instance, Method,
+    Closure, PythonFunction, Recursive,
 ]  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from weft.ir.program import (
     Check,
     Derived,
     If,
+    Invoke,
     Library,
     Loop,
     Node,
@@ -195,6 +196,14 @@ def _node_names(node: Node) -> Iterator[str]:
                 yield from _vars(e)
         if node.status is not None:
             yield node.status
+    elif isinstance(node, Invoke):
+        for argument in node.arguments:
+            if isinstance(argument, Operand):
+                yield argument.buffer
+                yield from _domain_names(argument.dims)
+            for e in argument.index if isinstance(argument, Operand) else (argument,):
+                yield from _vars(e)
+        yield from node.results
 
 
 def _out_names(out: Out) -> Iterator[str]:
@@ -340,6 +349,9 @@ class _Renamer:
             inputs, outputs = (tuple(self.operand(o) for o in side) for side in (node.inputs, node.outputs))
             status = None if node.status is None else self.name(node.status)
             return replace(node, domain=self.domain(node.domain), inputs=inputs, outputs=outputs, status=status)
+        if isinstance(node, Invoke):
+            given = tuple(self.operand(a) if isinstance(a, Operand) else self.expr(a) for a in node.arguments)
+            return replace(node, arguments=given, results=self.all(node.results), writes=self.all(node.writes))
         return node
 
     def operand(self, operand: Operand) -> Operand:

@@ -243,6 +243,49 @@ def depends(first: Access, second: Access, carried_by: str | None = None, contex
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
+def nearer_than(
+    first: Access, second: Access, weights: tuple[int, ...], least: int, context: Context = ()
+) -> bool:
+    """Whether a point of `first` and a *later* point of `second` may touch the same element of one buffer at a
+    distance in iterations, weighted and summed over the loops around both, below `least`.
+
+    There is a weight for each of these loops, outermost first; a distance counts iterations in the direction of the
+    loop (steps of one).  Exact if everything is affine, else True unless the affine part decides.
+    """
+    if _too_large(first.domain, second.domain):
+        return True
+    common = _common(first.domain, second.domain)[: len(weights)]
+    names = _Names()
+    one, other = _side(names, first.domain), _side(names, second.domain)
+    ends = [(one.bound[dim.var], other.bound[dim.var]) for dim in common]
+    pairs = [(before, after) if dim.step > 0 else (after, before) for dim, (before, after) in zip(common, ends)]
+    orders = []
+    for level, (before, after) in enumerate(pairs):
+        still = [f"{outer} = {later}" for outer, later in pairs[:level]]
+        orders.append("(" + " and ".join([*still, f"{before} < {after}"]) + ")")
+    total = " + ".join(f"{weight} * ({after} - {before})" for weight, (before, after) in zip(weights, pairs))
+    constraints = _same_element(one, first, other, second) + _context(names, context)
+    constraints += [f"({' or '.join(orders)})", f"{total} < {least}"]
+    return not _set(names, constraints).is_empty()
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def opposed(first: Access, second: Access, outer: Dim, inner: Dim, context: Context = ()) -> bool:
+    """Whether `first` and `second` may touch the same element with the loop `outer` at an earlier and the loop `inner`
+    at a later iteration for `first` than for `second`; both are dimensions of both (not affine: True unless the rest
+    decides).
+    """
+    if _too_large(first.domain, second.domain):
+        return True
+    names = _Names()
+    one, other = _side(names, first.domain), _side(names, second.domain)
+    constraints = _same_element(one, first, other, second)
+    for dim, up, down in ((outer, "<", ">"), (inner, ">", "<")):
+        constraints.append(f"{one.bound[dim.var]} {up if dim.step > 0 else down} {other.bound[dim.var]}")
+    return not _set(names, constraints + _context(names, context)).is_empty()
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
 def overlaps(first: Access, second: Access, context: Context = ()) -> bool:
     """Whether any points of the two may touch the same element (not affine: True unless the rest decides)."""
     if _too_large(first.domain, second.domain):

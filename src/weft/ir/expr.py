@@ -70,6 +70,18 @@ class Var(Expr):
 
 
 @dataclass(frozen=True)
+class Limit(Expr):
+    """A number of the machine by which code chooses at run time: an entry of `weft.limits`.  No result depends on it
+    but in the order of sums."""
+
+    name: str
+
+    @property
+    def type(self) -> ScalarType:
+        return FLOAT
+
+
+@dataclass(frozen=True)
 class Read(Expr):
     """One element of a buffer, at `index` (one expression a dimension, already within bounds and non-negative)."""
 

@@ -17,7 +17,7 @@ from typing import Any, cast
 import numpy as np
 
 from weft.errors import exception_argument, exception_type, located
-from weft.ir.expr import AnyDim, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
+from weft.ir.expr import AnyDim, Cast, Const, Dim, Domain, Expr, Limit, Op, Read, Reduce, Var
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
     HAND_BACK,
@@ -33,6 +33,7 @@ from weft.ir.program import (
     Continue,
     Derived,
     If,
+    Invoke,
     Layout,
     Library,
     Loop,
@@ -55,7 +56,8 @@ from weft.ir.program import (
 from weft.ir.routines import ROUTINES, dtypes_of, run_routine, types_of
 from weft.ir.scalar import IntegerOverflow, apply, convert, fold
 from weft.ir.types import ScalarType, from_numpy, type_of_value
-from weft.ir.walk import buffers_read, buffers_written, walk
+from weft.ir.walk import buffers_read, buffers_written, leaves, walk
+from weft.limits import LIMIT
 
 __all__ = ["GuardFailed", "IntegerOverflow", "check_message", "run"]
 
@@ -93,6 +95,7 @@ class _State:
     order: str
     random: random.Random
     races: list[_Race] = field(default_factory=list)
+    functions: Mapping[str, Program] = field(default_factory=dict)
     private: dict[int, frozenset[str]] = field(default_factory=dict)  # by id of a PARALLEL loop
     keep: list[_Memory] = field(default_factory=list)  # memories a race table names by id must stay alive
 
@@ -116,6 +119,7 @@ def run(
     if order not in ORDERS:
         raise ValueError(f"order must be one of {ORDERS}, not {order!r}")
     state = _State(program, {}, {}, order, random.Random(seed))
+    state.functions = {function.name: function for function in program.functions}
     _enter(state, arguments)
     try:
         signal = _block(state, program.body)
@@ -266,6 +270,8 @@ def _eval(state: _State, expr: Expr) -> Any:
     """The value of an expression: a Python scalar if its type is weak, else a NumPy scalar."""
     if isinstance(expr, Const):
         return expr.value if expr.of.weak else expr.of.dtype.numpy.type(expr.value)
+    if isinstance(expr, Limit):
+        return LIMIT[expr.name].default
     if isinstance(expr, Var):
         return state.vars[expr.name]
     if isinstance(expr, Read):
@@ -353,6 +359,8 @@ def _node(state: _State, node: Node) -> Signal:
     elif isinstance(node, Rebind):
         assert sorted(node.targets) == sorted(node.sources), "a Rebind permutes its names"
         state.memory.update({t: state.memory[s] for t, s in zip(node.targets, node.sources)})
+    elif isinstance(node, Invoke):
+        _invoke(state, node)
     else:
         _library(state, node)
     return None
@@ -499,6 +507,49 @@ def _library(state: _State, node: Library) -> None:
             _scattered(state, operand, values)
     if node.status is not None:
         _store(state, node.status, state.memory[node.status], (), succeeded)
+
+
+def _invoke(state: _State, node: Invoke) -> None:
+    """A program of its own on views of this one's memory."""
+    function = state.functions[node.function]
+    given = {
+        name: _seen(state, value) if isinstance(value, Operand) else _eval(state, value)
+        for name, value in zip(function.params, node.arguments)
+    }
+    inner = _State(function, {}, {}, state.order, state.random, functions=state.functions)
+    _enter(inner, given)
+    signal = _block(inner, function.body)
+    assert isinstance(signal, Return), f"{function.name}: control left the body without a Return"
+    numbers = [leaf.buffer for leaf in leaves(function.results[signal.result]) if isinstance(leaf, ScalarOut)]
+    for target, name in zip(node.results, numbers):
+        value = _load(inner, name, inner.memory[name], (), function.buffer(name).type)
+        _store(state, target, state.memory[target], (), value)
+    for buffer in node.writes:
+        state.memory[buffer].ready[...] = True  # what the function left alone is its caller's own affair
+
+
+def _seen(state: _State, operand: Operand) -> np.ndarray[Any, Any]:
+    """An operand as a view of its buffer."""
+    data = state.memory[operand.buffer].data
+    ranges = [_values(state, dim) for dim in operand.dims]
+    shape = tuple(map(len, ranges))
+    if 0 in shape:
+        return np.empty(shape, data.dtype)
+
+    def place(axis: int | None) -> list[int]:
+        """The index of the first element, or of the next one along an axis."""
+        point = {dim.var: r[k == axis] for k, (dim, r) in enumerate(zip(operand.dims, ranges))}
+        saved, state.vars = state.vars, {**state.vars, **point}
+        index = [int(_eval(state, e)) for e in operand.index]
+        state.vars = saved
+        return list(_inside(operand.buffer, state.memory[operand.buffer], tuple(index)))
+
+    start = place(None)
+    strides = [
+        sum((new - old) * stride for new, old, stride in zip(place(axis), start, data.strides)) if extent > 1 else 0
+        for axis, extent in enumerate(shape)
+    ]
+    return np.lib.stride_tricks.as_strided(data[tuple(slice(k, None) for k in start)], shape, strides)
 
 
 def _values(state: _State, dim: AnyDim) -> range:

@@ -2,7 +2,7 @@
 
 Grammar
     Program := symbols, buffers, guards, body, results
-    Node    := Stmt | Check | Loop | While | If | Break | Continue | Return | Alloc | Rebind | Call | Library
+    Node    := Stmt | Check | Loop | While | If | Break | Continue | Return | Alloc | Rebind | Call | Library | Invoke
     Block   := tuple of Nodes, executed in order
 
 Semantics
@@ -13,7 +13,8 @@ Semantics
              program's guards is decided before anything else: if it fails, the plain Python function runs.  The
              exception HAND_BACK does the same later on, in a program that writes no memory of the caller.
     Loop     sequential by meaning.  Its kind tells the back end what it may do: PARALLEL iterations touch no common
-             element, VECTOR ones may run in lockstep (accumulators aside).
+             element, VECTOR ones may run in lockstep (accumulators aside).  ASSERTED: the user says that iterations
+             need nothing of each other but reductions; the schedule makes another kind of it.
     While    executes `prelude`, tests `condition`, executes `body`, and again.
     Return   ends the function; `result` selects one of the program's result trees.
     Alloc    makes a local buffer of its declared shape, contents undefined (or zero).
@@ -21,6 +22,7 @@ Semantics
     Call     a library routine that has exactly the meaning of its Stmt.
     Library  a routine of `ir.routines` (LAPACK, FFT) at every point of its domain: all inputs are read, then all
              outputs written whole.
+    Invoke   one of the program's functions is called: a program of its own, with memory of its own for each call.
 Every name (buffer, symbol, dimension) is unique in a program.  Spans never take part in equality.
 """
 
@@ -102,6 +104,7 @@ class Symbol:
 
 class LoopKind(enum.Enum):
     SEQUENTIAL = "for"
+    ASSERTED = "prange"
     PARALLEL = "parallel"
     VECTOR = "vector"
 
@@ -241,10 +244,30 @@ class Library:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
+@dataclass(frozen=True)
+class Invoke:
+    """A call of the function `function` of the program: a number for each scalar parameter, a strided array for each
+    other one.
+
+    The numbers it returns go into the rank-0 buffers `results`; `writes` names the buffers of operands whose elements
+    it may change.  What it raises, the caller raises.
+    """
+
+    function: str
+    arguments: tuple[Expr | Operand, ...]
+    results: tuple[str, ...]
+    writes: tuple[str, ...] = ()
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        return tuple(argument for argument in self.arguments if isinstance(argument, Operand))
+
+
 #: The exception of a Check that fails: plain Python repeats the call.
 HAND_BACK = "GuardFailed"
 
-Node = Union[Stmt, Check, Loop, While, If, Break, Continue, Return, Alloc, Rebind, Call, Library]
+Node = Union[Stmt, Check, Loop, While, If, Break, Continue, Return, Alloc, Rebind, Call, Library, Invoke]
 Block = tuple[Node, ...]
 
 
@@ -307,7 +330,8 @@ Out = Union[OutLeaf, TupleOut]
 class Program:
     """A whole function.  `params` names, in call order, the buffer or symbol each run-time argument fills.
 
-    `disjoint` are pairs of parameter buffers assumed not to share memory: a guard, as `guards` are.
+    `disjoint` are pairs of parameter buffers assumed not to share memory: a guard, as `guards` are.  `functions` are
+    what Invoke nodes call, in this program and in each other.
     """
 
     name: str
@@ -318,6 +342,7 @@ class Program:
     body: Block
     results: tuple[Out, ...]
     disjoint: tuple[tuple[str, str], ...] = ()
+    functions: tuple[Program, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
     def buffer(self, name: str) -> Buffer:

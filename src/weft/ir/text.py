@@ -22,7 +22,7 @@ import json
 import math
 from collections.abc import Mapping
 
-from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
+from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Limit, Op, Read, Reduce, Var
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import (
     Alloc,
@@ -36,6 +36,7 @@ from weft.ir.program import (
     Continue,
     Derived,
     If,
+    Invoke,
     Layout,
     Library,
     Loop,
@@ -160,6 +161,8 @@ def _bare(expr: Expr, table: Table | None) -> tuple[str, int]:
         return text, BINDING["+"] if text.startswith("-") else PRIMARY  # a sign before an operator needs parentheses
     if isinstance(expr, Var):
         return expr.name, PRIMARY
+    if isinstance(expr, Limit):
+        return f"limit({expr.name})", PRIMARY
     if isinstance(expr, Read):
         return expr.buffer + _index(expr.index, table), PRIMARY
     if isinstance(expr, Cast):
@@ -276,6 +279,10 @@ def _leaf(node: Node, table: Table | None) -> str:
         keep = "" if node.keep is None else f" keep {_expr(node.keep, 1, table)}"
         operands = ", ".join(_expr(read, 0, table) for read in node.operands)
         return f"call {node.routine}({operands}){scale}{keep}: {_stmt(node.stmt, table)}"
+    if isinstance(node, Invoke):
+        given = ", ".join(_operand(a, table) if isinstance(a, Operand) else _expr(a, 0, table) for a in node.arguments)
+        gives = f" gives {', '.join(node.results)}" if node.results else ""
+        return f"invoke {node.function}({given}){gives}" + (f" writes {', '.join(node.writes)}" if node.writes else "")
     assert isinstance(node, Library)
     inputs, outputs = (" ".join(_operand(o, table) for o in side) for side in (node.inputs, node.outputs))
     status = "" if node.status is None else f" status {node.status}"
@@ -358,4 +365,6 @@ def show(program: Program, lines: bool = False) -> str:
     header += [f"output #{number} = {show_out(out, table)}" for number, out in enumerate(program.results)]
     header += ["guard " + _check(guard, table) for guard in program.guards]
     body = _block(program.body, table, 1, lines)
-    return "\n".join([f"program {name}({', '.join(program.params)}):", *("  " + h for h in header), "", *body, ""])
+    head = f"program {name}({', '.join(program.params)}):"
+    functions = [line for function in program.functions for line in ("", show(function, lines))]
+    return "\n".join([head, *("  " + h for h in header), "", *body, *functions, ""])

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
+from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Limit, Op, Read, Reduce, Var
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import (
     Accumulator,
@@ -29,6 +29,7 @@ from weft.ir.program import (
     Continue,
     Derived,
     If,
+    Invoke,
     Layout,
     Library,
     Loop,
@@ -171,7 +172,9 @@ def parse_program(text: str) -> Program:
     lines = _lines(text)
     if not lines:
         raise ParseError("line 1: an empty text is no program")
-    return _Parser(lines).program()
+    starts = [at for at, line in enumerate(lines) if not line.indent]
+    main, *functions = [_Parser(lines[a:b]).program() for a, b in zip(starts, (*starts[1:], None))]
+    return replace(main, functions=tuple(functions))
 
 
 class _Parser:
@@ -341,6 +344,8 @@ class _Parser:
             return self._call(line)
         if word == "library":
             return self._library(line)
+        if word == "invoke":
+            return self._invoke(line)
         line.at -= 1
         raise line.fail("a statement")
 
@@ -448,6 +453,16 @@ class _Parser:
         outputs = self._routine_operands(line)
         status = line.name() if line.take("status") else None
         return Library(routine, self._over(line), inputs, outputs, status)
+
+    def _invoke(self, line: _Line) -> Invoke:
+        function = line.name()
+        line.need("(")
+        arguments = line.several(lambda: self._argument(line), ")")
+        results = line.listed(line.name) if line.take("gives") else ()
+        return Invoke(function, arguments, results, line.listed(line.name) if line.take("writes") else ())
+
+    def _argument(self, line: _Line) -> Expr | Operand:
+        return self._routine_operands(line)[0] if line.peek() == "{" else self._expr(line)
 
     def _routine_operands(self, line: _Line) -> tuple[Operand, ...]:
         found: list[Operand] = []
@@ -597,6 +612,10 @@ class _Parser:
             of = self._type(line)
             line.need(")")
             return Const(value, of)
+        if name == "limit":
+            limit = Limit(line.name())
+            line.need(")")
+            return limit
         args = line.several(lambda: self._expr(line), ")")
         if name in _TYPES and len(args) == 1:
             return Cast(args[0], _TYPES[name])

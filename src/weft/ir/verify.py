@@ -11,7 +11,7 @@ import keyword
 from dataclasses import dataclass, replace
 
 from weft.errors import WeftError, exception_type
-from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Limit, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import affine
 from weft.ir.ops import COMPARISONS, OPERATIONS, REDUCTIONS
 from weft.ir.program import (
@@ -28,6 +28,7 @@ from weft.ir.program import (
     Continue,
     Derived,
     If,
+    Invoke,
     Library,
     Loop,
     LoopKind,
@@ -46,8 +47,9 @@ from weft.ir.program import (
 )
 from weft.ir.routines import ROUTINES, types_of
 from weft.ir.text import show_domain, show_expr, show_node
-from weft.ir.types import DType, ScalarType
+from weft.ir.types import INT, DType, ScalarType
 from weft.ir.walk import buffers_written, expr_buffers, free_vars, leaves, subexpressions
+from weft.limits import LIMIT
 
 _WEAK = (DType.BOOL, DType.I64, DType.F64, DType.C128)
 
@@ -70,14 +72,14 @@ class Rules:
 
     domains: bool = True  # Stmt and Check over a non-empty list of dimensions
     reduces: bool = True  # Reduce expressions, and statements that reduce
-    kinds: frozenset[LoopKind] = frozenset({LoopKind.SEQUENTIAL})
+    kinds: frozenset[LoopKind] = frozenset({LoopKind.SEQUENTIAL, LoopKind.ASSERTED})
     calls: bool = True
 
 
 RULES: dict[Stage, Rules] = {
     Stage.BUILT: Rules(calls=False),
     Stage.OPTIMISED: Rules(kinds=frozenset(LoopKind)),
-    Stage.LOWERED: Rules(domains=False, reduces=False, kinds=frozenset(LoopKind)),
+    Stage.LOWERED: Rules(domains=False, reduces=False, kinds=frozenset(LoopKind) - {LoopKind.ASSERTED}),
 }
 
 # The kinds of operands (NumPy's letters) each operation is defined on; one not listed takes any.
@@ -164,8 +166,11 @@ class _Scope:
 
 
 class _Verifier:
-    def __init__(self, program: Program, rules: Rules, stage: Stage) -> None:
+    def __init__(
+        self, program: Program, rules: Rules, stage: Stage, functions: tuple[Program, ...] | None = None
+    ) -> None:
         self.program = program
+        self.functions = program.functions if functions is None else functions
         self.rules = rules
         self.stage = stage
         self.table = program.table
@@ -201,6 +206,8 @@ class _Verifier:
         self.node = None
         for out in program.results:
             self.out(out, entry)
+        for function in program.functions:
+            _Verifier(function, self.rules, self.stage, program.functions).whole()
         self.require(self.returns(program.body), "a path through the body ends without a Return")
         self.block(program.body, entry)
 
@@ -243,6 +250,8 @@ class _Verifier:
         """Names declared and in scope, ranks, types; the expression's own dimensions bound."""
         if isinstance(expr, Const):
             self.require(not expr.of.weak or expr.of.dtype in _WEAK, f"a literal of type {expr.of}")
+        elif isinstance(expr, Limit):
+            self.require(expr.name in LIMIT, f"there is no limit {expr.name}")
         elif isinstance(expr, Var):
             self.require(expr.name in scope.vars, f"the index {expr.name} is not in scope")
         elif isinstance(expr, Read):
@@ -362,6 +371,8 @@ class _Verifier:
             self.rebind(node, scope)
         elif isinstance(node, Call):
             self.call(node, scope)
+        elif isinstance(node, Invoke):
+            self.invoke(node, scope)
         else:
             assert isinstance(node, Library)
             self.library(node, scope)
@@ -472,6 +483,32 @@ class _Verifier:
             status = self.table.get(node.status)
             fits = status is not None and status.rank == 0 and status.type.dtype is DType.BOOL
             self.require(fits, f"the status {node.status} is no bool")
+
+    def invoke(self, node: Invoke, scope: _Scope) -> None:
+        function = next((f for f in self.functions if f.name == node.function), None)
+        if function is None:
+            raise self.fail(f"there is no function {node.function}")
+        self.require(len(node.arguments) == len(function.params), f"{node.function} takes {len(function.params)}")
+        for argument, name in zip(node.arguments, function.params):
+            wanted = function.table.get(name)
+            if isinstance(argument, Operand):
+                self.operand(argument, scope)
+                have = self.table[argument.buffer].type.dtype
+                fits = wanted is not None and wanted.rank == len(argument.dims) and wanted.type.dtype is have
+            else:
+                self.expr(argument, scope)
+                of = INT if wanted is None else wanted.type
+                fits = (wanted is None or not wanted.rank) and argument.type.dtype is of.dtype
+            self.require(fits, f"an argument does not fit the parameter {name} of {node.function}")
+        given = [leaf for leaf in leaves(function.results[0]) if isinstance(leaf, ScalarOut)]
+        self.require(len(given) == len(node.results), f"{node.function} gives {len(given)} numbers")
+        for target, leaf in zip(node.results, given):
+            buffer = self.table.get(target)
+            of = function.buffer(leaf.buffer).type
+            fits = buffer is not None and buffer.rank == 0 and buffer.type.dtype is of.dtype
+            self.require(fits, f"the result {target} is no {of}")
+        operands = {operand.buffer for operand in node.operands}
+        self.require(set(node.writes) <= operands, f"{node.function} writes what it is not given")
 
     def operand(self, operand: Operand, scope: _Scope) -> None:
         inner = self.domain(operand.dims, scope)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Limit, Op, Read, Reduce, Var, dim_vars
 from weft.ir.ops import UNSTEADY
 from weft.ir.program import (
     Alloc,
@@ -15,6 +15,7 @@ from weft.ir.program import (
     Call,
     Check,
     If,
+    Invoke,
     Library,
     Loop,
     Node,
@@ -54,7 +55,7 @@ def map_domain(domain: Domain, function: ExprMap) -> Domain:
 
 def map_children(expr: Expr, function: ExprMap) -> Expr:
     """`expr` with `function` applied to its direct operands."""
-    if isinstance(expr, (Const, Var)):
+    if isinstance(expr, (Const, Var, Limit)):
         return expr
     if isinstance(expr, Read):
         index = tuple(function(e) for e in expr.index)
@@ -201,6 +202,10 @@ def rename_buffers(node: Node, names: Mapping[str, str]) -> Node:
             status = None if old.status is None else names.get(old.status, old.status)
             inputs, outputs = (tuple(operand(o) for o in side) for side in (old.inputs, old.outputs))
             old = replace(old, inputs=inputs, outputs=outputs, status=status)
+        elif isinstance(old, Invoke):
+            arguments = tuple(operand(a) if isinstance(a, Operand) else a for a in old.arguments)
+            results, writes = (tuple(names.get(name, name) for name in side) for side in (old.results, old.writes))
+            old = replace(old, arguments=arguments, results=results, writes=writes)
         return map_sub_blocks(old, lambda inner: map_block(inner, change))
 
     return map_node_exprs(change(node), lambda e: rename_reads(e, names))
@@ -254,6 +259,9 @@ def map_node_exprs(node: Node, function: ExprMap) -> Node:
         if domain is node.domain and _same((*inputs, *outputs), operands_of(node)):
             return node
         return replace(node, domain=domain, inputs=inputs, outputs=outputs)
+    if isinstance(node, Invoke):
+        given = tuple(_map_operand(a, function) if isinstance(a, Operand) else function(a) for a in node.arguments)
+        return node if _same(given, node.arguments) else replace(node, arguments=given)
     return node
 
 
@@ -337,6 +345,11 @@ def node_exprs(node: Node) -> Iterator[Expr]:
             yield from dim_children(dim)
         for operand in operands_of(node):
             yield from operand.index
+    elif isinstance(node, Invoke):
+        for dim in node_domain(node):
+            yield from dim_children(dim)
+        for argument in node.arguments:
+            yield from argument.index if isinstance(argument, Operand) else (argument,)
 
 
 def node_domain(node: Node) -> Domain:
@@ -346,6 +359,8 @@ def node_domain(node: Node) -> Domain:
         return node.stmt.domain
     if isinstance(node, Library):
         return node.domain + tuple(dim for operand in operands_of(node) for dim in operand.dims)
+    if isinstance(node, Invoke):
+        return tuple(dim for operand in node.operands for dim in operand.dims)
     return (node.dim,) if isinstance(node, Loop) else ()
 
 
@@ -362,6 +377,8 @@ def buffers_read(node: Node) -> set[str]:
             found |= set(inner.sources)
         elif isinstance(inner, Library):
             found |= {operand.buffer for operand in inner.inputs}
+        elif isinstance(inner, Invoke):
+            found |= {operand.buffer for operand in inner.operands}
     return found
 
 
@@ -379,6 +396,8 @@ def buffers_written(node: Node) -> set[str]:
             found |= set(inner.targets)
         elif isinstance(inner, Library):
             found |= overwritten(inner)
+        elif isinstance(inner, Invoke):
+            found |= {*inner.results, *inner.writes}
     return found
 
 

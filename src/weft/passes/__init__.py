@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from weft.directives import NONE, Directives
 from weft.errors import NOWHERE, Span
 from weft.options import Options
 
@@ -30,6 +31,7 @@ class PassContext:
 
     options: Options = field(default_factory=Options)
     log: list[Remark] = field(default_factory=list)
+    directives: Directives = NONE
 
     def done(self, pass_name: str, message: str, span: Span = NOWHERE) -> None:
         self.log.append(Remark(span, pass_name, message))

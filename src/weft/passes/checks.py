@@ -3,7 +3,7 @@
     for i in 0 .. n: check i < a_0; a[i] = 0     -->   guard n <= a_0;  for i in 0 .. n: a[i] = 0
     for i in 0 .. a_0: check i < a_0; a[i] = 0   -->   for i in 0 .. a_0: a[i] = 0
 
-A condition that follows from the domains around it, or from the ranges of its floats, goes.  One that is affine in
+A condition that follows from the domains around it, or from the ranges of its numbers, goes.  One that is affine in
 dimensions and symbols, and is reached on every way through the function, is replaced by its worst case over the
 dimensions, a guard at entry: if that fails, plain Python runs, so a guard may be stronger than the check (on an empty
 loop, say), but must be able to hold.
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from weft.analysis import floats
+from weft.analysis import floats, ranges
 from weft.analysis.facts import Facts, conjuncts, entry_facts, extreme
 from weft.errors import Span
 from weft.ir.expr import AnyDim, Const, Expr, Op, Read, dim_vars
@@ -35,14 +35,15 @@ def run(program: Program, context: PassContext) -> Program:
     """Every check proven, moved to the entry, or left in place."""
     written = {name for node in program.body for name in buffers_written(node)}
     fixed = frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank == 0 and b.name not in written)
-    mover = _Mover(program, fixed, list(program.guards), _settled(program, fixed), _known_floats(program))
+    guards, settled = list(program.guards), _settled(program, fixed)
+    mover = _Mover(program, fixed, guards, settled, _known_floats(program), _known_integers(program))
     body = mover.block(program.body, _Place(entry_facts(program), (), always=True))
-    guards = _without_implied(program, mover.guards)
+    kept = _without_implied(program, mover.guards)
     if mover.proven or mover.moved:
         context.done(_NAME, f"{mover.proven} conditions proven, {mover.moved} moved to the entry", program.span)
     for span in mover.kept:
         context.missed(_NAME, "this test stays where it is: it depends on data, or on a branch taken", span)
-    return replace(program, guards=guards, body=body)
+    return replace(program, guards=kept, body=body)
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ class _Mover:
     guards: list[Check]
     settled: dict[str, Expr]  # scalars known at entry, by what they are computed from there
     floats: floats.Known
+    integers: ranges.Environment
     extra: list[Affine] = field(default_factory=list)
     proven: int = 0
     moved: int = 0
@@ -172,7 +174,8 @@ class _Mover:
         left: list[Expr] = []
         for part in conjuncts(check.condition):
             facts = inner.facts.with_forms(self.extra)
-            if facts.decide(part) is True or self.floats.holds(place.resolved(part)):
+            known = facts.decide(part) is True or ranges.holds(part, self.integers)
+            if known or self.floats.holds(place.resolved(part)):
                 self.proven += 1
                 continue
             entry = worst_case(self.at_entry(part), inner.dims, facts, self.fixed) if place.always else None
@@ -191,6 +194,11 @@ class _Mover:
         for part in left[1:]:
             condition = Op("and", (condition, part), check.condition.type)
         return check if condition == check.condition else replace(check, condition=condition)
+
+
+def _known_integers(program: Program) -> ranges.Environment:
+    tested = any(isinstance(node, Check) for node in walk(program.body))
+    return ranges.environment(program) if tested else {}
 
 
 def _known_floats(program: Program) -> floats.Known:

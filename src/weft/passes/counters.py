@@ -95,7 +95,7 @@ class _Counters:
         if domain_buffers((loop.dim,)) & set(written):
             return None
         for position, node in enumerate(loop.body):
-            step = _step(node)
+            step = step_of(node)
             if step is None or not isinstance(node, Stmt) or node.buffer not in self.scalars - self.sizes:
                 continue
             name = node.buffer
@@ -144,13 +144,13 @@ class _Counters:
                 grown = (_grown(node, plus(start, trips)),)
             else:
                 value = here
-                body.append(map_node_exprs(node, lambda e, v=value: _replaced(e, counter.name, v)))  # type: ignore[misc]
+                body.append(map_node_exprs(node, lambda e, v=value: replaced(e, counter.name, v)))  # type: ignore[misc]
         end = Stmt((), counter.name, (), plus(start, product(step, trips)), span=loop.span)
         return (*first, *grown), replace(loop, body=tuple(body)), (end,)
 
     def start(self, name: str, before: list[Node]) -> tuple[Expr, Block]:
         """The counter's value before the loop: what is known of it in this block, or a scalar of its own."""
-        value = _value_after(before, name)
+        value = value_after(before, name)
         if value is not None:
             return value, ()
         buffer = Buffer(fresh(f"{name}_start", self.taken), INT, ())
@@ -158,12 +158,12 @@ class _Counters:
         return Read(buffer.name, (), INT), (Stmt((), buffer.name, (), Read(name, (), INT)),)
 
 
-def _value_after(block: list[Node], name: str) -> Expr | None:
+def value_after(block: list[Node], name: str) -> Expr | None:
     """A scalar's value after a block in terms of symbols and variables around it, if assignments there tell."""
     value: Expr | None = None
     for node in block:
         if isinstance(node, Stmt) and node.buffer == name and not (node.domain or node.reduce):
-            new = node.value if value is None else _replaced(node.value, name, value)
+            new = node.value if value is None else replaced(node.value, name, value)
             value = None if expr_buffers(new) else canonical(new)
         elif name in buffers_written(node):
             value = None
@@ -174,7 +174,7 @@ def _nests(node: Node) -> bool:
     return isinstance(node, (Loop, If)) or type(node).__name__ == "While"
 
 
-def _step(node: Node) -> int | None:
+def step_of(node: Node) -> int | None:
     """c, if the node is k = k + c."""
     if not isinstance(node, Stmt) or node.index or node.domain or node.reduce or not isinstance(node.value, Op):
         return None
@@ -206,7 +206,9 @@ def _in_indices(body: Block) -> set[str]:
     return found
 
 
-def _replaced(expr: Expr, name: str, value: Expr) -> Expr:
+def replaced(expr: Expr, name: str, value: Expr) -> Expr:
+    """An expression with the value of a variable instead of the variable."""
+
     def visit(part: Expr) -> Expr:
         return value if isinstance(part, Read) and part.buffer == name else part
 

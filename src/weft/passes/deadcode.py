@@ -9,7 +9,22 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.analysis.effects import Liveness, result_buffers
-from weft.ir.program import Alloc, Block, Call, Check, If, Library, Loop, Node, Program, Rebind, Role, Stmt, While
+from weft.ir.program import (
+    Alloc,
+    Block,
+    Call,
+    Check,
+    If,
+    Invoke,
+    Library,
+    Loop,
+    Node,
+    Program,
+    Rebind,
+    Role,
+    Stmt,
+    While,
+)
 from weft.ir.walk import buffers_read, buffers_written, domain_buffers, expr_buffers, map_sub_blocks, overwritten, walk
 
 
@@ -35,8 +50,8 @@ def needed_buffers(program: Program) -> set[str]:
         if isinstance(node, (Stmt, Call)):
             stmt = node if isinstance(node, Stmt) else node.stmt
             feeds.setdefault(stmt.buffer, set()).update(buffers_read(node))
-        elif isinstance(node, Check):
-            needed |= buffers_read(node)
+        elif isinstance(node, (Check, Invoke)):
+            needed |= buffers_read(node) | buffers_written(node)  # a call may raise, or never end: it stays
         elif isinstance(node, Loop):
             needed |= domain_buffers((node.dim,))
         elif isinstance(node, (If, While)):

@@ -11,12 +11,14 @@ taken to be its value, that of products too, that of a sum the errors of its ter
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weft.ir.expr import Cast, Const, Expr, Op, Read, Reduce
 from weft.ir.ops import COMPARISONS
 from weft.ir.types import BOOL, DType, ScalarType
+from weft.ir.walk import subexpressions
 from weft.passes.algebra import EXACT
 
 _UNIT = {DType.F64: 2.0**-44, DType.F32: 2.0**-16}
@@ -61,22 +63,23 @@ class Doubt:
                 margin = Op("mul", (Const(_UNIT[gap.of.dtype], gap.of), error.size), gap.of)
                 doubts.append(Op("lt", (_size(gap), margin), BOOL))
 
-    def error(self, expr: Expr) -> Error | None:
-        """By how much a value may be off; None if it is exactly determined, or a sum in any order."""
+    def error(self, expr: Expr, within: frozenset[str] = frozenset()) -> Error | None:
+        """By how much a value may be off; None if it is exactly determined, or a sum in any order.
+
+        `within` are the scalars whose definitions are being looked at: one that is met again comes from an earlier
+        iteration, and is as exact as everything else that it is made of.
+        """
         if expr.type.dtype not in _UNIT or isinstance(expr, (Const, Reduce)):
             return None
         if isinstance(expr, Read):
-            value = None if expr.index else self.definitions.get(expr.buffer)
-            found = None if value is None else self.error(value)
-            # What was just computed need not be computed again to know its size.
-            return Error(_size(expr), True) if found is not None and found.relative else found
+            return self._scalar(expr, within)
         if isinstance(expr, Cast):
-            inner = self.error(expr.value)
+            inner = self.error(expr.value, within)
             return None if inner is None else Error(_as(inner.size, expr.of), inner.relative)
         assert isinstance(expr, Op)
         if expr.op == "select":
-            return self._either(expr, self.error(expr.args[1]), self.error(expr.args[2]))
-        errors = [self.error(argument) for argument in expr.args]
+            return self._either(expr, self.error(expr.args[1], within), self.error(expr.args[2], within))
+        errors = [self.error(argument, within) for argument in expr.args]
         if expr.op in EXACT:
             return None if all(error is None for error in errors) else self._operation(expr, errors)
         changed = next((error for error in errors if error is not None), None)
@@ -86,6 +89,26 @@ class Doubt:
             return Error(Op("add", (_size(expr), _as(changed.size, expr.of)), expr.of))
         share = Op("truediv", (_as(changed.size, expr.of), _size(_as(expr.args[0], expr.of))), expr.of)
         return Error(Op("mul", (_size(expr), Op("add", (Const(1.0, expr.of), share), expr.of)), expr.of))
+
+    def _scalar(self, read: Read, within: frozenset[str]) -> Error | None:
+        value = None if read.index or read.buffer in within else self.definitions.get(read.buffer)
+        found = None if value is None else self.error(value, within | {read.buffer})
+        if found is not None and self._carried(read.buffer):
+            return Error(Const(math.inf, read.type))  # it adds up over the iterations: nothing is certain
+        # What was just computed need not be computed again to know its size.
+        return Error(_size(read), True) if found is not None and found.relative else found
+
+    def _carried(self, name: str) -> bool:
+        """Whether a scalar's definition comes back to the scalar itself."""
+        met: set[str] = set()
+        open_names = [name]
+        while open_names:
+            value = self.definitions.get(open_names.pop())
+            for part in () if value is None else subexpressions(value):
+                if isinstance(part, Read) and part.buffer not in met:
+                    met.add(part.buffer)
+                    open_names.append(part.buffer)
+        return name in met
 
     def _operation(self, expr: Op, errors: list[Error | None]) -> Error | None:
         of = expr.of

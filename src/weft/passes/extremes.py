@@ -4,8 +4,9 @@
         -->  at = argmin[i] e(i);  test = e(at) < best;  k = select(test, g(at), k);  best = select(test, e(at), best)
 
 In: the items of a loop body; out: those that keep an extreme, and the statements that stand for them.  A strict
-comparison takes the first of equal values, as argmin does; a NaN is never taken.  A further condition (`if c(i) and
-e(i) < best`) takes part as a value that is never taken.
+comparison takes the first of equal values, as argmin does; `<=` takes the last one, which is looked for once the best
+value is known.  A NaN is never taken.  A further condition (`if c(i) and e(i) < best`) takes part as a value that is
+never taken.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from dataclasses import dataclass, replace
 from weft.analysis.facts import conjuncts
 from weft.ir.expr import Cast, Const, Dim, Expr, Op, Read, Reduce, Var, is_const
 from weft.ir.index import add as plus
+from weft.ir.index import sub as minus
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import Stmt
 from weft.ir.types import BOOL, INT, PYBOOL
-from weft.ir.walk import buffers_read, buffers_written, expr_buffers
+from weft.ir.walk import buffers_read, buffers_written, expr_buffers, is_repeatable
 from weft.passes.definitions import Definitions
 from weft.passes.predicate import Item, NewBuffer
 
 _KINDS = {"lt": "argmin", "gt": "argmax"}
-_MIRRORED = {"lt": "gt", "gt": "lt"}
+_LAST = {"le": "minimum", "ge": "maximum"}
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 _FALSE = Const(False, BOOL)
 
 
@@ -54,29 +57,59 @@ class Extreme:
 
     def statements(self, dim: Dim, new_buffer: NewBuffer, final: Callable[[Expr, Expr], Expr]) -> list[Stmt]:
         """What stands for the loop; `final` gives an expression of the body at an iteration, after the loop."""
-        span = self.best.span
-        never = Const(REDUCTIONS[_PLAIN[_KINDS[self.op]]].identity(self.value.type), self.value.type)
-        at, hit = new_buffer("at", INT, ()).name, new_buffer("found", BOOL, ()).name
-        here, there = Var(dim.var), Read(at, (), INT)
-        key = final(self.value, here)
-        if key.type.dtype.is_inexact:
-            key = Op("select", (Op("isnan", (key,), BOOL), never, key), key.type)
-        better: Expr = Op(self.op, (final(self.value, there), Read(self.best.buffer, (), self.value.type)), BOOL)
-        for guard in reversed(self.guards):
-            key = Op("select", (final(guard, here), key, never), key.type)
-            better = Op("select", (final(guard, there), better, _FALSE), BOOL)
-        place = plus(dim.lo, Cast(Reduce(_KINDS[self.op], (dim,), key, span), INT))
-        some = Op("lt", (dim.lo, dim.hi), PYBOOL)
-        test = Read(hit, (), BOOL)
-        out = [
-            Stmt((), at, (), place, span=span),
-            Stmt((), hit, (), Op("select", (some, better, _FALSE), BOOL), span=span),
-        ]
+        hit = new_buffer("found", BOOL, ()).name
+        find = self._first if self.op in _KINDS else self._last
+        out = find(dim, new_buffer, final, hit)
+        there, test = Read(out[-2].buffer, (), INT), Read(hit, (), BOOL)
         for stmt in (*self.kept, self.best):
             old = Read(stmt.buffer, (), stmt.value.type)
             value = Op("select", (test, final(taken(stmt), there), old), stmt.value.type)
             out.append(Stmt((), stmt.buffer, (), value, span=stmt.span))
         return out
+
+    def _key(self, op: str, here: Expr, final: Callable[[Expr, Expr], Expr]) -> Expr:
+        """What takes part in the comparison at an iteration: never what a guard excludes, never a NaN."""
+        never = Const(REDUCTIONS[op].identity(self.value.type), self.value.type)
+        key = final(self.value, here)
+        if key.type.dtype.is_inexact:
+            key = Op("select", (Op("isnan", (key,), BOOL), never, key), key.type)
+        for guard in reversed(self.guards):
+            key = Op("select", (final(guard, here), key, never), key.type)
+        return key
+
+    def _guarded(self, test: Expr, at: Expr, final: Callable[[Expr, Expr], Expr]) -> Expr:
+        for guard in reversed(self.guards):
+            test = Op("select", (final(guard, at), test, _FALSE), BOOL)
+        return test
+
+    def _first(self, dim: Dim, new_buffer: NewBuffer, final: Callable[[Expr, Expr], Expr], hit: str) -> list[Stmt]:
+        """at = argmin[i] e(i);  hit = e(at) < best"""
+        span, kind = self.best.span, _KINDS[self.op]
+        at = new_buffer("at", INT, ()).name
+        there = Read(at, (), INT)
+        key = self._key(_PLAIN[kind], Var(dim.var), final)
+        better = Op(self.op, (final(self.value, there), Read(self.best.buffer, (), self.value.type)), BOOL)
+        place = plus(dim.lo, Cast(Reduce(kind, (dim,), key, span), INT))
+        some = Op("lt", (dim.lo, dim.hi), PYBOOL)
+        found = Op("select", (some, self._guarded(better, there, final), _FALSE), BOOL)
+        return [Stmt((), at, (), place, span=span), Stmt((), hit, (), found, span=span)]
+
+    def _last(self, dim: Dim, new_buffer: NewBuffer, final: Callable[[Expr, Expr], Expr], hit: str) -> list[Stmt]:
+        """top = min[i] e(i);  at = max[i] (i if e(i) == top else before all);  hit = one was found, top <= best"""
+        span, op, here = self.best.span, _LAST[self.op], Var(dim.var)
+        top = new_buffer("top", self.value.type, ()).name
+        at = new_buffer("at", INT, ()).name
+        best = Read(top, (), self.value.type)
+        before = minus(dim.lo, Const(1, INT))
+        equal = self._guarded(Op("eq", (final(self.value, here), best), BOOL), here, final)
+        place = Reduce("maximum", (dim,), Op("select", (equal, here, before), INT), span)
+        some = Op("and", (Op("lt", (dim.lo, dim.hi), PYBOOL), Op("ge", (Read(at, (), INT), dim.lo), PYBOOL)), PYBOOL)
+        better = Op(self.op, (best, Read(self.best.buffer, (), self.value.type)), BOOL)
+        return [
+            Stmt((), top, (), Reduce(op, (dim,), self._key(op, here, final), span), span=span),
+            Stmt((), at, (), Op("maximum", (place, before), INT), span=span),
+            Stmt((), hit, (), Op("select", (some, better, _FALSE), BOOL), span=span),
+        ]
 
 
 _PLAIN = {"argmin": "minimum", "argmax": "maximum"}
@@ -129,6 +162,8 @@ def _of_best(item: Item, items: list[Item]) -> Extreme | None:
     kept = tuple(user.node for user in users if user is not item and isinstance(user.node, Stmt))
     name = condition.buffer if setters and isinstance(condition, Read) else None
     found = Extreme(tuple(mine), name, op, best, taken(best), guards, kept)
+    if op in _LAST and not is_repeatable(found.value):
+        return None  # the last of equal values is found by comparing each with the best
     return None if found.reads & own else found
 
 
@@ -164,8 +199,8 @@ def _takes(stmt: object, test: Expr) -> bool:
 
 
 def _compares(part: Expr, best: Stmt) -> str | None:
-    """lt or gt, if the condition compares what `best` would take with what it has."""
-    if not isinstance(part, Op) or part.op not in _KINDS or part.args[0].type.dtype.is_complex:
+    """lt, le, gt or ge, if the condition compares what `best` would take with what it has."""
+    if not isinstance(part, Op) or part.op not in _MIRRORED or part.args[0].type.dtype.is_complex:
         return None
     old, new = Read(best.buffer, (), best.value.type), taken(best)
     if part.args == (new, old):
@@ -173,8 +208,18 @@ def _compares(part: Expr, best: Stmt) -> str | None:
     return _MIRRORED[part.op] if part.args == (old, new) else None
 
 
-def kept_extreme(work: list[Item], private: set[str]) -> Extreme | None:
-    """The extreme that a body keeps by comparison, if nothing else in it, or behind it, has to do with it."""
+def kept_extremes(work: list[Item], private: set[str]) -> list[Extreme]:
+    """The extremes that a body keeps by comparison, if nothing else in it, or behind it, has to do with them."""
+    found: list[Extreme] = []
+    rest = work
+    while (kept := _kept(rest, private)) is not None:
+        found.append(kept)
+        rest = without(rest, kept)
+    own = {name for one in found for item in one.items for name in buffers_written(item.node)}
+    return [] if any(one.reads & own for one in found) else found
+
+
+def _kept(work: list[Item], private: set[str]) -> Extreme | None:
     kept = _extreme(work)
     if kept is None or (kept.test is not None and kept.test not in private):
         return None
@@ -191,4 +236,4 @@ def without(items: Iterable[Item], found: Extreme) -> list[Item]:
     return [item for item in items if all(item is not mine for mine in found.items)]
 
 
-__all__ = ["Extreme", "kept_extreme", "without"]
+__all__ = ["Extreme", "kept_extremes", "without"]

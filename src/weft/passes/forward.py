@@ -9,7 +9,7 @@ work is repeated: each element is read once, or costs next to nothing.  A reduct
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from weft.analysis.effects import Liveness, operation_cost, result_buffers
@@ -62,7 +62,7 @@ _CHEAP_INDEX = (16, 6)  # operations and reads of an index computation: repeated
 
 def run(program: Program, context: PassContext) -> Program:
     """Producers into readers, in every block, inner blocks first; then what nobody reads any more goes."""
-    forwarder = Forwarder(program, Liveness(program))
+    forwarder = Forwarder(program, Liveness(program), separates=context.directives.separates)
     body = forwarder.all_blocks(program.body, entry_facts(program))
     if forwarder.count:
         context.done(_NAME, f"{forwarder.count} temporaries moved into their readers", program.span)
@@ -305,6 +305,7 @@ class Forwarder:
     program: Program
     live: Liveness
     repeat_indices: bool = False
+    separates: Callable[[int, int], bool] = lambda first, second: False  # whether the loops of two lines stay apart
     count: int = 0
     disjoint: set[tuple[str, str]] = field(default_factory=set)
     fresh: dict[str, tuple[Expr, ...]] = field(default_factory=dict)  # buffers newer than the program: their shapes
@@ -379,6 +380,7 @@ class Forwarder:
                 why_not = why_not or bool(producer.inputs & changed)
                 why_not = why_not or (not isinstance(node, Stmt) and bool((producer.inputs | {target}) & writes))
                 why_not = why_not or _takes_array(node, target)
+                why_not = why_not or self._apart(producer.stmt, node)
                 why_not = why_not or (not is_repeatable(producer.stmt.value) and _looks_for_place(node, target))
                 why_not = why_not or (isinstance(node, Stmt) and node.reduce is not None and node.buffer == target)
                 why_not = why_not or any(uncovered(site, producer, self.shape(target), facts) for site in found)
@@ -416,6 +418,10 @@ class Forwarder:
             for place in readers:
                 nodes[place] = self._replaced(nodes[place], producer, elsewhere)
         return False
+
+    def _apart(self, producer: Stmt, reader: Node) -> bool:
+        """Whether somebody has asked to keep a producer out of its reader's loops."""
+        return any(self.separates(producer.span.line, node.span.line) for node in walk((reader,)))
 
     def _escapes(self, target: str, node: Node, live_out: frozenset[str]) -> bool:
         """Whether leaving the block at this node, by an exit or an exception, would show the target's value."""

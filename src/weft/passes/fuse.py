@@ -2,14 +2,16 @@
 
     for i: A(i);  for i: B(i)   -->   for i: A(i); B(i),   if what B needs of A (or overwrites) is of the same i
 
-The search is greedy in program order and fuses what saves memory traffic: atoms that touch a common array.  It stops
-where a loop would touch more arrays than the caches can stream.  Fusing is repeated inside each group, so that inner
-loops fuse too.
+The search is greedy in program order.  What it wants is said in one place, `benefit`: passes over memory saved, as long
+as the loop touches no more arrays than the caches can stream and no more atoms than registers can serve; and a loop
+that may run in parallel never comes to wait for one that may not (`keeps_parallel`).  Loops whose bounds differ by
+a few iterations share the others (`shift.py`) where that saves at least a quarter of their traffic.  Fusing is repeated
+inside each group, so that inner loops fuse too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from weft.analysis.intervals import Ranges, never_meet, ranges_of
@@ -21,6 +23,8 @@ from weft.passes.lower import Atom, renamed
 # Hardware prefetchers follow about this many streams.
 MAX_ARRAYS = 14
 MAX_ATOMS = 24
+# Two loops that do not quite have the same iterations are joined for at least this part of their traffic.
+LEAST_SHIFTED = 0.25
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ def blocks_fusion(group: Group, atom: Atom, dim: Dim, outermost: bool, facts: Fa
         candidate = renamed(candidate, {dim.var: Var(moved.var)})
     ordered = frozenset(moved.var if name == dim.var else name for name in atom.ordered)
     candidate = replace(candidate, dims=(moved, *candidate.dims), ordered=ordered)
-    if outermost and not _keeps_parallel(group, candidate, moved.var):
+    if outermost and not keeps_parallel(group, candidate, moved.var):
         return "a loop that may run in parallel would have to wait for one that may not"
     for other in group.atoms:
         if not same_iteration(other, candidate, moved.var, facts):
@@ -143,7 +147,7 @@ def blocks_fusion(group: Group, atom: Atom, dim: Dim, outermost: bool, facts: Fa
     return candidate
 
 
-def _keeps_parallel(group: Group, candidate: Atom, var: str) -> bool:
+def keeps_parallel(group: Group, candidate: Atom, var: str) -> bool:
     """A loop with a scalar accumulator still runs in parallel (in blocks); one that accumulates arrays does not."""
 
     def waits(atom: Atom) -> bool:
@@ -157,19 +161,22 @@ def _choices(atom: Atom) -> list[Dim]:
     return list(atom.dims[:1]) if len(atom.dims) == 1 else list(atom.dims[:-1])
 
 
-def partition(atoms: Sequence[Atom], outermost: bool, facts: Facts) -> list[Group]:
-    """Atoms in program order as groups in execution order, each group under one loop."""
+def partition(
+    atoms: Sequence[Atom], outermost: bool, facts: Facts, new_var: Callable[[str], str] | None = None
+) -> list[Group]:
+    """Atoms in program order as groups in execution order, each group under one loop; `new_var`: names for the copies
+    of iterations that stay beside a shared loop (None: loops of other bounds stay apart)."""
     groups: list[Group] = []
     for atom in atoms:
         if not atom.dims:
             groups.insert(_earliest(groups, atom, facts), Group(None, [atom]))
             continue
         target = _place(groups, atom, outermost, facts)
-        if target is None:
-            groups.append(Group(atom.dims[0], [atom]))
-        else:
+        if target is not None:
             group, candidate = target
             group.atoms.append(candidate)
+        elif new_var is None or not _shifted_place(groups, atom, new_var, facts):
+            groups.append(Group(atom.dims[0], [atom]))
     return _merged(groups, outermost, facts)
 
 
@@ -225,10 +232,37 @@ def _place(groups: list[Group], atom: Atom, outermost: bool, facts: Facts) -> tu
     return None
 
 
-def worthwhile(group: Group, atom: Atom, facts: Facts) -> bool:
-    """Fusing pays if an array (or an element of one) is then loaded once instead of twice, and streams stay few."""
+def _shifted_place(groups: list[Group], atom: Atom, new_var: Callable[[str], str], facts: Facts) -> bool:
+    """Whether the atom has joined the nearest earlier group whose loop differs by a few iterations."""
+    from weft.passes.shift import shifted
+
+    for at in reversed(range(len(groups))):
+        group = groups[at]
+        if group.dim is not None and benefit(group, atom, facts) >= LEAST_SHIFTED:
+            found = shifted(group, atom, new_var, facts)
+            if not isinstance(found, str):
+                groups[at : at + 1] = [*found.before, found.group, *found.after]
+                return True
+        if any(depends(other, atom, facts) for other in group.atoms):
+            return False
+    return False
+
+
+def benefit(group: Group, atom: Atom, facts: Facts) -> float:
+    """The part of the memory traffic of a group and an atom that one loop instead of two saves, 0 if it should not be.
+
+    Arrays that both touch pass through the caches once instead of twice; every other array costs what it did.  More
+    arrays than the prefetchers follow, or more atoms than registers serve, would cost more than that.
+    """
     if len(group.atoms) >= MAX_ATOMS:
-        return False
+        return 0.0
     held = set().union(*(facts.buffers(other) for other in group.atoms))
     new = facts.buffers(atom)
-    return not held.isdisjoint(new) and len(held | new) <= MAX_ARRAYS
+    if len(held | new) > MAX_ARRAYS:
+        return 0.0
+    return len(held & new) / (len(held) + len(new))
+
+
+def worthwhile(group: Group, atom: Atom, facts: Facts) -> bool:
+    """Fusing pays if an array (or an element of one) is then loaded once instead of twice."""
+    return benefit(group, atom, facts) > 0.0

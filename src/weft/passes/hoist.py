@@ -2,6 +2,7 @@
 
     b[i, j] = exp(x[i]) * a[i, j]   for i, j    -->    t[i] = exp(x[i])  for i;   b[i, j] = t[i] * a[i, j]  for i, j
     for k: t = sum[i] x[i]; y[k] = t * k        -->    t = sum[i] x[i];  for k: y[k] = t * k
+    while c: t = sum[i] x[i]; y = y * t         -->    t = sum[i] x[i];  while c: y = y * t
 
 A sub-expression is worth a temporary when it is dear (an elementary function, a reduction) and does not depend on all
 dimensions around it.  It moves only where its reads are in bounds anyway, and never out of a branch of a selection.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from weft.analysis.dependence import blocks_parallel
 from weft.analysis.effects import Liveness, flops
@@ -18,7 +20,7 @@ from weft.analysis.facts import Facts, entry_facts, extreme
 from weft.ir.expr import AnyDim, Const, Dim, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import affine
 from weft.ir.index import sub as minus
-from weft.ir.program import Alloc, Block, Buffer, Check, Library, Loop, Node, Program, Role, Stmt
+from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, Library, Loop, Node, Program, Role, Stmt, While
 from weft.ir.types import INT
 from weft.ir.walk import (
     buffers_read,
@@ -41,6 +43,8 @@ from weft.passes.rename import renamed
 _NAME = "hoist"
 _DEAR = 15
 _LARGEST_RANK = 2
+# Stands for the variable of a loop that has none: no expression depends on it.
+_AGAIN = "(again)"
 
 
 def run(program: Program, context: PassContext) -> Program:
@@ -135,6 +139,12 @@ class _Hoister:
                 written = frozenset(buffers_written(node))
                 body = self.block(node.body, facts.with_dim(node.dim), inner, written)
                 out += self.loop(node, node if body is node.body else replace(node, body=body), facts)
+            elif isinstance(node, While):
+                written = frozenset(buffers_written(node))
+                inside = partial(self.block, facts=facts, loops=frozenset((_AGAIN,)), changing=written)
+                new = map_sub_blocks(node, inside)
+                assert isinstance(new, While)
+                out += self.repetition(node, new)
             else:
                 out.append(map_sub_blocks(node, lambda b: self.block(b, facts, frozenset(), frozenset())))
         unchanged = len(out) == len(block) and all(a is b for a, b in zip(out, block))
@@ -204,8 +214,23 @@ class _Hoister:
 
     def loop(self, original: Loop, loop: Loop, facts: Facts) -> Block:
         """Invariant statements before the loop, in their order."""
-        live_after = self.live.live_after(original)
-        runs = _runs(loop, facts)
+        before, loop = self.invariant(loop, self.live.live_after(original), _runs(loop, facts))
+        if not loop.body:
+            return tuple(before)
+        return (*before, *self.allocations(loop, facts))
+
+    def repetition(self, original: While, node: While) -> Block:
+        """The same for a loop that goes on while a condition holds, which guards its body as a check would."""
+        test = Check((), node.condition, HAND_BACK)
+        view = Loop(Dim(_AGAIN, Const(0, INT), Const(1, INT)), (*node.prelude, test, *node.body), span=node.span)
+        before, left = self.invariant(view, self.live.live_after(original), False)
+        if not before:
+            return (node,)
+        at = next(place for place, inner in enumerate(left.body) if inner is test)
+        return (*before, replace(node, prelude=left.body[:at], body=left.body[at + 1 :]))
+
+    def invariant(self, loop: Loop, live_after: frozenset[str], runs: bool) -> tuple[list[Node], Loop]:
+        """What need only be done once, and the loop without it."""
         before: list[Node] = []
         position = 0
         while position < len(loop.body):
@@ -218,13 +243,12 @@ class _Hoister:
                     own = tuple(n for n in rest if isinstance(n, Alloc) and n.buffer in buffers_written(node))
                     before += [*own, node]
                     loop = replace(loop, body=tuple(n for n in rest if n not in own))
-                    self.context.done(_NAME, f"computed once before the loop over {loop.dim.var}", node.span)
+                    which = "" if loop.dim.var == _AGAIN else f" over {loop.dim.var}"
+                    self.context.done(_NAME, f"computed once before the loop{which}", node.span)
                     position = 0
                     continue
             position += 1
-        if not loop.body:
-            return tuple(before)
-        return (*before, *self.allocations(loop, facts))
+        return before, loop
 
     def allocations(self, loop: Loop, facts: Facts) -> Block:
         """Allocations of one size before a loop that stays sequential; one that may run in parallel keeps its own."""

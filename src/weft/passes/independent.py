@@ -6,7 +6,7 @@ while loop inside, say); out: None if its iterations may run in any order, or th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Literal
 
@@ -20,8 +20,10 @@ from weft.ir.program import (
     Call,
     Check,
     If,
+    Invoke,
     Library,
     Loop,
+    LoopKind,
     Node,
     Out,
     Program,
@@ -47,19 +49,28 @@ from weft.ir.walk import (
     subexpressions,
     walk,
 )
+from weft.passes.reductions import accumulation
 
 First = Literal["read", "written"] | None
 
 
-def why_not_independent(loop: Loop, program: Program, outside: set[str]) -> str | None:
-    """Why the iterations of a loop must stay in order; `outside` names the buffers used elsewhere in the program."""
+def why_not_independent(
+    loop: Loop, program: Program, outside: set[str], reduced: Collection[str] = ()
+) -> str | None:
+    """Why the iterations of a loop must stay in order; `outside` names the buffers used elsewhere in the program,
+    `reduced` the scalars that the caller will accumulate into by parts.
+
+    Of an ASSERTED loop the user says that its iterations store into elements of their own and use scalars of their own;
+    accumulations into arrays, and what is left behind for the code after it, are no part of that.
+    """
+    asserted = loop.kind is LoopKind.ASSERTED
     if not isinstance(loop.dim, Dim) or has_exit(loop.body):
         return "the loop may be left early"
     own: set[str] = set()
     repeatable = not written_params(program)
     for node in walk(loop.body):
         threaded = isinstance(node, Library) and ROUTINES[node.routine].threads
-        if threaded or isinstance(node, (Rebind, Call)) or (isinstance(node, Check) and not repeatable):
+        if threaded or isinstance(node, (Rebind, Call, Invoke)) or (isinstance(node, Check) and not repeatable):
             return "its order matters: it may raise, or calls what weft does not see into"
         if isinstance(node, Alloc):
             if program.table[node.buffer].role is not Role.LOCAL:
@@ -70,12 +81,20 @@ def why_not_independent(loop: Loop, program: Program, outside: set[str]) -> str 
     written = set().union(*(buffers_written(node) for node in loop.body)) - own
     for name in sorted(written):
         buffer = program.table[name]
+        if name in reduced:
+            continue
         if buffer.rank == 0:
-            if name in outside or first_access(loop.body, name) == "read":
+            if name in outside or (not asserted and first_access(loop.body, name) == "read"):
                 return f"an iteration uses {name} of the one before, or it is used after the loop"
-        elif not _apart(loop, name):
+        elif not (asserted and not accumulates(loop.body, name)) and not _apart(loop, name):
             return f"iterations may touch the same elements of {name}"
     return None
+
+
+def accumulates(block: Block, name: str) -> bool:
+    """Whether some statement adds (or the like) to what an array holds."""
+    stmts = [node for node in walk(block) if isinstance(node, Stmt) and node.buffer == name]
+    return any(stmt.reduce is not None or accumulation(stmt) is not None for stmt in stmts)
 
 
 def handing_back(loop: Loop) -> Loop:

@@ -236,7 +236,7 @@ class Kinds:
         body: Block = tuple(node for node in loop.body if not isinstance(node, Alloc))
         rest = replace(loop, dim=inner, body=body)
         for accumulator in loop.accumulators:
-            parts = self._parts(accumulator, outer.var, loop.span)
+            parts = self.parts(accumulator, outer.var, loop.span)
             before.append(Alloc(parts.buffer))
             start.extend(parts.start)
             end.extend(parts.end)
@@ -249,7 +249,7 @@ class Kinds:
         blocks = Loop(outer, inside, self.concurrent, work=cost.work(loop), span=loop.span)
         return (*before, blocks, Loop(outer, tuple(combine), span=loop.span))
 
-    def _parts(self, accumulator: Accumulator, block: str, span: Span) -> _Parts:
+    def parts(self, accumulator: Accumulator, block: str, span: Span) -> _Parts:
         """Where a block accumulates: a scalar that is stored at its end, or a row of an array of partial results."""
         workspace, op = self.workspace, reduction_operation(accumulator.op)
         target = workspace.table[accumulator.buffer]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from weft.analysis.intervals import Box, box, never_meet, ranges_of
 from weft.errors import NOWHERE, Span
 from weft.ir import index as affine_index
+from weft.ir.domain import Access, overlaps
 from weft.ir.expr import TRUE, AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars, integer
 from weft.ir.index import affine
 from weft.ir.ops import REDUCTIONS
@@ -375,7 +376,12 @@ def overlapping_reads(stmt: Stmt) -> list[Read]:
             if read.buffer != stmt.buffer or read in found:
                 continue
             same_point = read.index == stmt.index and stmt.reduce is None
-            if not same_point and not never_meet(read.index, ranges, stmt.index, ranges):
+            if same_point or never_meet(read.index, ranges, stmt.index, ranges):
+                continue
+            # Bounds that are the lesser of two have no interval: integer sets know them.
+            plain = all(affine(part) is not None for part in (*read.index, *stmt.index))
+            bounded = any(isinstance(b, Op) for dim in stmt.domain for b in dim_children(dim) if affine(b) is None)
+            if not (plain and bounded) or overlaps(Access(stmt.domain, read.index), Access(stmt.domain, stmt.index)):
                 found.append(read)
     return found
 

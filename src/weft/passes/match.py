@@ -19,32 +19,37 @@ from weft.ir import index as affine_index
 from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer, real
 from weft.ir.index import affine
 from weft.ir.program import Alloc, Block, Buffer, Call, If, Layout, Loop, LoopKind, Node, Program, Role, Stmt
-from weft.ir.types import FLOAT, PYBOOL, DType, ScalarType
+from weft.ir.types import BOOL, FLOAT, PYBOOL, DType, ScalarType
 from weft.ir.walk import (
     dim_children,
     expr_buffers,
     free_vars,
     map_children,
     map_sub_blocks,
+    node_domain,
+    node_exprs,
     reads,
     subexpressions,
     substitute,
+    walk,
 )
-from weft.passes import PassContext, prefix
+from weft.passes import PassContext, deferred, eager, prefix, strips, summands, wedges
 from weft.passes.lower import Workspace
 from weft.passes.prefix import blocks, with_known_parts
 from weft.passes.rename import renamed
 from weft.passes.rewrite_dims import renamed_domain
-from weft.passes.triangles import panels, sheared
+from weft.passes.triangles import operands_apart, panels, rowwise, sheared
 
 PASS = "match"
 _DTYPES = (DType.F32, DType.F64, DType.C64, DType.C128)
 # Multiplications above which a call beats our own loops (a call costs some tens of nanoseconds).
-THRESHOLDS = {"gemm": 64.0, "gemv": 200.0, "dot": 256.0}
+THRESHOLDS = {routine: cost.limit(routine) for routine in ("gemm", "gemv", "dot")}
 # The same for products over a triangle, which need a few rows to make a matrix.
 PANELS = 30000.0
 # Terms of sums over earlier iterations above which blocks of iterations pay.
 PREFIX = 1000000.0
+# The same for updates that wait for the end of a block.
+DEFERRED = 1000000.0
 # Above this the library would split a dot product by its own number of threads: the sum would depend on it.
 DOT_LIMIT = 10000.0
 # Matrix products up to so many multiplications are computed by one thread of the library: many of them at once do not
@@ -110,7 +115,7 @@ def product_of(stmt: Stmt, table: dict[str, Buffer]) -> Product | str:
     if _zero(scale) or _zero(keep):
         return "a factor is zero: the library would not read what it multiplies"
     left, right = (f for f in varying if isinstance(f, Read))
-    if stmt.buffer in {left.buffer, right.buffer} or any(r.buffer == stmt.buffer for r in reads(reduce)):
+    if stmt.buffer in {left.buffer, right.buffer} and not operands_apart(stmt):
         return "an operand is the target"
     if any(table[f.buffer].type.dtype is not target.type.dtype for f in (left, right)):
         return "the operands have another type"
@@ -315,6 +320,10 @@ class _Extraction:
     boxes: dict[str, Box] | None = None
 
 
+def _dims_of(expr: Expr) -> Domain:
+    return expr.dims if isinstance(expr, Reduce) else ()
+
+
 @dataclass
 class _Matcher:
     workspace: Workspace
@@ -324,16 +333,53 @@ class _Matcher:
         changed = False
         nodes: list[Node] = []
         for node in block:
-            if isinstance(node, Stmt):
-                new = self.statement(node)
-                changed = changed or new is not None
-                nodes.extend((node,) if new is None else new)
+            if isinstance(node, Stmt) and self.left_alone(node):
+                nodes.append(node)
+            elif isinstance(node, Stmt):
+                turned = rowwise(node)
+                new = self.gathered(turned) if node.reduce is not None else self.statement(turned)
+                changed = changed or new is not None or turned is not node
+                nodes.extend((turned,) if new is None else new)
             else:
                 inner = map_sub_blocks(node, self.block)
-                split = self.prefix(node, inner) if isinstance(node, Loop) else None
+                split = self.loop(node, inner) if isinstance(node, Loop) and not self.left_alone(node) else None
                 changed = changed or inner is not node or split is not None
                 nodes.append(inner if split is None else split)
         return tuple(nodes) if changed else block
+
+    def left_alone(self, node: Node) -> bool:
+        """Whether somebody has asked for the loops of a node as they are."""
+        if not self.context.directives:
+            return False
+        dims = [dim for inner in walk((node,)) for dim in node_domain(inner)]
+        dims += [d for n in walk((node,)) for e in node_exprs(n) for s in subexpressions(e) for d in _dims_of(s)]
+        names = tuple(dim.var for dim in dims)
+        lines = {inner.span.line for inner in walk((node,)) if isinstance(inner, Stmt)}
+        return any(self.context.directives.keeps_loops(line, names) for line in lines)
+
+    def loop(self, loop: Loop, otherwise: Node) -> Node | None:
+        """A loop in blocks whose products are matrix products, where there are enough of them; None if there are none."""
+        by_terms = eager.eager(loop, self.workspace.new_var)
+        known = self.deferred(loop if isinstance(by_terms, str) else by_terms, otherwise)
+        return known or self.prefix(loop, otherwise)
+
+    def deferred(self, loop: Loop, otherwise: Node) -> Node | None:
+        """A loop whose updates are put off to the end of a block of iterations; see `deferred`."""
+        body = tuple(rowwise(node) if isinstance(node, Stmt) else node for node in loop.body)
+        split = deferred.deferred(replace(loop, body=body), self.workspace.new_var)
+        if isinstance(split, str):
+            return None
+        after = self.block(renamed(split.updates, self.workspace.taken))
+        if not any(isinstance(node, Call) and node.routine == "gemm" for node in walk(after)):
+            return None
+        self.context.done(PASS, f"updates put off to the end of blocks of {deferred.ROWS} iterations", loop.span)
+        inner = strips.strips(split.inner, self.workspace.new_var)
+        near = self.block((split.inner,) if isinstance(inner, str) else inner)
+        body = (*renamed(near, self.workspace.taken), *after)
+        rest = renamed(self.block((split.rest,)), self.workspace.taken)
+        size = cost.points((loop.dim, *split.whole))
+        test = Op("gt", (size, real(DEFERRED)), PYBOOL)
+        return If(test, (Loop(split.block, body, span=loop.span), *rest), (otherwise,), span=loop.span)
 
     def prefix(self, loop: Loop, otherwise: Node) -> Node | None:
         """A loop that sums over its own earlier iterations, in blocks; see `prefix`.  None if it is none."""
@@ -363,7 +409,26 @@ class _Matcher:
         if isinstance(product, Product):
             test = self.worthwhile(product)
             return (If(test, self.call(stmt, product), (stmt,), span=stmt.span),)
-        return self.prepared(stmt) or self.extracted(stmt) or self.triangular(stmt)
+        return self.inside(stmt) or self.taken_apart(stmt)
+
+    def inside(self, stmt: Stmt) -> Block | None:
+        """The statement with calls for what it is made of."""
+        return self.prepared(stmt) or self.extracted(stmt) or self.triangular(stmt) or self.wedge(stmt)
+
+    def taken_apart(self, stmt: Stmt) -> Block | None:
+        """A sum of several products as several sums, if each of them is a call."""
+        parts = summands.apart(stmt, self.workspace.new_var)
+        new = None if parts is None else self.inside(parts)
+        if new is None or parts is None:
+            return None
+        calls = sum(isinstance(node, Call) for node in walk(new))
+        return new if calls == sum(isinstance(part, Reduce) for part in subexpressions(parts.value)) else None
+
+    def gathered(self, stmt: Stmt) -> Block | None:
+        """Products that are added up in memory as sums, if there is a call for them."""
+        whole = summands.gathered(stmt)
+        new = None if isinstance(whole, str) else self.statement(whole)
+        return new if new is not None and any(isinstance(node, Call) for node in walk(new)) else None
 
     def prepared(self, stmt: Stmt) -> Block | None:
         """The statement as a matrix product of operands that are computed before; None if it is none."""
@@ -453,14 +518,65 @@ class _Matcher:
             if whole is None or isinstance(split, str):
                 continue
             found = _Extraction(boxes=split.boxes)
-            value = self._with_products(replace(whole, domain=(split.rows, split.columns)), found)
-            if len(found.products) != 1 or found.products[0].routine != "gemm":
+            before, value = self._prepared_outside(whole, split.rows.var)
+            one = replace(whole, domain=(split.rows, split.columns), value=value)
+            value = self._with_products(one, found)
+            if not found.products or any(product.routine != "gemm" for product in found.products):
                 continue
             rows = self._renamed(replace(whole, domain=(split.rows, split.inner), value=value))
             size = cost.points((*whole.domain, found.products[0].summed))
             test = Op("gt", (size, real(PANELS)), PYBOOL)
-            return (If(test, (Loop(split.block, (*found.before, rows), span=stmt.span),), (stmt,), span=stmt.span),)
+            inside = (*before, Loop(split.block, (*found.before, rows), span=stmt.span))
+            return (If(test, inside, (stmt,), span=stmt.span),)
         return None
+
+    def _prepared_outside(self, stmt: Stmt, row: str) -> tuple[list[Node], Expr]:
+        """The operands that all panels of rows share, computed before them, and the value that reads them.
+
+        Over the box around the domain: in a triangle every column of it has a row, and every term too.
+        """
+        before: list[Node] = []
+
+        def visit(expr: Expr) -> Expr:
+            if not isinstance(expr, Reduce) or not isinstance(expr.value, Op) or expr.value.op != "mul":
+                return map_children(expr, visit)
+            everywhere = (*stmt.domain, *expr.dims)
+            boxes = box(everywhere)
+            if boxes is None:
+                return expr
+            hull = tuple(Dim(name, one.lo, affine_index.add(one.lo, one.size)) for name, one in boxes.items())
+            sides = list(expr.value.args)
+            for position, side in enumerate(sides):
+                made = None if row in free_vars(side) else self._operand(side, hull)
+                if made is not None:
+                    name = self.workspace.new_buffer("operand", made[1].type, made[1].shape).name
+                    computed = replace(made[0], buffer=name, span=stmt.span)
+                    before.extend((Alloc(name, span=stmt.span), self._renamed(computed)))
+                    sides[position] = Read(name, computed.index, side.type)
+            return replace(expr, value=replace(expr.value, args=tuple(sides)))
+
+        return before, visit(stmt.value)
+
+    def wedge(self, stmt: Stmt) -> Block | None:
+        """A product whose sums grow from row to row, panel by panel; see `wedges`."""
+        split = wedges.wedge(stmt, self.workspace.new_var)
+        if isinstance(split, str):
+            return None
+        before, value = self._prepared_outside(stmt, split.row.var)
+        split = wedges.wedge(replace(stmt, value=value), self.workspace.new_var)
+        assert not isinstance(split, str)
+        found = _Extraction()
+        value = self._with_products(split.stmt, found)
+        if len(found.products) != 1 or found.products[0].routine != "gemm":
+            return None
+        rows = self._renamed(replace(split.stmt, value=value))
+        total = next(part for part in subexpressions(stmt.value) if isinstance(part, Reduce))
+        size = cost.points((*stmt.domain, *total.dims))
+        flag = self.workspace.new_buffer("finite", BOOL).name
+        test = wedges.finite(split, Op("gt", (size, real(PANELS)), PYBOOL))
+        decided = self._renamed(Stmt((), flag, (), test, None, stmt.span))
+        inside = (*before, Loop(split.block, (*found.before, rows), span=stmt.span))
+        return (decided, If(Read(flag, (), BOOL), inside, (stmt,), span=stmt.span))
 
     def _own_statement(self, reduce: Reduce, stmt: Stmt, found: _Extraction) -> Expr | None:
         used = free_vars(reduce)
@@ -495,7 +611,7 @@ class _Matcher:
     def worthwhile(self, product: Product) -> Expr:
         """Whether the library pays at this size, decided at run time."""
         size = cost.points((*product.free, product.summed))
-        test: Expr = Op("gt", (size, real(THRESHOLDS[product.routine])), PYBOOL)
+        test = cost.exceeds(size, THRESHOLDS[product.routine])
         if product.routine == "dot":
             test = _both(test, Op("lt", (size, real(DOT_LIMIT)), PYBOOL))
         for factor in (product.scale, product.keep):
@@ -546,6 +662,6 @@ class _Matcher:
         return replace(stmt, index=index, value=visit(substitute(stmt.value, names)))
 
     def _remark(self, product: Product, span: Span) -> None:
-        limit = int(THRESHOLDS[product.routine])
+        limit = cost.shown(THRESHOLDS[product.routine])
         name = _NAMES[product.routine]
         self.context.done(PASS, f"{name}: library routine {product.routine} above {limit} multiplications", span)

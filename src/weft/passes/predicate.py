@@ -3,6 +3,7 @@
 if c: a[i] = v                 -->   a[i] = select(c, v, a[i])
 if 0 < i: a[i] = a[i - 1]      -->   a[i] = a[i - 1]  within 0 < i        (the loop's bounds will take it up)
 if c: t = x; y = t  (t dead)   -->   t = select(c, x, 0); y = select(c, t, y)
+if c: h[k[i]] = h[k[i]] + e    -->   p = select(c, k[i], 0); h[p] = h[p] + select(c, e, -0.0)     (h is not empty)
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from weft.ir.ops import COMPARISONS, REDUCTIONS
 from weft.ir.program import Alloc, Block, Buffer, Check, If, Loop, Node, Stmt
 from weft.ir.types import BOOL, ScalarType
 from weft.ir.walk import buffers_written, domain_buffers, expr_buffers, subexpressions
+from weft.passes.reductions import accumulation, unchanging
 
 NewBuffer = Callable[[str, ScalarType, tuple[Expr, ...]], Buffer]
 
@@ -119,8 +121,29 @@ class Flattening:
         within = tuple(form for c in conditions for form in c.forms)
         old = self._neutral(stmt, Read(stmt.buffer, stmt.index, self._type(stmt)))
         if chosen and not self._in_bounds(stmt, within):
-            return "a branch writes at an index that may be out of bounds when the branch is not taken"
+            elsewhere = self._nothing_added(stmt, chosen, within)
+            if elsewhere is None:
+                return "a branch writes at an index that may be out of bounds when the branch is not taken"
+            return Item(elsewhere, within)
         return Item(replace(stmt, value=_choose(chosen, stmt.value, old)), within)
+
+    def _nothing_added(self, stmt: Stmt, chosen: tuple[_Condition, ...], within: tuple[Affine, ...]) -> Stmt | None:
+        """An accumulation whose branch is not taken adds what changes nothing, to the first element of its target."""
+        facts = self.facts.with_forms(within)
+        extents = [facts.linear(size) for size in self.buffers(stmt.buffer).shape]
+        if not all(extent is not None and facts.prove(extent - Affine((), 1)) for extent in extents):
+            return None
+        index = tuple(_choose(chosen, part, Const(0, part.type)) for part in stmt.index)
+        if stmt.reduce is not None:
+            nothing = unchanging(stmt.reduce, stmt.value.type)
+            return replace(stmt, index=index, value=_choose(chosen, stmt.value, nothing))
+        found = accumulation(stmt)
+        if found is None:
+            return None
+        term = _choose(chosen, found.term, unchanging(found.op, found.term.type, found.subtracted))
+        target = Read(stmt.buffer, index, self._type(stmt))
+        op = "sub" if found.subtracted else found.op
+        return replace(stmt, index=index, value=Op(op, (target, term), stmt.value.type, stmt.span))
 
     def _neutral(self, stmt: Stmt, old: Expr) -> Expr:
         if stmt.reduce is None:

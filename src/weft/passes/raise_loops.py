@@ -15,19 +15,18 @@ from dataclasses import dataclass, field, replace
 
 from weft.analysis.dependence import LoopContext, directions, domain_varies, varies
 from weft.analysis.effects import Access, Liveness, domain_reads, node_reads, node_write, reads_of
-from weft.analysis.facts import Facts, conjuncts, entry_facts
+from weft.analysis.facts import Facts, entry_facts
 from weft.analysis.scopes import written_params
 from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
 from weft.ir.index import Affine, canonical
 from weft.ir.index import add as plus
 from weft.ir.index import sub as minus
-from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, If, Loop, Node, Program, Role, Stmt, While
+from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, If, Loop, LoopKind, Node, Program, Role, Stmt, While
 from weft.ir.types import BOOL, INT, PYBOOL, ScalarType
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
     domain_buffers,
-    expr_buffers,
     fresh,
     has_exit,
     map_children,
@@ -40,9 +39,10 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext, deadcode
 from weft.passes.algebra import Algebra
+from weft.passes.beforehand import Beforehand, in_turn
 from weft.passes.definitions import Definitions
 from weft.passes.distribute import groups
-from weft.passes.extremes import Extreme, kept_extreme, without
+from weft.passes.extremes import Extreme, kept_extremes, without
 from weft.passes.forward import Forwarder, with_disjoint
 from weft.passes.predicate import Flattening, Item
 from weft.passes.privatise import Confined, Expansion, expansion, must_expand, private_names
@@ -51,6 +51,7 @@ from weft.passes.rename import renamed
 from weft.passes.simplify import simplify_check, simplify_stmt
 from weft.passes.speculate import Recoverer, all_set, flagged, is_speculable, set_flags
 from weft.passes.split import cut
+from weft.passes.taken import last_taken
 from weft.passes.wraparound import without_wraparound
 
 _NAME = "raise"
@@ -86,6 +87,7 @@ class _Normal:
     body: Block
     original: Dim
     values: dict[str, Expr] = field(default_factory=dict)  # the source's variable by the new one
+    asserted: bool = False  # whether the user says that its iterations are independent
 
     def upward(self, dim: Dim) -> tuple[Dim, dict[str, Expr]]:
         """For a loop that counted down by one: a range of it counted up, under the source's own variable."""
@@ -151,7 +153,8 @@ class _Raiser:
         if not outcome.tests:
             return nodes
         # The loop keeps its names, since sizes of buffers allocated in it may speak of them.
-        return (If(self.beforehand(outcome), renamed(nodes, self.taken), (loop,), span=loop.span),)
+        first, holds = self.beforehand(outcome)
+        return (*first, If(holds, renamed(nodes, self.taken), (loop,), span=loop.span))
 
     def undone(self, loop: Loop, outcome: _Outcome) -> Block:
         """ok = True; save; nodes; if not ok: restore; the loop as it was."""
@@ -163,10 +166,15 @@ class _Raiser:
             return (*start, *kept.save, *nodes, If(failed, (*kept.restore, loop), span=loop.span))
         inside = (*start, *kept.save, *nodes, If(failed, kept.restore, span=loop.span))
         never = set_flags(outcome.flags, False)
-        return (If(self.beforehand(outcome), inside, never, span=loop.span), If(failed, (loop,), span=loop.span))
+        first, holds = self.beforehand(outcome)
+        return (*first, If(holds, inside, never, span=loop.span), If(failed, (loop,), span=loop.span))
 
-    def beforehand(self, outcome: _Outcome) -> Expr:
-        return _all_of([_everywhere(test) for test in outcome.tests])
+    def beforehand(self, outcome: _Outcome) -> tuple[Block, Expr]:
+        """The tests of all iterations as one condition, and what must run before it."""
+        tests = Beforehand(self.new_buffer)
+        for test in outcome.tests:
+            tests.add(test)
+        return renamed(tuple(tests.before), self.taken), in_turn(tests.conditions)
 
     def loop(self, loop: Loop, facts: Facts) -> _Outcome:
         inside = facts.with_dim(loop.dim)
@@ -275,8 +283,9 @@ class _Raiser:
         """for i in lo .. hi step s  -->  for k in 0 .. ceil((hi - lo) / s), i = lo + s * k."""
         dim = loop.dim
         assert isinstance(dim, Dim)
+        asserted = loop.kind is LoopKind.ASSERTED
         if dim.step == 1:
-            return _Normal(dim, body, dim)
+            return _Normal(dim, body, dim, asserted=asserted)
         counter = fresh(dim.var, self.taken)
         size = abs(dim.step)
         span = minus(dim.hi, dim.lo) if dim.step > 0 else minus(dim.lo, dim.hi)
@@ -286,7 +295,7 @@ class _Raiser:
         value = plus(dim.lo, canonical(Op("mul", (Const(dim.step, INT), Var(counter)), INT)))
         new = tuple(map_node_exprs(node, lambda e: substitute(e, {dim.var: value})) for node in body)
         counted = Dim(counter, Const(0, INT), self.algebra.simplify(count, Facts()))
-        return _Normal(counted, new, dim, {dim.var: value})
+        return _Normal(counted, new, dim, {dim.var: value}, asserted)
 
     def forwarded(self, items: list[Item], live_end: frozenset[str], facts: Facts) -> list[Item]:
         """Stores forwarded to loads of the same iteration, then simplified; conditions travel as branches meanwhile."""
@@ -346,8 +355,8 @@ class _Raiser:
         """All items raised, private variables expanded; or the first reason against it."""
         if not all(isinstance(item.node, Stmt) or _allocates(item, private) for item in work):
             return "an inner loop of it stays sequential"
-        kept = kept_extreme(work, private - live_after)
-        if kept is not None:
+        extremes = kept_extremes(work, private - live_after)
+        for kept in extremes:
             work, private = without(work, kept), private - {kept.test or ""}
         expanded: Expansion | None = None
         if private:
@@ -359,21 +368,32 @@ class _Raiser:
                 return made
             expanded = made
             work = made.apply(work, Var(normal.dim.var))
-        context = LoopContext(normal.dim, facts)
+        context = LoopContext(normal.dim, facts, normal.asserted)
         order: list[Stmt] = []
         for group in groups(work, context):
             if len(group) > 1:
                 return _circle([work[position].node for position in group])
             new = self.raised(work[group[0]], context)
             if isinstance(new, str):
-                return new
-            order.append(new)
+                last = self.last_taken(work[group[0]], normal.dim)
+                if last is None:
+                    return new
+                order += last
+            else:
+                order.append(new)
         nodes = self.leaving(order, normal, facts)
-        if kept is not None:
+        for kept in extremes:
             nodes += self.extreme_of(kept, normal, expanded, facts)
         if expanded is None:
             return tuple(nodes)
         return expanded.allocations() + tuple(nodes) + self.last_values(expanded, normal, private & live_after, facts)
+
+    def last_taken(self, item: Item, dim: Dim) -> list[Stmt] | None:
+        """A variable set under a condition, by the last iteration in which it held."""
+        if item.within or not isinstance(item.node, Stmt):
+            return None
+        found = last_taken(item.node, dim, self.new_buffer)
+        return None if isinstance(found, str) else found
 
     def extreme_of(self, kept: Extreme, normal: _Normal, expanded: Expansion | None, facts: Facts) -> list[Node]:
         """The statements of an extreme, which the loop keeps by comparison."""
@@ -412,7 +432,7 @@ class _Raiser:
         """for i: A; B  -->  A for i; for i: B: what can be raised is, the rest stays in loops; None if nothing can."""
         if any(isinstance(node, Check) for item in work for node in walk((item.node,))):
             return None  # an exception must find exactly the effects of the iterations before it
-        context = LoopContext(loop.dim, facts)
+        context = LoopContext(loop.dim, facts, loop.kind is LoopKind.ASSERTED)
         pieces: list[list[int] | Stmt] = []
         for group in groups(work, context):
             new = self.raised(work[group[0]], context) if len(group) == 1 else ""
@@ -459,11 +479,14 @@ class _Raiser:
             if not all(directions(write, read, loop).never for read in reads):
                 return f"`{stmt.buffer}` is read while it is being accumulated"
             return replace(stmt, domain=(dim, *stmt.domain))
-        flow = any(directions(write, read, loop).earlier for read in reads)
-        again = directions(write, write, loop).earlier
+        # An accumulation is one also where iterations are said to be independent: that need not mean its targets.
+        found = accumulation(stmt)
+        believed = loop if found is None else replace(loop, asserted=False)
+        flow = any(directions(write, read, believed).earlier for read in reads)
+        again = directions(write, write, believed).earlier
         if not flow and not again:
             return replace(stmt, domain=(dim, *stmt.domain))
-        found = accumulation(stmt)
+        loop = believed
         if found is None:
             if flow:
                 return f"an iteration reads what an earlier one wrote to `{stmt.buffer}`"
@@ -506,7 +529,7 @@ class _Raiser:
         """The tests of all iterations as one; within an iteration a test guards the reads of those behind it."""
         if not tests:
             return ()
-        condition = _all_of([_everywhere(test) for test in tests] if len(tests) > 1 else [tests[0].condition])
+        condition = in_turn([_everywhere(test) for test in tests] if len(tests) > 1 else [tests[0].condition])
         first = tests[0]
         domain = (normal.dim, *first.domain) if len(tests) == 1 else (normal.dim,)
         # The same dimension is already that of the raised statements.
@@ -552,18 +575,6 @@ def _circle(nodes: list[Node]) -> str:
 
 def _everywhere(test: Check) -> Expr:
     return Reduce("and", test.domain, test.condition) if test.domain else test.condition
-
-
-def _all_of(conditions: list[Expr]) -> Expr:
-    """All conditions, each once; one that reads memory is only looked at when those before it hold."""
-    parts = list(dict.fromkeys(part for condition in conditions for part in conjuncts(condition)))
-    result = parts[0]
-    for part in parts[1:]:
-        if expr_buffers(part):
-            result = Op("select", (result, part, Const(False, part.type)), part.type)
-        else:
-            result = Op("and", (result, part), part.type)
-    return result
 
 
 def _counting_up(stmt: Stmt, normal: _Normal) -> Stmt:

@@ -3,6 +3,7 @@
 s = s + a[i] * b[i]             add, a[i] * b[i]
 s = s - a - b                   add, a + b, subtracted
 s = select(c, s + e, s)         add, select(c, e, 0)
+f = select(c, True, f)          or, c
 m = select(a[i] < m, a[i], m)   minimum, a[i]          (integers; a float that is NaN or a signed zero tells them apart)
 """
 
@@ -37,9 +38,21 @@ def accumulation(stmt: Stmt) -> Accumulation | None:
     return found
 
 
+def unchanging(op: str, of: ScalarType, subtracted: bool = False) -> Const:
+    """What leaves any value as it is when it is combined with it, the sign of a zero included: x + -0.0 is x."""
+    if op == "add" and of.dtype.is_inexact and not subtracted:
+        return Const(complex(-0.0, -0.0) if of.dtype.is_complex else -0.0, of)
+    return Const(REDUCTIONS[op].identity(of), of)
+
+
 def reorders(found: Accumulation, of: ScalarType) -> bool:
     """Whether another order of the terms may change the value (so that strict floating point forbids it)."""
-    return of.dtype.is_inexact and found.op in ("add", "mul", "minimum", "maximum")
+    return reorders_sum(found.op, of)
+
+
+def reorders_sum(op: str, of: ScalarType) -> bool:
+    """The same of a reduction by `op` of values of a type."""
+    return of.dtype.is_inexact and op in ("add", "mul", "minimum", "maximum")
 
 
 def _is_target(expr: Expr, stmt: Stmt) -> bool:
@@ -118,6 +131,8 @@ def _conditional(value: Op, stmt: Stmt) -> Accumulation | None:
         if extreme is not None:
             return extreme
         changed = then if _is_target(orelse, stmt) else orelse
+        if isinstance(changed, Const) and value.of.dtype is DType.BOOL:
+            return _flag(condition if changed is then else _not(condition), bool(changed.value), value.of)
         inner = _match(changed, stmt)
         if inner is None:
             return None
@@ -132,6 +147,15 @@ def _conditional(value: Op, stmt: Stmt) -> Accumulation | None:
     return Accumulation(first.op, Op("select", (condition, *pair), first.term.type, value.span), both)
 
 
+def _flag(condition: Expr, raised: bool, of: ScalarType) -> Accumulation:
+    """A flag that is raised (or lowered) wherever the condition holds."""
+    return Accumulation("or" if raised else "and", as_type(condition if raised else _not(condition), of))
+
+
+def _not(condition: Expr) -> Expr:
+    return Op("not", (condition,), condition.type)
+
+
 def _negated(term: Expr) -> Expr:
     return Op("neg", (term,), term.type)
 
@@ -141,6 +165,8 @@ def _compare_and_take(condition: Expr, then: Expr, orelse: Expr, stmt: Stmt) -> 
 
     A float that is NaN compares false, so it must be the kept side that is taken then.
     """
+    if isinstance(condition, Cast) and condition.of.dtype is DType.BOOL:
+        condition = condition.value
     if not isinstance(condition, Op) or condition.op not in ("lt", "le", "gt", "ge"):
         return None
     if {condition.args[0], condition.args[1]} != {then, orelse}:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from weft.analysis import cost
 from weft.errors import NOWHERE, Span
-from weft.ir.expr import CompressedDim, Expr, Op, Read, Reduce
+from weft.ir.expr import CompressedDim, Expr, Op, Read, Reduce, real
 from weft.ir.program import (
     Accumulator,
     Alloc,
@@ -20,6 +20,7 @@ from weft.ir.program import (
     Call,
     Check,
     If,
+    Invoke,
     Library,
     Loop,
     LoopKind,
@@ -48,6 +49,7 @@ from weft.passes.independent import handing_back, outputs, why_not_independent
 from weft.passes.kinds import FEW_ITERATIONS, Kinds
 from weft.passes.lower import Atom, Workspace, has_reduce, is_private, to_atoms
 from weft.passes.order import order
+from weft.passes.partial import in_blocks, reduced_scalars
 from weft.passes.plain import plain, plain_check
 from weft.passes.recompute import pays, recomputed
 from weft.passes.rewrite_dims import dense_domain
@@ -57,6 +59,8 @@ from weft.passes.tile import Chain, find_chain, tile_sizes, tiled
 from weft.passes.unique import unique_loops
 
 PASS = "schedule"
+# More cycles than any threshold asks for.
+ANY_WORK = 1e18
 
 
 def run(program: Program, context: PassContext) -> Program:
@@ -129,6 +133,8 @@ class _Scheduler:
                 line.flush()
                 if isinstance(node, Call):
                     self.note_pairs(buffers_read(node.stmt), buffers_written(node.stmt))
+                elif isinstance(node, Invoke):
+                    self.note_pairs(buffers_read(node), buffers_written(node))
                 line.out.append(self.shared_out(node))
         line.flush()
         return tuple(line.out)
@@ -143,7 +149,12 @@ class _Scheduler:
         if isinstance(node, If):
             return (replace(node, then=self.block(node.then), orelse=self.block(node.orelse)),)
         if isinstance(node, Loop) and self.shares(node):
-            node = replace(handing_back(node), kind=LoopKind.PARALLEL)
+            reduced = reduced_scalars(node, self.workspace)
+            if reduced:
+                return self.in_blocks(handing_back(node), reduced)
+            node = replace(handing_back(node), kind=LoopKind.PARALLEL, work=_declared_work(node))
+        elif isinstance(node, Loop) and node.kind is LoopKind.ASSERTED:
+            node = replace(node, kind=LoopKind.SEQUENTIAL)
         shared = isinstance(node, Loop) and node.kind is LoopKind.PARALLEL
         self.kinds.depth += 1
         self.kinds.shared += shared
@@ -152,6 +163,13 @@ class _Scheduler:
         finally:
             self.kinds.depth -= 1
             self.kinds.shared -= shared
+
+    def in_blocks(self, loop: Loop, reduced: dict[str, str]) -> Block:
+        """A loop with accumulators in parallel blocks: what is around the blocks is no loop of the source's."""
+        lowered: list[Node] = []
+        for node in in_blocks(replace(loop, work=_declared_work(loop)), reduced, self.kinds):
+            lowered.extend(self.control(node) if isinstance(node, Loop) else (node,))
+        return tuple(_with_work_of(loop, node) for node in lowered)
 
     def repeated(self, node: While | Loop) -> While | Loop:
         if isinstance(node, While):
@@ -171,16 +189,18 @@ class _Scheduler:
 
         A loop whose body is one statement is left alone: that statement could not become a domain for a reason.
         """
-        if self.kinds.shared or loop.kind is not LoopKind.SEQUENTIAL or not _repeats(loop.body):
+        asserted = loop.kind is LoopKind.ASSERTED
+        if self.kinds.shared or loop.kind is LoopKind.PARALLEL or not (asserted or _repeats(loop.body)):
             return False
-        if (few := cost.constant_extent(loop.dim)) is not None and few < FEW_ITERATIONS:
+        if not asserted and (few := cost.constant_extent(loop.dim)) is not None and few < FEW_ITERATIONS:
             return False
         inside: dict[str, int] = {}
         for node in walk((loop,)):
             for name in _touched(node):
                 inside[name] = inside.get(name, 0) + 1
         outside = {name for name, count in self.uses.items() if count > inside.get(name, 0)} | outputs(self.program)
-        reason = why_not_independent(loop, self.program, outside)
+        reduced = reduced_scalars(loop, self.workspace)
+        reason = why_not_independent(loop, self.program, outside, reduced)
         if reason is not None:
             self.context.missed(PASS, f"not in parallel: {reason}", loop.span)
             return False
@@ -212,7 +232,9 @@ class _Scheduler:
     def straight(self, atoms: list[Atom], dead: set[str]) -> Block:
         """Atoms as finished nests: a chain of stencils in tiles, what is before and after it by itself."""
         facts = Facts()
-        chain = find_chain(atoms, dead, facts)
+        keeps = self.context.directives.keeps_loops
+        directed = any(keeps(atom.span.line, tuple(dim.var for dim in atom.dims)) for atom in atoms)
+        chain = None if directed else find_chain(atoms, dead, facts)
         sizes = None if chain is None else tile_sizes(chain, chain.sink.dims, self.workspace.table)
         if chain is not None:
             alone = recomputed(chain, self.workspace)
@@ -253,7 +275,9 @@ class _Scheduler:
     def nest(self, atoms: list[Atom], outermost: bool, facts: Facts) -> Block:
         """The loops of atoms: shared where they may be, each level in turn."""
         nodes: list[Node] = []
-        for group in partition(atoms, outermost, facts):
+        # Inside a loop of the source the iterations beside a shared loop would be met too often.
+        new_var = self.workspace.new_var if outermost and not self.kinds.depth else None
+        for group in partition(atoms, outermost, facts, new_var):
             if group.dim is None:
                 nodes.extend(group.atoms[0].leaf())
                 continue
@@ -331,6 +355,8 @@ class _Line:
             self.scheduler.note_pairs(buffers_read(node), buffers_written(node))
             self.out.extend(self.scheduler.kinds.finish(plain(node, workspace)))
             return
+        if self.keeps_apart(node):
+            self.flush()
         # Shapes are evaluated where the stretch begins: nothing in it may change what they are made of.
         shapes = [size for s in steps if isinstance(s, Alloc) for size in workspace.table[s.buffer].shape]
         if {read.buffer for size in shapes for read in reads(size)} & self.stretch.written:
@@ -339,6 +365,12 @@ class _Line:
             self.stretch.add(step)
         for name in _touched(node):
             self.stretch.counted[name] = self.stretch.counted.get(name, 0) + 1
+
+    def keeps_apart(self, node: Stmt | Alloc) -> bool:
+        """Whether somebody has asked that a statement's loops begin after those of one in the stretch have ended."""
+        separates = self.scheduler.context.directives.separates
+        lines = {atom.span.line for atom in self.stretch.atoms}
+        return isinstance(node, Stmt) and any(separates(line, node.span.line) for line in lines)
 
     def hold(self, expr: Expr, span: Span) -> Expr:
         """if sum[k] e > 0: ...   -->   c = sum[k] e > 0;  if c: ..."""
@@ -385,6 +417,20 @@ def _repeats(block: Block) -> bool:
     ranks = [len(node.domain) for node in walk(block) if isinstance(node, Stmt)]
     loops = any(isinstance(node, (Loop, While)) for node in walk(block))
     return (loops or any(ranks)) and max(ranks, default=0) < 2
+
+
+def _declared_work(loop: Loop) -> Expr | None:
+    """The work of a loop that the user declares parallel: always worth it, where only the run could tell how much."""
+    unknown = loop.kind is LoopKind.ASSERTED and any(isinstance(node, While) for node in walk(loop.body))
+    return real(ANY_WORK) if unknown else None
+
+
+def _with_work_of(loop: Loop, node: Node) -> Node:
+    """The parallel blocks of a loop: they do its work, whatever the estimate of a block of unknown size is."""
+    if not isinstance(node, Loop) or node.kind is not LoopKind.PARALLEL or node.work == real(ANY_WORK):
+        return node
+    inner = next(inner for inner in node.body if isinstance(inner, Loop) and inner.dim.var == loop.dim.var)
+    return replace(node, work=cost.work(replace(inner, dim=loop.dim)))
 
 
 def _filled(program: Program) -> frozenset[str]:

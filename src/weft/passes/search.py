@@ -79,7 +79,8 @@ class _Searcher:
         def visit(expr: Expr) -> Expr:
             if isinstance(expr, Op) and expr.op == "select":
                 # A branch that is not taken must not be evaluated.
-                return replace(expr, args=(visit(expr.args[0]), *expr.args[1:]))
+                test = visit(expr.args[0])
+                return expr if test is expr.args[0] else replace(expr, args=(test, *expr.args[1:]))
             if isinstance(expr, Reduce):
                 searched = expr.op in _PLAIN and blocks_search(expr, self.known) is None
                 return self.searched(expr, before) if searched else expr

@@ -21,6 +21,7 @@ from weft.ir.program import (
     Check,
     Continue,
     If,
+    Invoke,
     Library,
     Loop,
     Node,
@@ -172,7 +173,7 @@ def _simplify_node(node: Node, facts: Facts, algebra: Algebra) -> Block:
         return (replace(node, prelude=prelude, condition=condition, body=body),)
     if isinstance(node, If):
         return _simplify_if(node, facts, algebra)
-    if isinstance(node, (Call, Library)):
+    if isinstance(node, (Call, Library, Invoke)):
         return (map_node_exprs(node, lambda e: algebra.simplify(e, facts)),)
     return (node,)
 

@@ -2,7 +2,7 @@
 dimension; out: panels of rows that share one rectangle of columns, over which a product is a matrix product.
 
     c[i, j] = f(sum[k] a[i, k] * b[k, j])   for i: 0 <= i < n, j: i <= j < n
-      -->  for i0 in 0 .. n step 64:   t = the product over i0 <= i < min(i0 + 64, n), i0 <= j < n
+      -->  for i0 in 0 .. n step 96:   t = the product over i0 <= i < min(i0 + 96, n), i0 <= j < n
                                        c[i, j] = f(t[i - i0, j - i0])   for those i, j: i <= j < n
 
 The few elements outside the triangle are computed and not used: a row of the panel reads all of its columns, and every
@@ -15,8 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from weft.analysis.intervals import Box
+from weft.ir.domain import Access, overlaps
 from weft.ir.expr import Dim, Expr, Op, Read, Reduce, Var, integer
-from weft.ir.index import Affine, affine, canonical, expression
+from weft.ir.index import Affine, affine, canonical, difference, expression
 from weft.ir.index import add as plus
 from weft.ir.index import sub as minus
 from weft.ir.program import Stmt
@@ -24,7 +25,7 @@ from weft.ir.types import INT
 from weft.ir.walk import dim_children, expr_buffers, free_vars, map_children, reads, subexpressions, substitute
 
 # Rows of a panel: enough for the library to be fast, few enough to waste little beside the triangle.
-ROWS = 64
+ROWS = 96
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def panels(stmt: Stmt, new_var: Callable[[str], str]) -> Panels | str:
     if any({outer.var, inner.var} & free_vars(bound) for bound in summed):
         return "the terms of the sum depend on the point"
     first, last = _rows_with_columns(outer, lo, hi, slopes)
-    rows, block = _panel(outer, first, last, upward=slopes[0] >= 0, name=new_var(outer.var))
+    rows, block = panel(outer, first, last, slopes[0] >= 0, new_var(outer.var))
     at_start, at_end = {outer.var: rows.lo}, {outer.var: minus(rows.hi, integer(1))}
     # The bound that moves is widest in the panel's first row or in its last one.
     left = substitute(inner.lo, at_start if slopes[0] > 0 else at_end)
@@ -72,7 +73,7 @@ def panels(stmt: Stmt, new_var: Callable[[str], str]) -> Panels | str:
     return Panels(block, rows, columns, inner, boxes)
 
 
-def _panel(outer: Dim, first: Expr, last: Expr, upward: bool, name: str) -> tuple[Dim, Dim]:
+def panel(outer: Dim, first: Expr, last: Expr, upward: bool, name: str) -> tuple[Dim, Dim]:
     """The rows of one panel and the loop over panels, from the first row or, downward, from the last.
 
     The end at which a panel begins is the loop's variable itself: places in it are then affine.
@@ -88,10 +89,20 @@ def _panel(outer: Dim, first: Expr, last: Expr, upward: bool, name: str) -> tupl
 def _in_order(stmt: Stmt) -> str | None:
     """Why panels may not be computed one after the other."""
     inside = {read for part in _sums(stmt) for read in reads(part)}
-    seen = [read for expr in (stmt.value, *stmt.index) for read in reads(expr) if read.buffer == stmt.buffer]
-    if any(read in inside or read.index != stmt.index for read in seen):
+    seen = {read for expr in (stmt.value, *stmt.index) for read in reads(expr) if read.buffer == stmt.buffer}
+    if any(read.index != stmt.index for read in seen - inside) or (seen & inside and not operands_apart(stmt)):
         return "a panel reads what another one overwrites"
     return None
+
+
+def operands_apart(stmt: Stmt) -> bool:
+    """Whether the sums of a statement read nothing that it overwrites: other arrays, or other parts of the target."""
+    target = Access(stmt.domain, stmt.index)
+    return not any(
+        read.buffer == stmt.buffer and overlaps(target, Access((*stmt.domain, *part.dims), read.index))
+        for part in _sums(stmt)
+        for read in reads(part)
+    )
 
 
 def _sums(stmt: Stmt) -> list[Reduce]:
@@ -109,6 +120,50 @@ def _rows_with_columns(outer: Dim, lo: Affine, hi: Affine, slopes: tuple[int, in
 
 def _extreme(op: str, left: Expr, right: Expr) -> Expr:
     return left if canonical(left) == canonical(right) else Op(op, (left, right), INT)
+
+
+def rowwise(stmt: Stmt) -> Stmt:
+    """The statement with the two dimensions of a triangle the other way round, if it runs down the target's columns.
+
+    for j: 0 <= j < n, i: j <= i < n   -->   for i: 0 <= i < n, j: 0 <= j < i + 1
+    """
+    dims = [dim for dim in stmt.domain if isinstance(dim, Dim) and dim.step == 1]
+    if len(dims) < 2 or len(dims) != len(stmt.domain) or not stmt.index or stmt.index[-1] != Var(dims[-2].var):
+        return stmt
+    swapped = _swapped(dims[-2], dims[-1])
+    return stmt if swapped is None else replace(stmt, domain=(*dims[:-2], *swapped))
+
+
+def _swapped(outer: Dim, inner: Dim) -> tuple[Dim, Dim] | None:
+    """The points of two dimensions in the other order; None unless exactly one bound of the inner moves by one."""
+    lo, hi = affine(inner.lo), affine(inner.hi)
+    if lo is None or hi is None or any(expr_buffers(bound) for bound in dim_children(outer)):
+        return None
+    slopes = lo.coefficient(outer.var), hi.coefficient(outer.var)
+    if sorted(map(abs, slopes)) != [0, 1]:
+        return None
+    here, one = Var(inner.var), integer(1)
+    rest = expression((lo if slopes[0] else hi).without(outer.var))
+    # lo + c <= i, or lo + c > i, solved for the outer variable: its first or last value beside a given inner one.
+    down = minus(here, rest) if sum(slopes) > 0 else minus(rest, here)
+    low, high = outer.lo, outer.hi
+    if slopes in ((1, 0), (0, -1)):
+        limit = plus(down, one) if slopes[0] else down
+        widest = substitute(limit, {inner.var: minus(inner.hi, one) if slopes[0] else inner.lo})
+        high = limit if _at_most(widest, outer.hi) else Op("minimum", (outer.hi, limit), INT)
+    else:
+        limit = plus(down, one) if slopes[1] else down
+        widest = substitute(limit, {inner.var: inner.lo if slopes[1] else minus(inner.hi, one)})
+        low = limit if _at_most(outer.lo, widest) else Op("maximum", (outer.lo, limit), INT)
+    ends = {1: outer.lo, -1: minus(outer.hi, one)}  # where the moving lower bound is least
+    first = canonical(substitute(inner.lo, {outer.var: ends[slopes[0]]})) if slopes[0] else inner.lo
+    last = canonical(substitute(inner.hi, {outer.var: ends[-slopes[1]]})) if slopes[1] else inner.hi
+    return Dim(inner.var, first, last), Dim(outer.var, low, high)
+
+
+def _at_most(left: Expr, right: Expr) -> bool:
+    gap = difference(left, right)
+    return gap is not None and gap <= 0
 
 
 def sheared(stmt: Stmt, new_var: Callable[[str], str]) -> Stmt | None:
@@ -134,4 +189,4 @@ def sheared(stmt: Stmt, new_var: Callable[[str], str]) -> Stmt | None:
     return replace(stmt, domain=(outer, moved), index=index, value=visit(substitute(stmt.value, values)))
 
 
-__all__ = ["Panels", "panels", "sheared"]
+__all__ = ["Panels", "operands_apart", "panel", "panels", "rowwise", "sheared"]

@@ -1,7 +1,7 @@
-"""Versions.  In: a lowered Program; out: the same with every assumption it makes written down as an entry guard,
-remarks on what runs in parallel and in vectors, and on request the decision tree: legality above profitability.
+"""Versions.  In: a lowered Program; out: the same with every assumption it makes written down as an entry guard, and
+remarks on what runs in parallel and in vectors.  `report/tree.py` shows the decisions of all versions as one tree.
 
-    arguments overlap? --> plain Python;  small product? --> own loops, else library;  little work? --> one thread
+    parallel i: a[i] = b[i]   -->   the same, and a guard: a and b share no memory
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.errors import Span
-from weft.ir.expr import Expr
-from weft.ir.program import Block, Call, If, Layout, Loop, LoopKind, Node, Program, Role, Stmt
-from weft.ir.text import show_expr
+from weft.ir.program import Block, Call, Loop, LoopKind, Program, Role, Stmt
 from weft.ir.walk import buffers_read, buffers_written, sub_blocks, walk
 from weft.passes import PassContext
 
@@ -63,40 +61,3 @@ def _kinds_by_line(body: Block) -> list[tuple[Span, str]]:
 
     visit(body, ())
     return [(span, " and ".join(sorted(words))) for _, (span, words) in sorted(lines.items()) if words]
-
-
-# --- the decision tree -----------------------------------------------------------------------------------------------
-
-Decision = tuple[str, str]
-
-
-def decision_tree(program: Program) -> list[Decision]:
-    """(guard, what happens if it fails or holds), in the order in which a call decides."""
-    tree: list[Decision] = []
-    for buffer in program.buffers:
-        if buffer.role is Role.PARAM and buffer.rank:
-            layout = {Layout.C: "C-contiguous", Layout.F: "Fortran-contiguous", Layout.STRIDED: "any strides"}
-            tree.append(
-                (f"{buffer.name}: {buffer.type}, rank {buffer.rank}, {layout[buffer.layout]}", "else another version")
-            )
-    for check in program.guards:
-        tree.append((show_expr(check.condition), "else plain Python"))
-    for left, right in program.disjoint:
-        tree.append((f"{left} and {right} do not overlap", "else plain Python"))
-    for node in walk(program.body):
-        tree.extend(_choice(node))
-    return tree
-
-
-def _choice(node: Node) -> list[Decision]:
-    if isinstance(node, If):
-        calls = [inner.routine for inner in walk(node.then) if isinstance(inner, Call)]
-        if calls and node.orelse:
-            return [(show_expr(node.condition), f"{', '.join(dict.fromkeys(calls))}, else own loops")]
-    if isinstance(node, Loop) and node.kind is LoopKind.PARALLEL and node.work is not None:
-        return [(f"about {_shown(node.work)} cycles are enough to share", "threads, else one thread")]
-    return []
-
-
-def _shown(work: Expr) -> str:
-    return show_expr(work)

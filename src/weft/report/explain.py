@@ -15,14 +15,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from weft.errors import Span
-from weft.ir.expr import Cast, Expr, Op, Read, Reduce
-from weft.ir.index import Affine, affine
-from weft.ir.ops import COMPARISONS
-from weft.ir.program import Block, Call, Derived, Library, Loop, LoopKind, Node, Program, SizeOf, Stmt, Symbol
+from weft.ir.expr import Cast, Op, Read, Reduce
+from weft.ir.program import Block, Call, Library, Loop, LoopKind, Node, Program, Stmt
 from weft.ir.routines import ROUTINES
-from weft.ir.text import show_expr
-from weft.ir.types import DType
 from weft.ir.walk import node_exprs, sub_blocks, subexpressions, walk
+from weft.report import memory
+from weft.report.memory import MemoryReport
+from weft.report.tree import Branch, Calls, History, decision_tree, guards_of, tree_text
 
 State = Literal["native", "python", "mixed", "none"]
 
@@ -104,6 +103,7 @@ class VersionReport:
     seconds: dict[str, float]
     backend: str
     left_to_python: int = 0
+    memory: MemoryReport | None = None
 
     @property
     def stages(self) -> tuple[tuple[str, float], ...]:
@@ -124,6 +124,7 @@ class Explanation:
     lines: tuple[LineReport, ...]
     versions: tuple[VersionReport, ...]
     notes: tuple[Note, ...] = field(default=())
+    tree: Branch | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers."""
@@ -137,9 +138,11 @@ class Explanation:
                     "guards": list(version.guards),
                     "seconds": dict(version.seconds),
                     "left_to_python": version.left_to_python,
+                    "memory": None if version.memory is None else version.memory.to_json(),
                 }
                 for version in self.versions
             ],
+            "tree": None if self.tree is None else self.tree.to_json(),
             "lines": [_line_json(line) for line in self.lines],
             "notes": [_note_json(note) for note in self.notes],
         }
@@ -183,9 +186,13 @@ class _Facts:
 
 
 def explain(
-    compiled: Sequence[CompiledLike], source: FunctionSource, refused: Sequence[tuple[Span, str, str]] = ()
+    compiled: Sequence[CompiledLike],
+    source: FunctionSource,
+    refused: Sequence[tuple[Span, str, str]] = (),
+    history: History | None = None,
 ) -> Explanation:
-    """What became of each line of `source` in the given versions; `refused`: why there is none for other arguments."""
+    """What became of each line of `source` in the given versions; `refused`: why there is none for other arguments;
+    `history`: how the calls went."""
     text = textwrap.dedent(source.text).splitlines()
     facts: dict[int, _Facts] = {source.first_line + at: _Facts() for at in range(len(text))}
     general: list[Note] = []
@@ -200,8 +207,11 @@ def explain(
         _line_report(number, content, facts[number])
         for number, content in zip(range(source.first_line, source.first_line + len(text)), text)
     )
-    versions = tuple(_version_report(version) for version in compiled)
-    return Explanation(source.name, source.file, lines, versions, tuple(dict.fromkeys(general)))
+    history = history or History()
+    calls = [*history.versions, *[Calls()] * (len(compiled) - len(history.versions))]
+    versions = tuple(_version_report(version, counted) for version, counted in zip(compiled, calls))
+    tree = decision_tree(compiled, calls, history.python, history.limits) if compiled else None
+    return Explanation(source.name, source.file, lines, versions, tuple(dict.fromkeys(general)), tree)
 
 
 def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Facts], general: list[Note]) -> None:
@@ -392,85 +402,19 @@ def _line_report(number: int, text: str, fact: _Facts) -> LineReport:
     return LineReport(number, text, state, tuple(traits), tuple(sorted(together)), tuple(fact.notes), tuple(fact.c))
 
 
-def _version_report(version: CompiledLike) -> VersionReport:
+def _version_report(version: CompiledLike, calls: Calls) -> VersionReport:
     program = version.program_lowered or version.program_optimised
-    guards: list[str] = []
-    if program is not None:
-        guards += guard_texts(program, [check.condition for check in program.guards])
-        guards += [f"{first} and {second} share no memory" for first, second in program.disjoint]
-        guards = list(dict.fromkeys(guards))
+    guards = [] if program is None else guards_of(program)
+    used: MemoryReport | None = None
+    if version.program_optimised is not None and version.program_lowered is not None and version.c_source is not None:
+        used = memory.report(
+            version.program_built, version.program_optimised, version.program_lowered, calls.sizes, calls.threads
+        )
     if version.c_source is not None:
         backend = "c"
     else:
         backend = "python" if program is not None else "prebuilt"
-    return VersionReport(version.signature, tuple(guards), dict(version.seconds), backend, len(version.fallbacks))
-
-
-_SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-
-
-def condition_text(program: Program, condition: Expr) -> str:
-    """A condition as the user would write it: a_0 - 2 >= 0  -->  a.shape[0] >= 2."""
-    while isinstance(condition, Cast) and condition.value.type.dtype is DType.BOOL:
-        condition = condition.value
-    if isinstance(condition, Op) and condition.op in ("and", "or"):
-        return f" {condition.op} ".join(condition_text(program, argument) for argument in condition.args)
-    if isinstance(condition, Op) and condition.op in COMPARISONS:
-        form = _difference(condition)
-        if form is not None:
-            return _comparison_text(program, form, condition.op)
-    return show_expr(condition).removeprefix("(").removesuffix(" as bool)")
-
-
-def guard_texts(program: Program, conditions: Sequence[Expr]) -> list[str]:
-    """The conditions as text; of several bounds on one thing only the strongest."""
-    texts: list[str] = []
-    bounds: dict[tuple[tuple[str, int], ...], int] = {}
-    for condition in conditions:
-        stripped = condition.value if isinstance(condition, Cast) else condition
-        form = _difference(stripped) if isinstance(stripped, Op) and stripped.op in _AT_LEAST else None
-        if form is None or not isinstance(stripped, Op):
-            texts.append(condition_text(program, condition))
-            continue
-        sign, shift = _AT_LEAST[stripped.op]
-        form = form.scaled(sign)
-        bounds[form.terms] = min(form.constant - shift, bounds.get(form.terms, form.constant - shift))
-    return [_comparison_text(program, Affine(terms, constant), "ge") for terms, constant in bounds.items()] + texts
-
-
-# form <op> 0 as sign * form - shift >= 0
-_AT_LEAST = {"ge": (1, 0), "gt": (1, 1), "le": (-1, 0), "lt": (-1, 1)}
-
-
-def _difference(comparison: Op) -> Affine | None:
-    """left - right of a comparison of index expressions."""
-    if len(comparison.args) != 2:
-        return None
-    left, right = (affine(argument) for argument in comparison.args)
-    return None if left is None or right is None else left - right
-
-
-def _comparison_text(program: Program, form: Affine, op: str) -> str:
-    """form <op> 0 with every term on the side where it is positive."""
-    if op == "ge" and form.constant == -1 and any(coefficient < 0 for _, coefficient in form.terms):
-        form, op = Affine(form.terms, 0), "gt"  # a >= b + 1 is a > b
-    names = {symbol.name: _symbol_text(symbol) for symbol in program.symbols}
-    sides: list[list[str]] = [[], []]
-    for name, coefficient in form.terms:
-        text = names.get(name, name)
-        sides[coefficient < 0].append(text if abs(coefficient) == 1 else f"{abs(coefficient)} * {text}")
-    if form.constant:
-        sides[form.constant < 0].append(str(abs(form.constant)))
-    left, right = (" + ".join(side) or "0" for side in sides)
-    return f"{left} {_SIGNS[op]} {right}"
-
-
-def _symbol_text(symbol: Symbol) -> str:
-    if isinstance(symbol.source, SizeOf):
-        return f"{symbol.source.buffer}.shape[{symbol.source.axis}]"
-    if isinstance(symbol.source, Derived):
-        return show_expr(symbol.source.value)
-    return symbol.source.name
+    return VersionReport(version.signature, tuple(guards), dict(version.seconds), backend, len(version.fallbacks), used)
 
 
 _PLACE = re.compile(r"/\*\s*(?P<file>[^*:]+):(?P<line>\d+)\s*\*/")
@@ -507,12 +451,11 @@ def _text(explanation: Explanation) -> Iterator[str]:
     for number, version in enumerate(explanation.versions, 1):
         yield f"  version {number}: {version.signature or 'no arguments'}"
         yield f"    {_cost_text(version)}"
-        for guard in version.guards[:8]:
-            yield f"    if {guard}"
-        if len(version.guards) > 8:
-            yield f"    and {len(version.guards) - 8} more conditions"
-        if version.guards:
-            yield "    else plain Python"
+        if version.memory is not None:
+            yield from (f"    {row}" for row in version.memory.text())
+    if explanation.tree is not None:
+        yield ""
+        yield from (f"  {row}" for row in tree_text(explanation.tree))
     yield ""
     digits = max((len(str(line.number)) for line in explanation.lines), default=1)
     for line in explanation.lines:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from weft.report.explain import Explanation, LineReport, VersionReport, label, line_notes
+from weft.report.tree import Branch, calls_text, is_short
 
 _LEGEND = (
     ("parallel", "parallel", "runs on several threads"),
@@ -37,6 +38,14 @@ h1 { font-size: 20px; margin: 0 0 2px; } h2 { font-size: 17px; margin: 40px 0 4p
 table.versions { border-collapse: collapse; margin: 12px 0 16px; font-size: 13px; width: 100%; }
 table.versions th { text-align: left; color: var(--soft); font-weight: 500; padding: 3px 14px 3px 0; }
 table.versions td { padding: 3px 14px 3px 0; border-top: 1px solid var(--edge); vertical-align: top; }
+h3 { font-size: 14px; margin: 18px 0 4px; }
+ul.tree, ul.tree ul { list-style: none; margin: 0; padding: 0; font-size: 13px; }
+ul.tree ul { margin-left: 9px; padding-left: 16px; border-left: 1px solid var(--edge); }
+ul.tree li { padding: 2px 0; } ul.tree { margin: 4px 0 14px; overflow-wrap: anywhere; }
+.count { display: inline-block; margin-left: 8px; padding: 0 8px; border-radius: 9px; font-size: 12px;
+  background: var(--merged); color: var(--soft); white-space: nowrap; }
+.count.ran { background: var(--parallel); color: var(--ink); }
+.way { margin-left: 14px; white-space: nowrap; }
 code, pre, summary { font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: 13px; }
 .code { border: 1px solid var(--edge); border-radius: 6px; overflow: hidden; }
 .row { display: grid; grid-template-columns: 52px minmax(0, 1fr) 190px; align-items: baseline;
@@ -87,10 +96,12 @@ def _section(explanation: Explanation) -> Iterator[str]:
     yield f"<h2>{escape(explanation.function)}</h2>"
     yield f'<div class="where">{escape(explanation.file)}</div>'
     if explanation.versions:
-        yield '<table class="versions"><tr><th>version</th><th>arguments</th><th>holds if</th><th>compiled in</th></tr>'
+        yield '<table class="versions"><tr><th>version</th><th>arguments</th><th>compiled in</th></tr>'
         for number, version in enumerate(explanation.versions, 1):
             yield _version_row(number, version)
         yield "</table>"
+        yield from _tree(explanation.tree)
+        yield from _memory(explanation.versions)
     else:
         yield "<p>Not compiled: no call and no complete type hints.</p>"
     if explanation.notes:
@@ -103,10 +114,45 @@ def _section(explanation: Explanation) -> Iterator[str]:
 
 
 def _version_row(number: int, version: VersionReport) -> str:
-    guards = "<br>".join(f"<code>{escape(guard)}</code>" for guard in version.guards) or "always"
     stages = ", ".join(f"{name} {seconds * 1e3:.1f} ms" for name, seconds in version.stages)
-    cells = f"<td>{number}</td><td><code>{escape(version.signature)}</code></td><td>{guards}</td>"
+    cells = f"<td>{number}</td><td><code>{escape(version.signature)}</code></td>"
     return f'<tr>{cells}<td title="{escape(stages)}">{version.total * 1e3:.0f} ms</td></tr>'
+
+
+def _tree(root: Branch | None) -> Iterator[str]:
+    """The decision tree as nested lists; what calls went through is marked."""
+    if root is None:
+        return
+    yield "<h3>How a call decides</h3>"
+    yield f'<ul class="tree">{_branch(root)}</ul>'
+
+
+def _branch(branch: Branch) -> str:
+    text = f"<code>{escape(branch.text)}</code>"
+    if is_short(branch):
+        ways = "".join(f'<span class="way">{escape(way.text)}{_count(way.calls)}</span>' for way in branch.branches)
+        return f"<li>{text}{ways}</li>"
+    inside = "".join(map(_branch, branch.branches))
+    return f"<li>{text}{_count(branch.calls)}{f'<ul>{inside}</ul>' if inside else ''}</li>"
+
+
+def _count(calls: int | None) -> str:
+    if calls is None:
+        return ""
+    return f'<span class="count{" ran" if calls else ""}">{calls_text(calls)}</span>'
+
+
+def _memory(versions: Sequence[VersionReport]) -> Iterator[str]:
+    known = [(number, version.memory) for number, version in enumerate(versions, 1) if version.memory is not None]
+    if not known:
+        return
+    yield "<h3>Memory</h3>"
+    yield '<table class="versions"><tr><th>version</th><th>temporaries</th><th>what became of each</th></tr>'
+    for number, used in known:
+        first, *rest = used.text()
+        rows = "<br>".join(escape(row.strip()) for row in rest) or "none"
+        yield f"<tr><td>{number}</td><td>{escape(first.removeprefix('memory: temporaries '))}</td><td>{rows}</td></tr>"
+    yield "</table>"
 
 
 def css_class(line: LineReport) -> str:

@@ -250,6 +250,16 @@ class Version:
         return isinstance(self.function, int)
 
 
+@dataclass(frozen=True)
+class Profile:
+    """What is known of the calls of a version: how many its own guards refused, how often each choice by size took its
+    first and its second branch (two numbers a choice), and the words of the parameters of its last call."""
+
+    refused: int
+    choices: tuple[int, ...] = ()
+    last: tuple[int, ...] = ()
+
+
 class _NoDefault:
     def __repr__(self) -> str:
         return "NO_DEFAULT"

@@ -24,7 +24,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 import numpy as np
 
 from weft.errors import CompileError, exception_argument
-from weft.runtime import blas, interpreted, routines, threads, toolchain
+from weft.runtime import blas, interpreted, machine, routines, threads, toolchain
 from weft.runtime.descriptor import (
     LIST_KINDS,
     NO_DEFAULT,
@@ -46,6 +46,7 @@ from weft.runtime.descriptor import (
     ListParam,
     ListResult,
     ObjectParam,
+    Profile,
     Result,
     SameAsParam,
     ScalarParam,
@@ -140,7 +141,12 @@ def _why_not_native() -> str | None:
 
 
 def core_source() -> str:
-    """The core as one text: files of `native/` put in the place of their `#include`, each once."""
+    """The core as one text."""
+    return native_source("core.c")
+
+
+def native_source(main: str) -> str:
+    """A file of `native/` with others of them put in the place of their `#include`, each once."""
     done: set[str] = set()
 
     def expand(name: str) -> str:
@@ -150,7 +156,7 @@ def core_source() -> str:
         text = (_NATIVE_SOURCES / name).read_text(encoding="utf-8")
         return re.sub(r'^#include "([^"]+)"$', lambda found: expand(found[1]), text, flags=re.MULTILINE)
 
-    return expand("core.c")
+    return expand(main)
 
 
 def _start_core() -> Core:
@@ -167,6 +173,7 @@ def _start_core() -> Core:
     library.weft_scratch_kept.restype = ctypes.c_int64
     library.weft_set_threads.argtypes = [ctypes.c_int64]
     library.weft_set_blas.argtypes = [ctypes.c_int64, ctypes.c_void_p]
+    library.weft_set_limits.argtypes = [ctypes.POINTER(ctypes.c_double)]
     array_api = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
     number = 1.5
     dispatcher = library.weft_core_start(array_api, number, [number], np.zeros((2, 3)), GuardFailed, "__builtins__")
@@ -175,6 +182,8 @@ def _start_core() -> Core:
         addresses = (ctypes.c_void_p * len(table.addresses))(*table.addresses)
         library.weft_set_blas(int(table.ilp64), addresses)
     threads.attach_pool(library.weft_set_threads)
+    found = "" if table is None else table.path
+    machine.attach(lambda limits: library.weft_set_limits((ctypes.c_double * len(limits))(*limits)), found)
     return Core(library, dispatcher, table)
 
 
@@ -206,9 +215,9 @@ def _native_dispatcher(base: Any) -> type[interpreted.Dispatcher]:
             self.signature = signature
             self._installed: list[Version] = []
 
-        def add_version(self, version: Version) -> int:
+        def add_version(self, version: Version, generality: int = 0) -> int:
             validate(version, self.signature)
-            index: int = self._add(encode_version(version))
+            index: int = self._add(encode_version(version, generality))
             self._installed.append(version)
             return index
 
@@ -224,6 +233,10 @@ def _native_dispatcher(base: Any) -> type[interpreted.Dispatcher]:
         def call_counts(self) -> tuple[int, ...]:
             counts: tuple[int, ...] = self._call_counts()
             return counts
+
+        @property
+        def profiles(self) -> tuple[Profile, ...]:
+            return tuple(Profile(*found) for found in self._profiles())
 
         _miss = interpreted.Dispatcher._miss
 
@@ -258,7 +271,7 @@ def load_kernel(path: str | Path, symbol: str = "kernel") -> Kernel:
 # --- versions as tuples, in the order of native/version.h ----------------------------------------------------------
 
 
-def encode_version(version: Version) -> Encoded:
+def encode_version(version: Version, generality: int = 0) -> Encoded:
     """owner of a native version: it also keeps every object alive that the native structures name."""
     params = (*map(_encode_param, version.params), *map(_encode_hidden, version.hidden))
     address, callable_ = (version.function, None) if isinstance(version.function, int) else (0, version.function)
@@ -273,6 +286,7 @@ def encode_version(version: Version) -> Encoded:
         array_slots(version.returns),
         version.hold_below,
         version,
+        generality,
     )
 
 

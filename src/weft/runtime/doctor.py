@@ -41,6 +41,7 @@ def facts() -> tuple[Fact, ...]:
         ("cpu", _cpu),
         ("threads", _threads),
         ("blas", _blas),
+        ("machine", _machine),
         ("cache", _cache),
         ("isl", _isl),
         ("extras", _extras),
@@ -148,6 +149,21 @@ def _blas() -> list[Fact]:
     integers = "64-bit" if table.ilp64 else "32-bit"
     missing = f", without {', '.join(absent)}" if absent else ""
     return [Fact("blas", "good", f"{os.path.basename(table.path)}, {integers} integers{missing}")]
+
+
+def _machine() -> list[Fact]:
+    from weft.runtime import machine
+
+    found = machine.stored()
+    limits = machine.limits_of(found)
+    threads = f"threads from {limits['parallel']:.0f} cycles of work"
+    products = ", ".join(f"{name} from {limits[name]:.0f} multiplications" for name in ("gemm", "gemv", "dot"))
+    if found is None:
+        remedy = "weft doctor --calibrate measures this machine in about a second"
+        return [Fact("machine", "note", f"not measured, shipped limits: {threads}; {products}", remedy)]
+    speed = f"loops take {found.slowness:.2f} of the time of the shipped model"
+    told = "" if found.asked else " (measured while idle: products keep the shipped limits)"
+    return [Fact("machine", "good", f"{speed}; {threads}; {products}{told}")]
 
 
 def _cache() -> list[Fact]:

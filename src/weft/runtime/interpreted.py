@@ -26,6 +26,7 @@ from weft.runtime.descriptor import (
     HiddenParam,
     ListParam,
     ObjectParam,
+    Profile,
     SameAsParam,
     ScalarParam,
     Signature,
@@ -49,7 +50,8 @@ def scalar_type(kind: str) -> type:
 
 
 class Dispatcher:
-    """A callable that runs the first of its versions whose guards a call passes, most recently used first."""
+    """A callable that runs the first of its versions whose guards a call passes, those for fewer arguments first and
+    among equals the most recently used."""
 
     def __init__(self, signature: Signature) -> None:
         self.signature = signature
@@ -57,21 +59,31 @@ class Dispatcher:
         self.guard_failures = 0
         self._installed: list[Version] = []
         self._counts: list[int] = []
+        self._refusals: list[int] = []
+        self._generality: list[int] = []
         self._order: list[int] = []
 
-    def add_version(self, version: Version) -> int:
-        """Install a version; it is tried first. Returns its index."""
+    def add_version(self, version: Version, generality: int = 0) -> int:
+        """Install a version; it is tried before those that are as general or more. Returns its index."""
         validate(version, self.signature)
         if version.native:
             raise TypeError("a native version needs the native core")
         self._installed.append(version)
         self._counts.append(0)
-        self._order.insert(0, len(self._installed) - 1)
+        self._refusals.append(0)
+        self._generality.append(generality)
+        self._put_first(len(self._installed) - 1)
         return len(self._installed) - 1
+
+    def _put_first(self, index: int) -> None:
+        """In front of versions as general as this one, behind those made for fewer arguments."""
+        own = self._generality[index]
+        self._order.insert(sum(self._generality[other] < own for other in self._order), index)
 
     def clear_versions(self) -> None:
         """Remove all versions."""
         self._installed, self._counts, self._order = [], [], []
+        self._refusals, self._generality = [], []
 
     @property
     def versions(self) -> tuple[Version, ...]:
@@ -83,29 +95,37 @@ class Dispatcher:
         """Calls of each version, in order of installation."""
         return tuple(self._counts)
 
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """What is known of the calls of each version, in order of installation."""
+        return tuple(Profile(refused) for refused in self._refusals)
+
     def _miss(self, args: tuple[object, ...], kwargs: dict[str, object], status: int | None) -> Any:
         raise NotImplementedError("a dispatcher says in `_miss` what a call without a version does")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         bound = bind(self.signature, args, kwargs) if self._installed and not self.signature.variadic else None
-        if bound is not None:
-            for index in tuple(self._order):
-                version = self._installed[index]
-                values = fitting_values(version, bound)
-                if values is None:
-                    continue
-                self._order.remove(index)
-                self._order.insert(0, index)
-                declined = False
-                try:
-                    return version.function(*values)  # type: ignore[operator]
-                except GuardFailed:
-                    declined = True
-                finally:
-                    self._counts[index] += not declined
-                # Outside the handler: what Python raises then is no consequence of the guard.
-                self.guard_failures += 1
-                return self._miss(args, kwargs, STATUS_GUARD)
+        refused = False
+        for index in tuple(self._order) if bound is not None else ():
+            version = self._installed[index]
+            values = None if bound is None else fitting_values(version, bound)
+            if values is None:
+                continue
+            declined = False
+            try:
+                return version.function(*values)  # type: ignore[operator]
+            except GuardFailed:
+                declined = refused = True
+                self._refusals[index] += 1
+            finally:
+                self._counts[index] += not declined
+                if not declined:
+                    self._order.remove(index)
+                    self._put_first(index)
+        # Outside the handler: what Python raises then is no consequence of the guard.
+        if refused:
+            self.guard_failures += 1
+            return self._miss(args, kwargs, STATUS_GUARD)
         self.misses += 1
         return self._miss(args, kwargs, None)
 

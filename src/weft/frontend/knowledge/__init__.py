@@ -281,6 +281,7 @@ def _load() -> None:
     if not _loaded:
         from weft.frontend.knowledge import (  # noqa: F401
             assembling,
+            concurrent,
             containers,
             counting,
             creation,

@@ -53,6 +53,12 @@ def _len(call: Bound) -> Value:
 
 @native(range, parameters="a b c")
 def _range(call: Bound) -> Value:
+    return range_of(call)
+
+
+def range_of(call: Bound) -> Range:
+    """range(stop), range(start, stop) or range(start, stop, step)."""
+
     def whole(name: str) -> Expr:
         expr = number(call, name)
         if not expr.type.dtype.is_integer and expr.type.dtype is not DType.BOOL:

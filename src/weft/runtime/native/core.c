@@ -15,7 +15,7 @@
 #include "results.c"
 #include "dispatcher.c"
 
-#define CORE_VERSION 2
+#define CORE_VERSION 3
 
 static weft_rt runtime_table = {
     .version = CORE_VERSION,
@@ -75,6 +75,13 @@ PyObject *weft_core_start(PyObject *capsule, PyObject *number, PyObject *list, P
     if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0)
         return PyErr_NoMemory();
     return PyType_FromSpec(&dispatcher_spec);
+}
+
+/* Kernels read these at each call; a change may reach one in the middle, which then takes another branch. */
+void weft_set_limits(const double *limits)
+{
+    for (int i = 0; i < LIMIT_PLACES; i++)
+        runtime_table.limits[i] = limits[i];
 }
 
 const weft_rt *weft_runtime_table(void) { return &runtime_table; }

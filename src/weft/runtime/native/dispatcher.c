@@ -1,8 +1,8 @@
 /* The callable that a user's function becomes: binds a call, finds a version whose guards it passes, runs it.
 
    In: a vectorcall. Out: the result of a version, or of the Python method `_miss(args, kwargs, status)` when none fits
-   (status None) or its kernel found out before any effect that it does not apply (status 1). Versions are kept most
-   recently used first. The interpreter lock is released while a kernel runs. */
+   (status None) or its kernel found out before any effect that it does not apply (status 1). Versions for
+   fewer arguments come first, and among equals the most recently used. The interpreter lock is released while a kernel runs. */
 
 #include "version.h"
 
@@ -175,7 +175,15 @@ static int64_t call_kernel(const version *v, frame *f, int64_t *w)
     return status;
 }
 
-static attempt_outcome run_kernel(const version *v, PyObject *const *values, const list_call *lists, int64_t *w, PyObject **out)
+/* What `explain` tells of a call: its sizes and which branches it took. */
+static inline void note_call(version *v, const int64_t *w)
+{
+    for (uint64_t taken = (uint64_t)w[CHOICE_WORD]; taken != 0; taken &= taken - 1)
+        v->choices[__builtin_ctzll(taken)]++;
+    memcpy(v->last, w + CONTROL_WORDS, (size_t)(v->result_base - CONTROL_WORDS) * sizeof *w);
+}
+
+static attempt_outcome run_kernel(version *v, PyObject *const *values, const list_call *lists, int64_t *w, PyObject **out)
 {
     frame f = {0};
     int64_t status = call_kernel(v, &f, w);
@@ -191,6 +199,7 @@ static attempt_outcome run_kernel(const version *v, PyObject *const *values, con
     } else if (f.routines && PyErr_Occurred()) {
         ; /* that exception is the outcome */
     } else {
+        note_call(v, w);
         *out = finish(v, w, values, status);
     }
     for (int i = 0; i < v->slot_count; i++)
@@ -258,20 +267,32 @@ static __attribute__((noinline)) attempt_outcome attempt(version *v, PyObject *c
     return outcome;
 }
 
-static void move_to_front(dispatcher *d, version *v)
+/* Where a version that was used or added last belongs: in front of those that are as general as it, behind those that are
+   made for fewer arguments and so are better where they fit. */
+static int place_for(const dispatcher *d, const version *v)
 {
     int at = 0;
+    while (at < d->version_count && d->versions[at]->generality < v->generality)
+        at++;
+    return at;
+}
+
+static void move_to_front(dispatcher *d, version *v)
+{
+    int to = place_for(d, v), at = to;
     while (at < d->version_count && d->versions[at] != v)
         at++;
     if (at == d->version_count) /* removed while it ran */
         return;
-    memmove(&d->versions[1], &d->versions[0], (size_t)at * sizeof *d->versions);
-    d->versions[0] = v;
+    memmove(&d->versions[to + 1], &d->versions[to], (size_t)(at - to) * sizeof *d->versions);
+    d->versions[to] = v;
 }
 
-/* The first version that takes the call; ATTEMPT_UNFIT if none does. */
+/* The first version that takes the call. If none does: ATTEMPT_GUARD if a kernel refused it (nothing has happened then, and
+   another version may still take it), else ATTEMPT_UNFIT. */
 static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *values, PyObject **answer)
 {
+    attempt_outcome refused = ATTEMPT_UNFIT;
     for (int i = 0; i < d->version_count; i++) {
         version *v = d->versions[i];
         v->references++; /* an attribute's or the answer's making may run Python code that removes it */
@@ -280,13 +301,17 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
             outcome = run_python(v, answer);
         if (outcome == ATTEMPT_DONE)
             v->calls++;
-        if (outcome != ATTEMPT_UNFIT && i > 0)
+        if (outcome == ATTEMPT_GUARD) {
+            v->refused++;
+            refused = ATTEMPT_GUARD;
+        }
+        if (outcome == ATTEMPT_DONE && i > 0)
             move_to_front(d, v);
         release_version(v);
-        if (outcome != ATTEMPT_UNFIT)
+        if (outcome == ATTEMPT_DONE)
             return outcome;
     }
-    return ATTEMPT_UNFIT;
+    return refused;
 }
 
 static __attribute__((noinline)) attempt_outcome attempt_bound(dispatcher *d, PyObject *const *args, Py_ssize_t count,
@@ -369,8 +394,9 @@ static PyObject *dispatcher_add(PyObject *self, PyObject *encoded)
         return NULL;
     }
     v->index = d->version_count;
-    memmove(&versions[1], &versions[0], (size_t)d->version_count * sizeof *versions);
-    versions[0] = v;
+    int at = place_for(d, v);
+    memmove(&versions[at + 1], &versions[at], (size_t)(d->version_count - at) * sizeof *versions);
+    versions[at] = v;
     d->version_count++;
     return PyLong_FromLongLong(v->index);
 }
@@ -401,6 +427,39 @@ static PyObject *dispatcher_call_counts(PyObject *self, PyObject *unused)
             return NULL;
         }
     return counts;
+}
+
+static PyObject *tuple_of(const int64_t *numbers, Py_ssize_t count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (Py_ssize_t i = 0; tuple != NULL && i < count; i++)
+        if (PyTuple_SetItem(tuple, i, PyLong_FromLongLong(numbers[i])) < 0) {
+            Py_DecRef(tuple);
+            return NULL;
+        }
+    return tuple;
+}
+
+/* (refused calls, calls by branch of each choice, words of the last call's parameters), versions as they were added. */
+static PyObject *dispatcher_profiles(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    dispatcher *d = (dispatcher *)self;
+    PyObject *profiles = PyTuple_New(d->version_count);
+    for (int i = 0; profiles != NULL && i < d->version_count; i++) {
+        const version *v = d->versions[i];
+        PyObject *choices = tuple_of(v->choices, CHOICE_BITS), *last = tuple_of(v->last, v->result_base - CONTROL_WORDS);
+        PyObject *one = NULL;
+        if (choices != NULL && last != NULL)
+            one = PyObject_CallFunction((PyObject *)&PyTuple_Type, "((LOO))", (long long)v->refused, choices, last);
+        Py_DecRef(choices);
+        Py_DecRef(last);
+        if (one == NULL || PyTuple_SetItem(profiles, v->index, one) < 0) {
+            Py_DecRef(profiles);
+            return NULL;
+        }
+    }
+    return profiles;
 }
 
 static PyObject *dispatcher_get(PyObject *self, PyObject *instance, PyObject *type)
@@ -469,6 +528,7 @@ static PyMethodDef dispatcher_methods[] = {
     {"_add", dispatcher_add, METHOD_O, "Install an encoded version; returns its index."},
     {"_drop_versions", dispatcher_drop_versions, METHOD_NOARGS, "Remove all versions."},
     {"_call_counts", dispatcher_call_counts, METHOD_NOARGS, "Calls of each version, in order of installation."},
+    {"_profiles", dispatcher_profiles, METHOD_NOARGS, "What is known of the calls of each version."},
     {"__init_subclass__", dispatcher_init_subclass, METHOD_NOARGS | METHOD_CLASS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -10,7 +10,7 @@
 #include "python_api.h"
 
 enum { STATUS_OK = 0, STATUS_GUARD = 1, STATUS_RAISE = 2, STATUS_INTERRUPTED = 3, STATUS_MEMORY = 4 };
-enum { CONTROL_WORDS = 8, MAX_RANK = 32, BLAS_FUNCTIONS = 16 };
+enum { CONTROL_WORDS = 8, MAX_RANK = 32, BLAS_FUNCTIONS = 16, LIMIT_PLACES = 16 };
 
 typedef void (*task_function)(void *context, int64_t begin, int64_t end, int64_t task);
 
@@ -25,6 +25,7 @@ typedef struct weft_rt {
     int64_t blas_ilp64;
     void *blas[BLAS_FUNCTIONS]; /* sgemm dgemm cgemm zgemm sgemv dgemv cgemv zgemv sdot ddot sger dger ssyrk dsyrk strsm dtrsm */
     int64_t (*routine)(void *const *routine, char **arguments, const int64_t *sizes, const int64_t *steps);
+    double limits[LIMIT_PLACES]; /* weft.limits, in its order */
 } weft_rt;
 
 typedef int64_t (*kernel_function)(const weft_rt *rt, int64_t *w);

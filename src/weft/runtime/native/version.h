@@ -8,7 +8,11 @@
 
 #include "runtime.h"
 
-enum { MAX_VALUES = 256 };
+enum { MAX_VALUES = 256, CHOICE_BITS = 64 };
+
+/* In this control word a kernel notes which way its choices by size went: bit 2i if choice i took its first branch, bit
+   2i + 1 if its second. */
+enum { CHOICE_WORD = 6 };
 
 typedef enum { FETCH_ARGUMENT, FETCH_ATTRIBUTE, FETCH_GLOBAL, FETCH_CELL } fetch_kind;
 typedef enum { TEST_ARRAY, TEST_LIST, TEST_SCALAR, TEST_CONST, TEST_SAME, TEST_OBJECT } test_kind;
@@ -51,7 +55,10 @@ typedef struct {
     PyObject *owner;
     int references;
     int index; /* in order of installation */
-    int64_t calls;
+    int64_t generality; /* versions for fewer arguments are tried first: their code is better */
+    int64_t calls, refused; /* refused: the kernel found before any effect that it does not apply */
+    int64_t choices[CHOICE_BITS]; /* calls that took each branch of each choice, see CHOICE_WORD */
+    int64_t *last; /* the words of the parameters of the last call */
     kernel_function kernel; /* NULL: `callable` is Python code */
     PyObject *callable;
     PyObject *raiser; /* called with code, line and three values; raises the kernel's exception */
@@ -82,6 +89,7 @@ static void release_version(version *v)
     free_results(v->results, v->result_count);
     free(v->parameters);
     free(v->slots);
+    free(v->last);
     Py_DecRef(v->owner);
     free(v);
 }
@@ -167,10 +175,16 @@ static int read_parameters(PyObject *tuple, version *v)
         v->list_count += p->test == TEST_LIST;
         v->written_lists += p->test == TEST_LIST && p->written;
     }
+    v->last = calloc((size_t)(v->result_base - CONTROL_WORDS) + 1, sizeof *v->last);
+    if (v->last == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
     return 0;
 }
 
-/* owner: (address or 0, callable or None, raiser, argument count, words, parameters, results, slots, hold_below, keepalive) */
+/* owner: (address or 0, callable or None, raiser, argument count, words, parameters, results, slots, hold_below, keepalive,
+   generality) */
 static version *read_version(PyObject *owner)
 {
     version *v = calloc(1, sizeof *v);
@@ -186,6 +200,7 @@ static version *read_version(PyObject *owner)
     v->argument_count = (int)field_int(owner, 3);
     v->words = (int)field_int(owner, 4);
     v->hold_below = field_int(owner, 8);
+    v->generality = field_int(owner, 10);
     if (!PyErr_Occurred() && read_parameters(PyTuple_GetItem(owner, 5), v) == 0 &&
         (v->results = read_results(PyTuple_GetItem(owner, 6), &v->result_count)) != NULL && !PyErr_Occurred() &&
         read_slots(PyTuple_GetItem(owner, 7), v) == 0)

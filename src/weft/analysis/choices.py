@@ -1,0 +1,67 @@
+"""Choices by size.  In: a lowered program; out: the places where a call decides by its sizes which of two equal ways
+to go: threads or one thread, a library routine or loops, blocks or none.
+
+They are numbered in the order of the program.  Generated code notes which way a call went under these numbers, and
+`explain` finds them again, so that only this module knows the numbering.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weft.ir.expr import Cast, Expr, Limit, Op
+from weft.ir.ops import COMPARISONS
+from weft.ir.program import Block, If, Loop, LoopKind, Program
+from weft.ir.types import FLOAT
+from weft.ir.walk import reads, sub_blocks, subexpressions
+
+#: Each takes two bits of the word in which a kernel notes them.
+MOST = 32
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An If between two ways, or a parallel loop that may stay on one thread; `inside`: the branches around it, as
+    (number, whether it is in the first branch)."""
+
+    number: int
+    node: If | Loop
+    inside: tuple[tuple[int, bool], ...] = ()
+
+
+def choices(program: Program) -> tuple[Choice, ...]:
+    """The choices of the kernel's own thread; inside a parallel or vector loop nothing is noted."""
+    found: list[Choice] = []
+
+    def visit(block: Block, inside: tuple[tuple[int, bool], ...]) -> None:
+        for node in block:
+            if isinstance(node, Loop) and node.kind is not LoopKind.SEQUENTIAL:
+                if node.kind is LoopKind.PARALLEL and node.work is not None and len(found) < MOST:
+                    found.append(Choice(len(found), node, inside))
+            elif isinstance(node, If) and is_by_size(node.condition) and len(found) < MOST:
+                choice = Choice(len(found), node, inside)
+                found.append(choice)
+                visit(node.then, (*inside, (choice.number, True)))
+                visit(node.orelse, (*inside, (choice.number, False)))
+            else:
+                for inner in sub_blocks(node):
+                    visit(inner, inside)
+
+    visit(program.body, ())
+    return tuple(found)
+
+
+def is_by_size(condition: Expr) -> bool:
+    """Whether a condition holds an estimate against a limit: sizes as floats, which no index expression uses."""
+    return any(
+        isinstance(part, Op)
+        and part.op in COMPARISONS
+        and part.args[0].type == FLOAT
+        and any(isinstance(piece, Limit) or _is_size(piece) for piece in subexpressions(part))
+        and not any(True for _ in reads(part))
+        for part in subexpressions(condition)
+    )
+
+
+def _is_size(expr: Expr) -> bool:
+    return isinstance(expr, Cast) and expr.of == FLOAT and expr.value.type.dtype.is_integer

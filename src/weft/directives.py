@@ -1,0 +1,261 @@
+"""What an expert asks of the optimiser, as data.  In: places in the user's source and options; out: frozen records that
+passes read from their context, and that JSON and TOML can hold.
+
+A place is a loop variable (`i`), a line (12), or both (`i@12`).  Every layer may import this module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar
+
+_PLACE = re.compile(r"(?P<variable>[^\W\d]\w*)?(?:@(?P<line>\d+))?")
+# What passes add to the name of a loop's variable: numbers that make it unique, and `block` for blocks of iterations.
+_ADDED = r"(?:_\d+)*"
+_BLOCKS = rf"(?:_block{_ADDED})*"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A loop or a statement of the source: by variable, by line, or by both; `last` is where the lines end."""
+
+    variable: str = ""
+    line: int = 0
+    last: int = field(default=0, compare=False)
+
+    @staticmethod
+    def of(given: Place | str | int) -> Place:
+        """A place as users write it: "i", 12, "i@12"."""
+        if isinstance(given, Place):
+            return given
+        if isinstance(given, int) and not isinstance(given, bool) and given > 0:
+            return Place(line=given)
+        found = _PLACE.fullmatch(given) if isinstance(given, str) and given else None
+        if found is None:
+            raise ValueError(f"{given!r} is no place: give a loop variable, a line, or both as 'i@12'")
+        return Place(found["variable"] or "", int(found["line"] or 0))
+
+    def __str__(self) -> str:
+        if not self.line:
+            return self.variable
+        return f"{self.variable}@{self.line}" if self.variable else f"line {self.line}"
+
+    def is_variable(self, name: str, blocks: bool = False) -> bool:
+        """Whether a dimension is the one named; `blocks`: or a loop over blocks of it."""
+        return (
+            not self.variable
+            or re.fullmatch(re.escape(self.variable) + _ADDED + (_BLOCKS if blocks else ""), name) is not None
+        )
+
+    def has_line(self, line: int) -> bool:
+        return not self.line or self.line <= line <= max(self.line, self.last)
+
+    def moved(self, lines: int) -> Place:
+        return replace(self, line=self.line + lines) if self.line else self
+
+
+@dataclass(frozen=True)
+class Directive:
+    """One transformation that was asked for; `name` is that of the method of weft.transform."""
+
+    name: ClassVar[str] = ""
+
+    def places(self) -> tuple[Place, ...]:
+        found: list[Place] = []
+        for each in fields(self):
+            value = getattr(self, each.name)
+            found += [part for part in (value if isinstance(value, tuple) else (value,)) if isinstance(part, Place)]
+        return tuple(found)
+
+    def moved(self, change: Callable[[Place], Place]) -> Directive:
+        """The directive with `change` applied to each of its places."""
+
+        def visit(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(visit(part) for part in value)
+            return change(value) if isinstance(value, Place) else value
+
+        return replace(self, **{each.name: visit(getattr(self, each.name)) for each in fields(self)})
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, tuple) and value and isinstance(value[0], Place):
+                parts.append(", ".join(map(str, value)))
+            elif isinstance(value, Place):
+                parts += [str(value)] if value != Place() else []
+            else:
+                parts.append(f"{each.name}={value}" if not isinstance(value, str) else value)
+        return f"{self.name}({', '.join(parts)})"
+
+
+@dataclass(frozen=True)
+class Tile(Directive):
+    """The loops of a nest in blocks of these sizes."""
+
+    name: ClassVar[str] = "tile"
+    loops: tuple[Place, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Interchange(Directive):
+    """Two loops of a nest change places."""
+
+    name: ClassVar[str] = "interchange"
+    loops: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Unroll(Directive):
+    """The body of a loop several times over."""
+
+    name: ClassVar[str] = "unroll"
+    loop: Place
+    factor: int
+
+
+@dataclass(frozen=True)
+class Parallel(Directive):
+    """The iterations of a loop shared among the threads."""
+
+    name: ClassVar[str] = "parallel"
+    loop: Place
+
+
+@dataclass(frozen=True)
+class Sequential(Directive):
+    """The iterations of a loop one after the other, on one thread."""
+
+    name: ClassVar[str] = "sequential"
+    loop: Place
+
+
+@dataclass(frozen=True)
+class Vectorise(Directive):
+    """An innermost loop in vectors."""
+
+    name: ClassVar[str] = "vectorise"
+    loop: Place
+
+
+@dataclass(frozen=True)
+class Fuse(Directive):
+    """The loops of two lines become one."""
+
+    name: ClassVar[str] = "fuse"
+    lines: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class NoFuse(Directive):
+    """The loops of the first line end before those of the second begin, and what it computes is kept in memory."""
+
+    name: ClassVar[str] = "no_fuse"
+    lines: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class NoLibrary(Directive):
+    """Products of a line (or of all) stay loops."""
+
+    name: ClassVar[str] = "no_library"
+    line: Place = Place()
+
+
+@dataclass(frozen=True)
+class SkipPass(Directive):
+    """A pass of the optimiser that is left out."""
+
+    name: ClassVar[str] = "skip_pass"
+    skipped: str
+
+
+KINDS: dict[str, type[Directive]] = {
+    kind.name: kind
+    for kind in (Tile, Interchange, Unroll, Parallel, Sequential, Vectorise, Fuse, NoFuse, NoLibrary, SkipPass)
+}
+#: Directives that the pass `directed` carries out on loops, in the order in which they were given.
+ON_LOOPS = (Tile, Interchange, Unroll, Parallel, Sequential, Vectorise, Fuse)
+
+
+@dataclass(frozen=True)
+class Directives:
+    """All directives of one function; `lenient`: a loop that is not there is no error (another version had it)."""
+
+    items: tuple[Directive, ...] = ()
+    lenient: bool = field(default=False, compare=False)
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+    def on_loops(self) -> tuple[Directive, ...]:
+        return tuple(item for item in self.items if isinstance(item, ON_LOOPS))
+
+    def skips(self, name: str) -> bool:
+        return any(isinstance(item, SkipPass) and item.skipped == name for item in self.items)
+
+    def keeps_loops(self, line: int, variables: Iterator[str] | tuple[str, ...]) -> bool:
+        """Whether a statement of this line over these dimensions must become loops, and no call of a library."""
+        names = tuple(variables)
+        for item in self.items:
+            if isinstance(item, NoLibrary) and item.line.has_line(line):
+                return True
+            if isinstance(item, ON_LOOPS) and not isinstance(item, Fuse):
+                for place in item.places():
+                    if place.has_line(line) and any(place.is_variable(name) for name in names):
+                        return True
+        return False
+
+    def separates(self, first: int, second: int) -> bool:
+        """Whether the loops of two lines are to be kept apart."""
+        for item in self.items:
+            if isinstance(item, NoFuse):
+                here = [{k for k, place in enumerate(item.lines) if place.has_line(line)} for line in (first, second)]
+                if here[0] and here[1] and here[0] != here[1]:
+                    return True
+        return False
+
+
+NONE = Directives()
+
+
+# --- as data ---------------------------------------------------------------------------------------------------------
+
+
+def to_data(directive: Directive) -> dict[str, Any]:
+    """The directive as JSON and TOML hold it: {"do": "tile", "loops": ["i", "j@4"], "sizes": [32, 64]}."""
+
+    def visit(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return [visit(part) for part in value]
+        if isinstance(value, Place):
+            return value.line if value.line and not value.variable else str(value)
+        return value
+
+    found = {each.name: visit(getattr(directive, each.name)) for each in fields(directive)}
+    return {"do": directive.name, **{name: value for name, value in found.items() if value != ""}}
+
+
+def from_data(data: Mapping[str, Any]) -> Directive:
+    """The directive of `to_data`; ValueError if it is none."""
+    kind = KINDS.get(str(data.get("do")))
+    if kind is None:
+        raise ValueError(f"{data.get('do')!r} is no transformation; there are {', '.join(KINDS)}")
+    given = {name: value for name, value in data.items() if name != "do"}
+    names = {each.name: each.type for each in fields(kind)}
+    if not given.keys() <= names.keys():
+        raise ValueError(f"{kind.name} takes {', '.join(names)}, not {', '.join(sorted(given.keys() - names.keys()))}")
+
+    def visit(value: Any, of: str) -> Any:
+        if isinstance(value, list):
+            return tuple(visit(part, of) for part in value)
+        return Place.of(value) if "Place" in of else value
+
+    try:
+        return kind(**{name: visit(value, str(names[name])) for name, value in given.items()})
+    except TypeError as problem:
+        raise ValueError(f"{kind.name} is not complete: {problem}") from None

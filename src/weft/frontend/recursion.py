@@ -1,0 +1,340 @@
+"""Functions that call themselves.  In: a call of such a function and the values of its arguments; out: an `Invoke` of
+a program of its own, built once for each kind of arguments, and the value that the call gives.
+
+    def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+      -->  program fib(n): ...; invoke fib(n - 1) gives x; invoke fib(n - 2) gives y; ...
+Numbers go in and come out by value, arrays and lists go in as strided views of the caller's memory.  What a call gives
+must be known before the function has been seen to its end: it is what the returns before the call gave, or a guess; if
+the whole function then gives something else, it is built again with that.  Names that a nested function takes from
+around it become parameters.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Union
+
+from weft.errors import NOWHERE, Unsupported
+from weft.frontend import masks
+from weft.frontend.emit import Restart
+from weft.frontend.expressions import Expressions
+from weft.frontend.libraries import in_memory
+from weft.frontend.scope import Scope
+from weft.frontend.source import Source
+from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec
+from weft.frontend.values import Array, Closure, Object, PythonFunction, Recursive, Scalar, Tuple, Value
+from weft.ir.expr import Expr, Read
+from weft.ir.index import affine
+from weft.ir.program import Invoke, Layout, NoneOut, Operand, Out, Program, Role, ScalarOut, TupleOut
+from weft.ir.types import FLOAT, INT, ScalarType
+from weft.ir.walk import buffers_written, expr_buffers, map_block, map_sub_blocks, walk
+
+if TYPE_CHECKING:
+    from weft.frontend.builder import Builder, Built
+
+#: What a function gives: a number, None, or a tuple of these.
+Template = Union[ScalarType, None, tuple["Template", ...]]
+#: A function: its file and the place of its definition.
+Key = tuple[str, int, int]
+_MAX_KINDS = 8
+_GUESSES: tuple[Template, ...] = (INT, None, FLOAT)
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """An argument that is compiled in: a function, None, a string."""
+
+    value: Object | PythonFunction
+
+
+@dataclass
+class Entry:
+    """One function for one kind of arguments; `attempt` is the build under way."""
+
+    name: str
+    captured: tuple[str, ...] | None = None
+    program: Program | None = None
+    attempt: Builder | None = None
+    known: list[Template] = field(default_factory=list)  # what an earlier attempt, or a finished one, gives
+    assumed: list[Template] = field(default_factory=list)  # what calls inside the current attempt took it to give
+
+
+@dataclass
+class Functions:
+    """Every recursive function of one build of a program, kept over its attempts."""
+
+    recursive: set[Key] = field(default_factory=set)
+    sources: dict[tuple[Key, tuple[str, ...]], Source] = field(default_factory=dict)  # of nested functions
+    entries: dict[tuple[Key, tuple[object, ...]], Entry] = field(default_factory=dict)
+
+    def programs(self, body: Program) -> tuple[Program, ...]:
+        """The functions that a program calls, also by way of each other, with what each writes worked out."""
+        table = {e.program.name: e.program for e in self.entries.values() if e.program is not None}
+        wanted: dict[str, Program] = {}
+        waiting = [body]
+        while waiting:
+            for node in walk(waiting.pop().body):
+                if isinstance(node, Invoke) and node.function not in wanted:
+                    wanted[node.function] = table[node.function]
+                    waiting.append(table[node.function])
+        return tuple(wanted.values())
+
+
+def key_of(source: Source, tree: ast.FunctionDef | ast.Lambda) -> Key:
+    return source.file, tree.lineno, tree.col_offset
+
+
+def with_functions(program: Program, functions: Functions) -> Program:
+    """The whole program: with the functions that it calls, and each Invoke told what it writes."""
+    called = functions.programs(program)
+    if not called:
+        return program
+    changed = {function.name: frozenset[str]() for function in called}
+    table = {function.name: function for function in called}
+    while True:
+        found = {name: _changed_params(table[name], table, changed) for name in changed}
+        if found == changed:
+            break
+        changed = found
+
+    def settled(owner: Program) -> Program:
+        return replace(owner, body=_told(owner.body, table, changed))
+
+    return replace(settled(program), functions=tuple(settled(function) for function in called))
+
+
+def _written(node: Invoke, table: Mapping[str, Program], changed: Mapping[str, frozenset[str]]) -> tuple[str, ...]:
+    """The buffers that one call changes, if each function changes the parameters that `changed` says."""
+    pairs = zip(node.arguments, table[node.function].params)
+    names = [a.buffer for a, param in pairs if isinstance(a, Operand) and param in changed[node.function]]
+    return tuple(dict.fromkeys(names))
+
+
+def _changed_params(
+    program: Program, table: Mapping[str, Program], changed: Mapping[str, frozenset[str]]
+) -> frozenset[str]:
+    found: set[str] = set()
+    for node in walk(program.body):
+        if isinstance(node, Invoke):
+            found |= set(_written(node, table, changed))
+        elif not any(True for _ in _blocks(node)):
+            found |= buffers_written(node)
+    return frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank and b.name in found)
+
+
+def _blocks(node: Any) -> Iterator[Any]:
+    for name in ("body", "then", "orelse", "prelude"):
+        if hasattr(node, name):
+            yield getattr(node, name)
+
+
+def _told(body: Any, table: Mapping[str, Program], changed: Mapping[str, frozenset[str]]) -> Any:
+    def tell(node: Any) -> Any:
+        if isinstance(node, Invoke):
+            return replace(node, writes=_written(node, table, changed))
+        return map_sub_blocks(node, lambda inner: map_block(inner, tell))
+
+    return map_block(body, tell)
+
+
+class Recursion(Expressions):
+    """`invoke` and what it needs."""
+
+    functions: Functions
+    active: list[Key]  # the functions whose bodies are being executed, the outermost first
+
+    def nested(self, source: Source, specs: Sequence[Spec | Fixed], entry: Entry) -> Built:
+        """A program of its own for a function, sharing the functions of this build."""
+        raise NotImplementedError
+
+    def is_recursive(self, key: Key) -> bool:
+        """Whether calls of a function are left as calls; the build starts again when that is found out."""
+        if key in self.functions.recursive:
+            return True
+        if key in self.active:
+            self.functions.recursive.add(key)
+            raise Restart
+        return False
+
+    def invoke_closure(self, function: Closure, values: Mapping[str, Value], node: ast.AST) -> Value:
+        """A call of a nested function that is recursive: what it takes from around it are further arguments."""
+        assert isinstance(function.tree, ast.FunctionDef)
+        extra = self._captured(function.tree, function.scope, node)
+        around: Source = function.scope.source
+        key = key_of(around, function.tree), tuple(extra)
+        source = self.functions.sources.get(key)
+        if source is None:
+            tree = copy.copy(function.tree)
+            tree.args = copy.copy(tree.args)
+            names = [ast.copy_location(ast.arg(arg=name), tree) for name in extra]
+            tree.args.kwonlyargs = [*tree.args.kwonlyargs, *names]
+            tree.args.kw_defaults = [*tree.args.kw_defaults, *(None for _ in names)]
+            source = self.functions.sources[key] = replace(around, name=tree.name, tree=tree)
+        return self.invoke(source, {**values, **extra}, node, tuple(extra))
+
+    def invoke_itself(self, function: Recursive, values: Mapping[str, Value], node: ast.AST) -> Value:
+        """A call of a nested function in its own body."""
+        extra = {name: self.scope.values[name] for name in function.captured}
+        return self.invoke(function.source, {**values, **extra}, node, function.captured)
+
+    def _captured(self, tree: ast.FunctionDef, scope: Scope, node: ast.AST) -> dict[str, Value]:
+        """What a nested function takes from the scopes around it, as parameters of its own."""
+        inner = {arg.arg for arg in [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]}
+        names = [n for n in ast.walk(tree) if isinstance(n, ast.Name)]
+        if any(isinstance(n, (ast.Nonlocal, ast.Global)) for n in ast.walk(tree)):
+            raise self.unsupported(node, f"the recursive function {tree.name}, which changes variables around it")
+        inner |= {n.id for n in names if isinstance(n.ctx, ast.Store)} | {tree.name}
+        found: dict[str, Value] = {}
+        for name in dict.fromkeys(n.id for n in names if n.id not in inner):
+            place: Scope | None = scope
+            while place is not None and name not in place.values:
+                place = place.parent
+            if place is not None:
+                found[name] = place.values[name]
+        return found
+
+    def invoke(
+        self, source: Source, values: Mapping[str, Value], node: ast.AST, captured: tuple[str, ...] | None = None
+    ) -> Value:
+        """A call of a recursive function: `values` are those of its parameters; a nested one has `captured` names."""
+        spec = source.tree.args
+        values = {a.arg: values[a.arg] for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]}
+        span = self.emitter.span
+        given = [self._given(name, value, node) for name, value in values.items()]
+        specs = tuple(spec for spec, _ in given)
+        passed = [argument for _, argument in given if argument is not None]
+        shared = [operand.buffer for operand in passed if isinstance(operand, Operand)]
+        if len(set(shared)) < len(shared):
+            raise self.unsupported(node, f"a recursive call of {source.name} with two views of one array")
+        entry = self._entry(source, specs, captured, node)
+        template = self._gives(entry)
+        self.emitter.span = span
+        results: list[str] = []
+        value = self._received(template, entry.name, results)
+        self.emitter.emit(Invoke(entry.name, tuple(passed), tuple(results), tuple(shared), span))
+        if shared:
+            self.emitter.mutations += 1
+        return value
+
+    def _received(self, template: Template, name: str, results: list[str]) -> Value:
+        """The value that a call gives, in new variables."""
+        if template is None:
+            return Object(None)
+        if isinstance(template, tuple):
+            return Tuple(tuple(self._received(part, name, results) for part in template))
+        buffer = self.emitter.declare(name, template)
+        results.append(buffer.name)
+        return Scalar(Read(buffer.name, (), template))
+
+    def _given(self, name: str, value: Value, node: ast.AST) -> tuple[Spec | Fixed, Expr | Operand | None]:
+        """The kind of an argument, and how it is passed."""
+        value = masks.settled(value, self.emitter)
+        if isinstance(value, Scalar):
+            return ScalarSpec(value.type), self.emitter.snapshot(value.expr, name)
+        if isinstance(value, (Object, PythonFunction)):
+            return Fixed(value), None
+        if isinstance(value, Array) and value.rank:
+            return self._view(name, value, node)
+        raise self.unsupported(
+            node, f"the argument {name} of a recursive function", "pass numbers and arrays", **{name: value}
+        )
+
+    def _view(self, name: str, array: Array, node: ast.AST) -> tuple[Spec, Operand]:
+        emitter = self.emitter
+        if array.is_list:
+            if array.view is None or not array.type.weak:
+                raise self.unsupported(node, f"the list {name} as an argument of a recursive function")
+            spec: Spec = ListSpec(array.type, array.rank)
+        else:
+            array = in_memory(array, array.type.dtype, emitter, name)
+            assert array.view is not None
+            whole = array.view.whole and emitter.buffers[array.view.buffer].layout is Layout.C
+            spec = ArraySpec(array.type.dtype, (False,) * array.rank, Layout.C if whole else Layout.STRIDED)
+        assert array.view is not None
+        dims, at = emitter.domain(array.shape)
+        index = array.view.index(at)
+        if any(affine(e) is None or expr_buffers(e) for e in index):
+            raise self.unsupported(node, f"the argument {name} of a recursive function, which is no strided array")
+        return spec, Operand(array.view.buffer, dims, index)
+
+    # --- the functions ----------------------------------------------------------------------------------------------
+
+    def _entry(
+        self, source: Source, specs: tuple[Spec | Fixed, ...], captured: tuple[str, ...] | None, node: ast.AST
+    ) -> Entry:
+        key = key_of(source, source.tree)
+        entries = self.functions.entries
+        entry = entries.get((key, specs))
+        if entry is not None:
+            return entry
+        if sum(k == key for k, _ in entries) >= _MAX_KINDS:
+            raise self.unsupported(node, f"{source.name} with arguments of ever other types", "give them one type")
+        taken = {e.name for e in entries.values()}
+        name = source.name if source.name.isidentifier() else "function"
+        while name in taken:
+            name += "_"
+        entry = entries[key, specs] = Entry(name, captured)
+        try:
+            self._settle_function(source, specs, entry)
+        except BaseException:
+            del entries[key, specs]
+            raise
+        return entry
+
+    def _settle_function(self, source: Source, specs: tuple[Spec | Fixed, ...], entry: Entry) -> None:
+        """Build a function until what its calls were taken to give is what it gives."""
+        failure: Unsupported | None = None
+        for guess in _GUESSES:
+            entry.known = [guess]
+            for _ in range(3):
+                entry.assumed.clear()
+                try:
+                    built = self.nested(source, specs, entry)
+                except Unsupported as error:
+                    failure = failure or error
+                    break
+                actual = _template(built.program, entry.assumed, source)
+                if all(assumed == actual for assumed in entry.assumed):
+                    entry.known, entry.attempt = [actual], None
+                    entry.program = replace(built.program, name=entry.name)
+                    return
+                entry.known = [actual]
+        raise failure or Unsupported(
+            source.span(source.tree), f"{source.name} gives values of different types", "give it one type of result"
+        )
+
+    def _gives(self, entry: Entry) -> Template:
+        """What a call gives, as far as it is known."""
+        if entry.program is not None or entry.attempt is None:
+            return entry.known[0]
+        seen = entry.attempt.emitter.results
+        template = _shape(seen[0], entry.attempt.emitter.buffers) if seen else entry.known[0]
+        entry.assumed.append(template)
+        return template
+
+
+def _template(program: Program, assumed: Sequence[Template], source: Source) -> Template:
+    """What a program gives, the same on every path; what it passes on from a call of itself counts last."""
+    table = program.table
+    found = list(dict.fromkeys(_shape(out, table) for out in program.results))
+    if len(found) == 2:
+        found = [shape for shape in found if shape not in assumed] or found
+    if len(found) != 1:
+        reason = f"{source.name} returns values of different types"
+        raise Unsupported(source.span(source.tree), reason, "return one type")
+    return found[0]
+
+
+def _shape(out: Out, table: Mapping[str, Any]) -> Template:
+    if isinstance(out, NoneOut):
+        return None
+    if isinstance(out, ScalarOut):
+        of = table[out.buffer].type
+        assert isinstance(of, ScalarType)
+        return of
+    if isinstance(out, TupleOut) and not out.as_list and not out.named:
+        return tuple(_shape(item, table) for item in out.items)
+    raise Unsupported(NOWHERE, "a recursive function that returns arrays or containers", "fill an array it is given")

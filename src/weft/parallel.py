@@ -1,0 +1,42 @@
+"""Loops that the user declares parallel.  In: bounds; out, in CPython, the same iterations one after the other.
+
+    for i in weft.prange(n): ...                    as range(n)
+    for i, j in weft.map[0:n, 0:m]: ...             as a loop over i with a loop over j in it
+
+Compiled, their iterations run at once, also where no proof is found that they may: the program asserts it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+
+def prange(*bounds: int) -> range:
+    """prange(n), prange(start, stop) or prange(start, stop, step): a range whose iterations do not need each other."""
+    return range(*bounds)
+
+
+class Map:
+    """`map[a:b, c:d]`: all pairs (i, j), the last index fastest; `map[a:b]`: the numbers themselves."""
+
+    def __init__(self) -> None:
+        self.__qualname__ = "map"  # a version in the disk cache finds the object again by this name
+
+    def __getitem__(self, key: slice | tuple[slice, ...]) -> Iterable[Any]:
+        if isinstance(key, slice):
+            return _range(key)
+        return itertools.product(*(_range(part) for part in key))
+
+    def __repr__(self) -> str:
+        return "weft.map"
+
+
+def _range(part: slice) -> range:
+    if not isinstance(part, slice) or part.stop is None:
+        raise TypeError("weft.map takes slices with an end, such as weft.map[0:n, 0:m]")
+    return range(0 if part.start is None else part.start, part.stop, 1 if part.step is None else part.step)
+
+
+map = Map()

@@ -1,0 +1,71 @@
+"""The transformations asked for of one function.  In: those given by `weft.transform`, or kept in the file beside its
+source; out: directives for the passes.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from weft.directives import NONE, Directive, Directives
+from weft.errors import TransformWarning, Unsupported
+
+if TYPE_CHECKING:
+    from weft.frontend.source import Source
+
+
+class Steering:
+    """What is asked of a function; the file beside its source is read when somebody first wants to know."""
+
+    def __init__(self, function: Callable[..., Any], load: Callable[[], Source]) -> None:
+        self.function: Any = function
+        self.load = load
+        self._asked: tuple[Directive, ...] | None = None
+        self._from_file = False
+
+    def asked(self) -> tuple[Directive, ...]:
+        """All transformations, in order."""
+        if self._asked is None:
+            self._asked = self._kept()
+            self._from_file = True
+        return self._asked
+
+    def ask(self, directives: tuple[Directive, ...]) -> None:
+        """Take these from now on, whatever the file says."""
+        self._asked = directives
+        self._from_file = False
+
+    def _kept(self) -> tuple[Directive, ...]:
+        """Those of the file beside the source; a warning if they are no longer meant for this function."""
+        from weft import transform_file
+
+        file = transform_file.place(self.function.__code__.co_filename)
+        if not file.is_file():
+            return ()
+        name = self.function.__qualname__
+        try:
+            return transform_file.read(file, name, self.load().tree)
+        except transform_file.Changed:
+            reason = "the function has changed since they were saved; weft.transform(...).save() keeps new ones"
+        except (ValueError, Unsupported) as problem:
+            reason = str(problem)
+        text = f"{file}: the transformations of `{name}` are not applied: {reason}"
+        warnings.warn_explicit(text, TransformWarning, str(file), 1)
+        return ()
+
+    def directives(self, lenient: bool) -> Directives:
+        """The transformations for the passes, each place with the lines it stands for.
+
+        `lenient`: a loop that is not there is no error, nor is it where the transformations come from the file: they
+        were made for other arguments.
+        """
+        found = self.asked()
+        if not found:
+            return NONE
+        from weft.frontend.source import resolved
+
+        tree = self.load().tree
+        return Directives(
+            tuple(each.moved(lambda where: resolved(where, tree)) for each in found), lenient or self._from_file
+        )

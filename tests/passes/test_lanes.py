@@ -1,0 +1,245 @@
+"""Recurrences side by side: several rows or columns in lockstep give what one after the other gives, bit for bit."""
+
+from __future__ import annotations
+
+import copy
+import random
+
+import numpy as np
+import pytest
+
+from weft.ir import interp
+from weft.ir.program import Loop, LoopKind, Program
+from weft.ir.text import parse
+from weft.ir.verify import Stage, verify
+from weft.ir.walk import walk
+from weft.options import Options
+from weft.passes import PassContext, lanes
+
+HEAD = """program f(a, b, c):
+  size n = a.shape[0]
+  size m = a.shape[1]
+  param a: f64[n, m] C
+  param b: f64[n, m] C
+  param c: f64[n] C
+  local s: f64
+  local q: f64
+  local e: f64
+  disjoint a, b
+  disjoint a, c
+  disjoint b, c
+  output #0 = None
+
+{body}
+  return #0
+"""
+ROWS = """
+  parallel i in 0 .. n:
+    s = 0.0_f64
+    q = c[i]
+    for j in 0 .. m:
+      e = a[i, j] * 0.5_f64
+      s = s * 0.25_f64 + e + q
+      b[i, j] = s - e
+    for j2 in m - 1 .. -1 step -1:
+      q = b[i, j2] - q * 0.5_f64
+      a[i, j2] = q
+    vector j3 in 0 .. m:
+      b[i, j3] = b[i, j3] + a[i, j3] * s
+    c[i] = q
+"""
+COLUMNS = """
+  parallel j in 0 .. m:
+    s = 1.0_f64
+    for i in 0 .. n:
+      s = s * 0.5_f64 - a[i, j]
+      b[i, j] = s
+    vector i2 in 0 .. n:
+      a[i2, j] = b[i2, j] * s
+"""
+ORDERED_OUTSIDE = """
+  for j in 1 .. m:
+    parallel i in 0 .. n:
+      e = b[i, j - 1] * 0.5_f64
+      b[i, j] = a[i, j] - e
+    vector i2 in 0 .. n:
+      a[i2, j] = b[i2, j] + a[i2, j - 1]
+"""
+IN_STRIPS = """
+  for j in m - 2 .. -1 step -1:
+    parallel i_block in 0 .. (n + 7) // 8:
+      vector i in 8 * i_block .. minimum(8 * i_block + 8, n):
+        b[i, j] = a[i, j] - b[i, j + 1] * 0.5_f64
+"""
+BRANCH_OF_ALL = """
+  parallel i in 0 .. n:
+    for j in 0 .. m:
+      if bool(j > 0):
+        b[i, j] = b[i, j - 1] * 0.5_f64 + a[i, j]
+      else:
+        b[i, j] = c[i]
+"""
+BODIES = {
+    "rows": ROWS,
+    "columns": COLUMNS,
+    "ordered outside": ORDERED_OUTSIDE,
+    "in strips": IN_STRIPS,
+    "branch of all": BRANCH_OF_ALL,
+}
+
+
+def program(body: str) -> Program:
+    found = parse(HEAD.format(body=body.strip("\n")))
+    verify(found, Stage.LOWERED)
+    return found
+
+
+def widened(before: Program, parallel: bool = True) -> Program:
+    found = lanes.run(before, PassContext(Options(parallel=parallel)))
+    verify(found, Stage.LOWERED)
+    return found
+
+
+def assert_same(before: Program, after: Program, rows: int, columns: int, order: str) -> None:
+    rng = np.random.default_rng(rows * 100 + columns)
+    one = {"a": rng.random((rows, columns)), "b": rng.random((rows, columns)), "c": rng.random(rows)}
+    other = copy.deepcopy(one)
+    interp.run(before, one)
+    interp.run(after, other, order=order)
+    for name in "abc":
+        np.testing.assert_array_equal(one[name], other[name])
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
+@pytest.mark.parametrize("order", ["forward", "shuffled"])
+@pytest.mark.parametrize(("rows", "columns"), [(0, 3), (5, 7), (33, 6), (6, 37), (40, 33)])
+def test_side_by_side_gives_the_same(body: str, order: str, rows: int, columns: int) -> None:
+    before = program(body)
+    after = widened(before)
+    assert after is not before
+    assert_same(before, after, rows, columns, order)
+
+
+def widths(found: Program) -> list[int]:
+    """By how much the variables of blocks advance."""
+    wide = [node for node in walk(found.body) if isinstance(node, Loop) and "_block" in node.dim.var]
+    return [int(str(node.dim.hi.args[1].value)) for node in wide]  # type: ignore[union-attr]
+
+
+def test_few_where_memory_runs_across_many_where_it_runs_along() -> None:
+    assert widths(widened(program(ROWS))) == [8]
+    assert widths(widened(program(COLUMNS))) == [lanes.ALONG]
+
+
+def test_a_loop_that_may_not_be_parallel_stays_so() -> None:
+    found = widened(program(ORDERED_OUTSIDE), parallel=False)
+    wide = [node for node in walk(found.body) if isinstance(node, Loop) and "_block" in node.dim.var]
+    assert [node.kind for node in wide] == [LoopKind.SEQUENTIAL]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        # Rows of different lengths.
+        (
+            """
+  parallel i in 0 .. minimum(n, m):
+    s = 0.0_f64
+    for j in 0 .. i:
+      s = s * 0.5_f64 + a[i, j]
+      b[i, j] = s
+""",
+            "different lengths",
+        ),
+        # Some rows would store and others not.
+        (
+            """
+  parallel i in 0 .. n:
+    s = 0.0_f64
+    for j in 0 .. m:
+      s = s * 0.5_f64 + a[i, j]
+      if bool(s > 1.0_f64):
+        b[i, j] = s
+""",
+            "a branch that not all",
+        ),
+    ],
+)
+def test_refused(body: str, reason: str) -> None:
+    before = program(body)
+    context = PassContext()
+    assert lanes.run(before, context) is before
+    assert reason in context.log[0].message
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # The neighbour's value of the iteration before.
+        """
+  for j in 1 .. m:
+    parallel i in 1 .. n:
+      b[i, j] = b[i - 1, j - 1] * 0.5_f64
+""",
+        # A variable that an iteration leaves to the next.
+        """
+  for j in 0 .. m:
+    vector i in 0 .. n:
+      b[i, j] = a[i, j] + s
+    s = b[0, j]
+""",
+        # Ranges that differ: what the second does at row 0 the first has not done.
+        """
+  for j in 1 .. m:
+    parallel i in 1 .. n:
+      b[i, j] = b[i, j - 1]
+    parallel k in 0 .. n - 1:
+      a[k, j] = b[k + 1, j]
+""",
+        # All iterations of one loop before the first of the next.
+        """
+  for j in 1 .. m:
+    parallel i in 0 .. n:
+      b[i, j] = b[i, j - 1]
+    parallel k in 0 .. n:
+      a[k, j] = b[n - 1 - k, j]
+""",
+        # No iteration needs the one before: there is nothing to hide.
+        """
+  parallel i in 0 .. n:
+    vector j in 0 .. m:
+      b[i, j] = a[i, j]
+""",
+    ],
+    ids=["neighbour", "variable", "ranges", "mirrored", "no recurrence"],
+)
+def test_left_alone(body: str) -> None:
+    before = program(body)
+    assert lanes.run(before, PassContext()) is before
+
+
+def _random_body(rng: random.Random) -> str:
+    """Recurrences along j with random distances, in either nesting."""
+    outside = rng.random() < 0.5
+    back = rng.choice([1, 2])
+    down = rng.random() < 0.5
+    bounds = f"m - {1 + back} .. -1 step -1" if down else f"{back} .. m"
+    sign = "+" if down else "-"
+    terms = ["a[i, j]", f"b[i, j {sign} {back}] * 0.5_f64", f"b[i, j {sign} 1] * 0.25_f64", "c[i]"]
+    rng.shuffle(terms)
+    value = " - ".join(terms[: rng.randint(2, 4)])
+    extra = rng.choice(["", "a[i, j] = b[i, j] * 0.5_f64", "e = b[i, j] + 1.0_f64|a[i, j] = e"])
+    lines = [f"b[i, j] = {value}", *filter(None, extra.split("|"))]
+    if outside:
+        return "\n".join([f"  for j in {bounds}:", "    parallel i in 0 .. n:", *("      " + line for line in lines)])
+    carried = ["s = s * 0.5_f64 + b[i, j]", "c[i] = s"] if rng.random() < 0.5 else []
+    start = ["    s = c[i]"] if carried else []
+    body = ["      " + line for line in (*lines, *carried)]
+    return "\n".join(["  parallel i in 0 .. n:", *start, f"    for j in {bounds}:", *body])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_recurrences(seed: int) -> None:
+    rng = random.Random(seed)
+    before = program(_random_body(rng))
+    assert_same(before, widened(before), rng.randint(30, 50), rng.randint(3, 12), rng.choice(["forward", "shuffled"]))
