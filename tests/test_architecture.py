@@ -25,6 +25,7 @@ LAYERS: dict[str, set[str]] = {
     "options": {"errors"},
     "limits": set(),
     "directives": set(),
+    "deep": set(),
     "ir": _OPEN,
     "parallel": set(),
     "frontend": _OPEN | {"ir", "parallel"},
@@ -35,7 +36,7 @@ LAYERS: dict[str, set[str]] = {
     "runtime": _OPEN,
     # The table of what is native is a view of the knowledge base.
     "report": _OPEN | {"ir", "analysis", "frontend.knowledge"},
-    "pipeline": _OPEN | _MIDDLE,
+    "pipeline": _OPEN | _MIDDLE | {"deep"},
     "transform_file": _OPEN,
     "steering": _OPEN | {"frontend", "transform_file"},
     "jitted": _OPEN | _MIDDLE | {"pipeline", "steering"},
@@ -43,7 +44,7 @@ LAYERS: dict[str, set[str]] = {
     "transformer": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
     "cli": _OPEN | _MIDDLE | {"pipeline", "api", "ahead"},
     "demo": _OPEN | _MIDDLE | {"pipeline", "api"},
-    "ahead": _OPEN | _MIDDLE | {"pipeline", "api"},
+    "ahead": _OPEN | _MIDDLE | {"pipeline", "api", "transform_file"},
     "": _OPEN | _MIDDLE | {"pipeline", "api"},
 }
 # Loading these costs more than the whole of weft, so they are imported inside the functions that need them.

@@ -60,19 +60,22 @@ class Worker:
         self.out.write(json.dumps({"event": event, **facts}) + "\n")
         self.out.flush()
 
+    def now(self) -> float:
+        return time.perf_counter()
+
     def run(self, commands: TextIO) -> None:
         prepare = self.preparing()
         self.say("arguments", bytes=_size(self.arguments))
         memory.reset_peak()
         level = memory.resident()
-        start = time.perf_counter()
+        start = self.now()
         prepared = prepare(self.job, self.benchmark, self.arguments)
-        compiled = time.perf_counter() - start
+        compiled = self.now() - start
         self.say("compiled", seconds=compiled, origin=prepared.origin)
         staged = prepared.stage(copies(self.arguments))
-        start = time.perf_counter()
+        start = self.now()
         value = prepared.call(staged)
-        first = time.perf_counter() - start
+        first = self.now() - start
         self.say("first", seconds=compiled + first, memory=max(0, memory.peak() - level))
         complaint = self.check(*prepared.finish(value, staged))
         del value, staged

@@ -29,6 +29,8 @@ TEXTBOOK = "textbook"
 COLUMNS = ((NUMPY, OPERATORS), (SERIAL, TEXTBOOK), (OPENMP, TEXTBOOK), *((WEFT, form) for form in FORMS))
 #: CPython needs some hundred times longer than C: it runs at this size, and its time is scaled by the operations.
 SMALLER = "M"
+#: Seconds of a call from which on its first repeat, or the first call of what compiles beforehand, tells enough.
+_LONG = 0.8
 
 
 @dataclass
@@ -109,6 +111,10 @@ class FormRunner(Runner):
         session = Session(job, python, settings, self.settings.limit, _WORKER)
         stack.callback(session.close)
         session.prepare()
+        first, compiled = session.attempt.first_call, session.attempt.compile_seconds
+        if session.alive and framework != WEFT and first is not None and compiled is not None:
+            if first - compiled >= _LONG:
+                session.attempt = replace(session.attempt, times=(first - compiled,))
         return session
 
     def together(self, reference: Session, count: int) -> bool:
@@ -117,8 +123,8 @@ class FormRunner(Runner):
         return held < environment.memory() / 2
 
     def enough(self, session: Session) -> bool:
-        """Others than weft may take seconds for a call: one after the first tells enough."""
-        long = session.job.framework != WEFT and sum(session.attempt.times) >= 2 * self.settings.seconds
+        """Others than weft may take seconds for a call: one tells enough."""
+        long = session.job.framework != WEFT and sum(session.attempt.times) >= _LONG
         return long or super().enough(session)
 
     def finish(self, session: Session) -> None:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from weft import __version__
+from weft import __version__, transform_file
 from weft.errors import CacheWarning, CompileError
 from weft.runtime.descriptor import SourceLocation, Version
 
@@ -65,6 +65,9 @@ def write(source: Path, package: Path, versions: list[Prebuilt], options: Mappin
     shutil.rmtree(staged, ignore_errors=True)
     staged.mkdir(parents=True)
     (staged / SOURCE).write_bytes(source.read_bytes())
+    transforms = transform_file.place(str(source))
+    if transforms.is_file():  # for what has to be compiled again where the package is used
+        shutil.copyfile(transforms, transform_file.place(str(staged / SOURCE)))
     (staged / "__init__.py").write_text(_INIT.format(module=source.stem, version=__version__), encoding="utf-8")
     functions: dict[str, Any] = {}
     refused: list[str] = []

@@ -68,7 +68,7 @@ def spelt(text: str, *spans: Span) -> str:
 
 
 def assigned_name(span: Span, otherwise: str) -> str:
-    """The variable that the statement at a place assigns to, or to an element of which."""
+    """The variable that the statement at a place assigns to, to an element of which, or a method of which it calls."""
     try:
         tree = ast.parse(source_line(span).strip())
     except SyntaxError:
@@ -78,6 +78,8 @@ def assigned_name(span: Span, otherwise: str) -> str:
         node = node.targets[0]
     elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
         node = node.target
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        node = node.value.func
     while isinstance(node, (ast.Subscript, ast.Attribute)):
         node = node.value
     return node.id if isinstance(node, ast.Name) else otherwise

@@ -496,6 +496,8 @@ class Jitted(_Base):
             return False
         try:
             compiled = pipeline.compile_for(self._load(), kinds, None, self.options, directives=self._directives())
+        except ParallelError:
+            raise
         except Unsupported as problem:
             self._refused["hints"] = problem
             return self._refuse(problem)

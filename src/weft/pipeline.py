@@ -17,8 +17,9 @@ from typing import Any
 
 from weft.codegen import binding, c, c_library
 from weft.codegen.c_ops import CFeatures
+from weft.deep import with_room
 from weft.directives import NONE, Directives
-from weft.errors import CompileError, Span
+from weft.errors import CompileError, Span, Unsupported
 from weft.frontend import builder, specs
 from weft.frontend.source import Source, load
 from weft.frontend.values import Object
@@ -36,6 +37,7 @@ from weft.passes import (
     directed,
     forward,
     hoist,
+    jam,
     lanes,
     match,
     paired,
@@ -81,6 +83,7 @@ LOWERING: tuple[tuple[str, Pass], ...] = (
     ("block", block.run),
     ("store", store.run),
     ("lanes", lanes.run),
+    ("jam", jam.run),
     ("trapezoid", trapezoid.run),
     ("version", version.run),
 )
@@ -88,12 +91,12 @@ LOWERING: tuple[tuple[str, Pass], ...] = (
 #: Passes that the meaning of a program, or its lowered form, depends on: they cannot be left out.
 NEEDED = frozenset({"simplify", "races", "schedule", "directed", "store", "version"})
 #: Passes that give whole nests another shape: not in a function whose loops somebody directs one by one.
-RESHAPING = frozenset({"wavefront", "paired", "block", "lanes", "trapezoid"})
+RESHAPING = frozenset({"wavefront", "paired", "block", "lanes", "jam", "trapezoid"})
 #: The options of a caller that gives none.
 DEFAULTS = Options()
 #: The passes that a program with functions of its own goes through.
 _KNOWS_CALLS = frozenset({"simplify", "simplify again", "schedule", "store", "version"})
-_LOWERED = frozenset({"schedule", "directed", "paired", "block", "store", "lanes", "trapezoid", "version"})
+_LOWERED = frozenset({"schedule", "directed", "paired", "block", "store", "lanes", "jam", "trapezoid", "version"})
 
 
 @dataclass
@@ -206,6 +209,26 @@ def front(
     directives: Directives = NONE,
 ) -> Compiled:
     """Everything up to the lowered program: no compiler is needed."""
+    return _with_room(source, lambda: _front(source, kinds, arguments, options, specialise, directives))
+
+
+def _with_room(source: Source, action: Callable[[], Compiled]) -> Compiled:
+    """An action on a program, however deep that nests; `Unsupported` if no stack would do."""
+    try:
+        return with_room(action)
+    except RecursionError:
+        reason = "expressions, branches or calls that nest too deeply to be compiled"
+        raise Unsupported(source.span(source.tree), reason, "give some of the inner parts names") from None
+
+
+def _front(
+    source: Source,
+    kinds: Sequence[specs.Spec],
+    arguments: Sequence[Any] | None,
+    options: Options,
+    specialise: bool,
+    directives: Directives,
+) -> Compiled:
     clock = _Clock()
     log: list[Remark] = []
     libraries = options.fallback != "error"
@@ -239,7 +262,15 @@ def compile_for(
     directives: Directives = NONE,
 ) -> Compiled:
     """A version for arguments of these specs; `specialise`: for equal sizes where these arguments have them."""
-    compiled = front(source, kinds, arguments, options, specialise, directives)
+
+    def action() -> Compiled:
+        return _coded(front(source, kinds, arguments, options, specialise, directives), options)
+
+    return _with_room(source, action)
+
+
+def _coded(compiled: Compiled, options: Options) -> Compiled:
+    """The version of a lowered program: in C, or in Python where there is no compiler."""
     chain = None if options.backend == "python" or dispatch.load_core() is None else toolchain.find()
     if chain is None and options.backend == "c":
         raise CompileError("no C compiler works here, and the options ask for C", "pip install 'weft[zig]'")

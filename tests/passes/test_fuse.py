@@ -55,9 +55,9 @@ def test_pointwise_temporaries_become_scalars() -> None:
 NOT_FUSED = [
     # what the second needs the first computes in other iterations
     "b[i] = a[i] + 1.0_f64   for i: 0 <= i < a_0\nc[k] = b[a_0 - 1 - k]   for k: 0 <= k < a_0",
-    "b[i] = a[i] + 1.0_f64   for i: 1 <= i < a_0\nc[k] = b[k - 1]   for k: 1 <= k < a_0",
+    "b[i] = a[i] + 1.0_f64   for i: 1 <= i < a_0\nc[k] = b[k - 1] + b[k]   for k: 1 <= k < a_0",
     # what the first needs the second overwrites
-    "b[i] = a[i - 1]   for i: 1 <= i < a_0\na[k] = 0.0_f64   for k: 1 <= k < a_0",
+    "b[i] = a[i - 1] + a[i]   for i: 1 <= i < a_0\na[k] = 0.0_f64   for k: 1 <= k < a_0",
     # both write, in different iterations
     "b[i] = a[i]   for i: 0 <= i < a_0\nb[a_0 - 1 - k] = c[k]   for k: 0 <= k < a_0",
     # a sum is complete only after its loop

@@ -218,6 +218,101 @@ def test_left_alone(body: str) -> None:
     assert lanes.run(before, PassContext()) is before
 
 
+# --- arrays of a block's own ----------------------------------------------------------------------------------------
+
+WORK = """program f(a, b, c):
+  size n = a.shape[0]
+  size m = a.shape[1]
+  param a: f64[n, m] C
+  param b: f64[n, m] C
+  param c: f64[n] C
+  local p: f64[n, m]
+  disjoint a, b
+  disjoint a, c
+  disjoint b, c
+  output #0 = None
+
+  alloc p
+{body}
+  return #0
+"""
+THERE_AND_BACK = """
+  parallel i in 0 .. n:
+    p[i, 0] = c[i]
+  for j in 1 .. m:
+    vector i2 in 0 .. n:
+      p[i2, j] = p[i2, j - 1] * 0.5_f64 + a[i2, j]
+  parallel k in 0 .. n:
+    for j2 in m - 2 .. -1 step -1:
+      b[k, j2] = b[k, j2 + 1] * 0.5_f64 + p[k, j2]
+"""
+ALONG_BOTH = """
+  parallel i in 0 .. n:
+    p[i, 0] = c[i]
+    for j in 1 .. m:
+      p[i, j] = p[i, j - 1] - a[i, j]
+      b[i, j] = p[i, j] + b[i, j - 1]
+  parallel q in 0 .. m:
+    p[0, q] = b[0, q]
+    for r in 1 .. n:
+      p[r, q] = p[r - 1, q] * 0.5_f64 + b[r, q]
+    vector r2 in 0 .. n:
+      a[r2, q] = p[r2, q]
+"""
+
+
+def held(found: Program) -> int:
+    return sum(buffer.name.startswith("p_lanes") for buffer in found.buffers)
+
+
+@pytest.mark.parametrize(("body", "count"), [(THERE_AND_BACK, 1), (ALONG_BOTH, 2)])
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (35, 5), (34, 40)])
+def test_an_array_that_each_block_fills_and_reads_is_its_own(body: str, count: int, rows: int, columns: int) -> None:
+    before = parse(WORK.format(body=body.strip("\n")))
+    verify(before, Stage.LOWERED)
+    after = widened(before)
+    assert held(after) == count
+    assert_same(before, after, rows, columns, "shuffled")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # Another loop reads it.
+        THERE_AND_BACK + "  parallel x in 0 .. n:\n    vector y in 1 .. m - 1:\n      a[x, y] = p[m - 1 - y, x]\n",
+        # A second time: it finds what the first left.
+        """
+  for t in 0 .. 2:
+    parallel i in 0 .. n:
+      p[i, 0] = c[i]
+      for j in 1 .. m:
+        if bool(t == 0):
+          p[i, j] = a[i, j]
+        else:
+          b[i, j] = b[i, j - 1] + p[i, j]
+""",
+        # Its last column is read before it is written.
+        """
+  parallel x in 0 .. n:
+    vector y in 0 .. m:
+      p[x, y] = a[x, y]
+  for t in 0 .. 2:
+    parallel i in 0 .. n:
+      for j in 0 .. m - 1:
+        p[i, j] = p[i, j + 1] * 0.5_f64
+        b[i, j] = p[i, j]
+""",
+    ],
+    ids=["read elsewhere", "left for the next time", "not all written"],
+)
+def test_an_array_that_others_need_stays(body: str) -> None:
+    before = parse(WORK.format(body=body.strip("\n")))
+    verify(before, Stage.LOWERED)
+    after = widened(before)
+    assert held(after) == 0
+    assert_same(before, after, 35, 35, "shuffled")
+
+
 def _random_body(rng: random.Random) -> str:
     """Recurrences along j with random distances, in either nesting."""
     outside = rng.random() < 0.5

@@ -66,6 +66,17 @@ def test_what_is_displaced_meets_its_element() -> None:
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        "b[i] = a[i] + 1.0_f64   for i: 1 <= i < a_0\nc[k] = b[k - 1]   for k: 1 <= k < a_0",
+        "b[i] = a[i - 1]   for i: 1 <= i < a_0\na[k] = 0.0_f64   for k: 1 <= k < a_0",
+    ],
+)
+def test_loops_of_one_length_may_be_displaced(body: str) -> None:
+    assert parallel_loops(vectors(body)) == 1
+
+
+@pytest.mark.parametrize(
     "second",
     [
         "c[k] = b[k] + b[k + 1]   for k: 0 <= k < a_0 - 1",  # two elements of the first loop

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from weft.analysis.waves import Nest, carries, least_skew, nest_of, pairs_of
 from weft.ir import interp
-from weft.ir.program import If, Loop, LoopKind, Program
+from weft.ir.program import If, Loop, LoopKind, Program, Stmt
 from weft.ir.text import parse
 from weft.ir.verify import Stage, verify
 from weft.ir.walk import walk
 from weft.options import Options
-from weft.passes import PassContext, schedule, wavefront
+from weft.passes import PassContext, detach, schedule, wavefront
 
 HEAD = """program f(steps, a, b, c, k):
   symbol steps = argument steps
@@ -263,6 +263,98 @@ def test_dependences_count_in_the_direction_of_the_loops() -> None:
     pairs = pairs_of(found, frozenset())
     assert not isinstance(pairs, str)
     assert [pair.distance for pair in pairs] == [(1, -1), (0, 1)]
+
+
+# --- what is computed after the nest, and what is not filled before it ------------------------------------------------
+
+FOLLOWED = """
+  best = 0.0_f64
+  for i in 1 .. n:
+    for j in 1 .. m:
+      s = a[i - 1, j] - a[i, j - 1] * 0.5_f64
+      {early}
+      a[i, j] = s
+      {late}
+"""
+
+
+@pytest.mark.parametrize(
+    ("early", "late", "detaches"),
+    [
+        ("", "if s > best:\n        best = s", True),
+        ("if s > best:\n        best = s", "", True),
+        ("", "best = best + a[i, j]", True),
+        ("", "best = best + a[i, j] * b[i, j]", True),
+        ("best = best + a[i, j]", "", False),  # what was there before
+        ("", "best = best + a[i - 1, j]", False),  # of another iteration
+        ("best = best + s", "s = s + 1.0_f64\n      a[i, j] = s", False),  # the variable changes once more
+        ("s = s + best", "best = best + a[i, j]", False),  # the nest needs it
+        ("", "best = best + a[i, j]\n      c[i, j] = best", False),  # an array follows, too
+        ("u = s * 2.0_f64", "best = best + u", False),  # kept nowhere
+    ],
+)
+def test_what_follows_is_computed_after_the_nest(early: str, late: str, detaches: bool) -> None:
+    body = FOLLOWED.format(early=early, late=late)
+    before = program(body.replace("\n      \n", "\n"), output="scalar best")
+    after = detach.run(before, PassContext())
+    verify(after, Stage.OPTIMISED)
+    assert (after is not before) is detaches
+    assert_same(before, after, 7, 9)
+    assert_same(before, tiled(after)[0], 7, 9)
+
+
+LOCAL = """program f(steps, a, b, c, k):
+  symbol steps = argument steps
+  size n = a.shape[0]
+  size m = a.shape[1]
+  param a: f64[n, m] C
+  param b: f64[n, m] C
+  param c: f64[n, m] C
+  param k: i64[m] C
+  local t: f64[n + 2, m + 3]
+  local s: f64
+  output #0 = None
+
+  alloc t
+  t[x, y] = f64(x) * 0.25_f64   for x: 0 <= x < n + 2, y: 0 <= y < m + 3
+  {between}
+  for i in {rows}:
+    for j in {columns}:
+      t[i, j] = {value}
+  {after}
+  return #0
+"""
+OF_EARLIER = "t[i - 1, j] - t[i, j - 1] * 0.5_f64 + b[0, 0]"
+LAST_ROW = "c[0, z] = t[n, z + 1]   for z: 0 <= z < m"
+WHOLE = "c[v, z] = t[v + 1, z + 2]   for v: 0 <= v < n, z: 0 <= z < m"
+
+
+@pytest.mark.parametrize("after", [LAST_ROW, WHOLE], ids=["last row", "whole"])
+@pytest.mark.parametrize("columns", ["1 .. m + 3", "2 .. m", "m .. 2 step 1"])
+@pytest.mark.parametrize("rows", ["1 .. n + 1", "3 .. n + 1"])
+def test_a_table_is_filled_where_the_nest_does_not_compute_it(rows: str, columns: str, after: str) -> None:
+    text = LOCAL.format(between="s = 0.0_f64", rows=rows, columns=columns, value=OF_EARLIER, after=after)
+    before = parse(text)
+    found, _ = tiled(before)
+    fills = [node for node in found.body if isinstance(node, Stmt) and node.buffer == "t"]
+    assert not any(fill.domain == before.body[1].domain for fill in fills)  # type: ignore[union-attr]
+    for rows_, columns_ in ((1, 1), (4, 3), (9, 8), (2, 12)):
+        assert_same(before, found, rows_, columns_)
+
+
+@pytest.mark.parametrize(
+    ("between", "value"),
+    [
+        ("s = t[1, 1]", OF_EARLIER),  # read before the nest
+        ("s = 0.0_f64", "t[i, j] + " + OF_EARLIER),  # the nest needs the old values
+        ("s = 0.0_f64", "t[i + 1, j] + " + OF_EARLIER),
+    ],
+)
+def test_a_fill_that_is_needed_stays(between: str, value: str) -> None:
+    before = parse(LOCAL.format(between=between, rows="1 .. n + 1", columns="1 .. m + 3", value=value, after=WHOLE))
+    found, _ = tiled(before)
+    assert found is not before and found.body[1] == before.body[1]
+    assert_same(before, found, 9, 8)
 
 
 # --- random nests ----------------------------------------------------------------------------------------------------

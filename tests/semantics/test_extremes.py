@@ -206,8 +206,66 @@ def last_set_of_a_matrix(a):
     return value, row, column
 
 
+def place_only(x):
+    k = 0
+    for i in range(1, len(x)):
+        if x[i] > x[k]:
+            k = i
+    return k, x[0]
+
+
+def last_place_only(x):
+    k = 0
+    for i in range(len(x)):
+        if x[k] >= x[i] and x[i] > -10:
+            k = i
+    return k, x[0]
+
+
+def place_from_the_end(x):
+    k = -1
+    for i in range(len(x)):
+        if x[i] < x[k]:
+            k = i
+    return k, x[0]
+
+
+def place_beyond(x):
+    k = 3
+    for i in range(len(x) - 1):
+        if x[i] < x[k]:
+            k = i + 1
+    return k, x[0]
+
+
+def sorted_by_selection(x):
+    out = x.copy()
+    for i in range(len(x) - 1):
+        m = i
+        for j in range(i + 1, len(x)):
+            if out[j] < out[m]:
+                m = j
+        kept = out[i]
+        out[i] = out[m]
+        out[m] = kept
+    return out, x[0]
+
+
+def pivots(a):
+    out = np.zeros(a.shape[0], np.int64)
+    for k in range(a.shape[0]):
+        p = k
+        for i in range(k + 1, a.shape[0]):
+            if abs(a[i, 0] - k) > abs(a[p, 0] - k):
+                p = i
+        out[k] = p
+    return out
+
+
+PLACES = [place_only, last_place_only]
 LAST = [last_of_equals, last_of_the_largest_guarded, both_ends, flags, last_set, last_set_downwards]
-VECTORS: list[Callable[..., Any]] = [argmin, argmax, both_of_a_shifted, smallest, mirrored, downwards, *LAST]
+VECTORS: list[Callable[..., Any]] = [argmin, argmax, both_of_a_shifted, smallest, mirrored, downwards, *LAST, *PLACES]
+ODD_PLACES: list[Callable[..., Any]] = [place_from_the_end, place_beyond, sorted_by_selection]
 
 
 def data(size: int, dtype: str = "float64", distinct: int = 50) -> np.ndarray:
@@ -255,7 +313,15 @@ def test_conditions_and_other_scalars() -> None:
         same_as_plain(compiled, nearest, lambda s=size: (data(s), data(s)[::-1].copy()), calls=1)
 
 
-MATRICES = [of_a_matrix, of_rows, last_set_of_a_matrix]
+@pytest.mark.parametrize("function", ODD_PLACES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_places_that_are_odd(function, dtype: str) -> None:
+    compiled = weft.jit(fallback="error")(function)
+    for size in (1, 2, 3, 4, 5, 60, 300):
+        same_as_plain(compiled, function, lambda size=size: (data(size, dtype),), calls=1)
+
+
+MATRICES = [of_a_matrix, of_rows, last_set_of_a_matrix, pivots]
 
 
 @pytest.mark.parametrize("function", [*MATRICES, argmin, argmax], ids=lambda f: f.__name__)
@@ -271,7 +337,7 @@ def test_matrices(function, shape: tuple[int, int]) -> None:
         same_as_plain(compiled, function, make, calls=1)
 
 
-@pytest.mark.parametrize("function", [smallest, mirrored, downwards, *MATRICES, *LAST], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", [smallest, mirrored, downwards, *MATRICES, *LAST, *PLACES], ids=lambda f: f.__name__)
 def test_these_loops_become_reductions(function) -> None:
     from weft.ir.expr import Reduce
     from weft.ir.program import Loop

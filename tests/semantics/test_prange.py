@@ -350,7 +350,15 @@ def sum_seen(a):
     return b
 
 
+def entries(a):
+    seen = {}
+    for i in weft.prange(a.shape[0]):
+        seen[i % 5] = 1.0
+    return seen[0]
+
+
 RACES = [
+    (entries, "seen", "seen[i % 5]"),
     (earlier_element, "a", "a[i] = a[i - 1]"),
     (later_element, "a", "a[i] = a[i + 1]"),
     (one_element, "a", "a[0] = i"),
@@ -401,6 +409,30 @@ def test_steps_that_never_meet_are_no_race() -> None:
     pairs(left)
     weft.jit(fallback="error")(pairs)(right)
     assert np.array_equal(left, right)
+
+
+def test_one_array_as_two_arguments() -> None:
+    def shifted(a, b):
+        for i in weft.prange(a.shape[0] - 1):
+            b[i] = a[i + 1]
+
+    compiled = weft.jit(fallback="error")(shifted)
+    a, b = np.arange(9.0), np.zeros(9)
+    compiled(a, b)
+    assert np.array_equal(b[:-1], a[1:])
+    with pytest.raises(weft.ParallelError):
+        compiled(a, a)
+
+
+def test_containers_in_a_parallel_loop() -> None:
+    def doubled(a):
+        out = []
+        for i in weft.prange(a.shape[0]):
+            out.append(a[i] * 2.0)
+        return out
+
+    a = np.arange(20.0)
+    assert weft.jit(fallback="error")(doubled)(a) == doubled(a)
 
 
 def test_halves_are_no_race() -> None:

@@ -90,7 +90,7 @@ def kinds(function: Any, *arguments: Any) -> list[str]:
     return [f"{loop.kind} {loop.variable}" for loop in function.program(*arguments).loops]
 
 
-# --- looking -----------------------------------------------------------------------------------------------------------
+# --- looking ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_program_to_look_at(capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,7 +128,7 @@ def test_names_of_loops_tell_them_apart() -> None:
         Place.of(name)
 
 
-# --- asking ------------------------------------------------------------------------------------------------------------
+# --- asking ----------------------------------------------------------------------------------------------------------
 
 
 def same(function: Any, transformed: Any, *arguments: Any) -> None:
@@ -258,7 +258,7 @@ def test_clear() -> None:
     assert f.transforms() == () and kinds(f, A, A.copy()) == ["parallel i", "vector j"]
 
 
-# --- refusing ----------------------------------------------------------------------------------------------------------
+# --- refusing --------------------------------------------------------------------------------------------------------
 
 
 def test_illegal_at_once_if_it_was_called() -> None:
@@ -332,7 +332,7 @@ def test_another_version_may_lack_the_loop() -> None:
     same(total, f, RNG.random(5))
 
 
-# --- data --------------------------------------------------------------------------------------------------------------
+# --- data ------------------------------------------------------------------------------------------------------------
 
 ALL: list[Directive] = [
     Tile((Place("i"), Place("j", 4)), (32, 64)),
@@ -377,7 +377,7 @@ def test_variables_that_passes_have_renamed() -> None:
     assert not Directives((NoFuse((Place(line=3), Place(line=5))),)).separates(3, 3)
 
 
-# --- keeping -----------------------------------------------------------------------------------------------------------
+# --- keeping ---------------------------------------------------------------------------------------------------------
 
 MODULE = """
 import weft
@@ -495,6 +495,22 @@ def test_a_function_without_a_file() -> None:
     exec(compile("def f(a):\n    return a + 1\n", "<typed in>", "exec"), namespace)
     with pytest.raises(weft.WeftError, match="not from a file"):
         weft.transform(namespace["f"]).save()
+
+
+def test_built_ahead_of_time_as_asked(kernels: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from weft.cli import main
+    from weft.runtime.toolchain import find
+
+    if find() is None:
+        pytest.skip("weft build needs a compiler")
+    hinted = MODULE.replace("(a, b):", "(a: weft.f64[:, :], b: weft.f64[:, :]):")
+    module = loaded(kernels, hinted)
+    weft.transform(module.double).tile("i", "j", sizes=(8, 16)).save()
+    assert main(["build", str(kernels), "-o", str(kernels.parent / "build")]) == 0
+    package = kernels.parent / "build" / kernels.stem
+    kept = package / "source.weft.toml"
+    assert kept.read_bytes() == kernels.with_suffix(".weft.toml").read_bytes()
+    assert "wrote" in capsys.readouterr().out
 
 
 def test_versions_on_disk_know_their_transformations(kernels: Path) -> None:

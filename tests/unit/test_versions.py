@@ -148,6 +148,23 @@ def test_no_branch_is_counted_for_a_refused_call() -> None:
 
 
 @pytest.mark.native
+def test_values_that_a_kernel_hands_back_are_not_tried_by_other_versions() -> None:
+    function = compiled(power)
+    long, short = np.ones(100), np.ones(100)[::2]
+    assert function(long, 1) == function(short, 1) == 1
+    before = [profile.refused for profile in function.profiles]
+    assert function(long, 3) == 3**100  # beyond 64 bits: the first version finds out, Python computes it
+    assert [profile.refused for profile in function.profiles][1] == before[1]
+
+
+def power(a, n):
+    p = 1
+    for _ in range(a.shape[0]):
+        p = p * n
+    return p
+
+
+@pytest.mark.native
 def test_the_last_sizes_are_known() -> None:
     function = compiled(product)
     for shape in ((30, 30), (7, 7)):

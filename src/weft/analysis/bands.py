@@ -79,11 +79,6 @@ def blocks_permutation(dims: tuple[Dim, ...], body: Block, scalars: Iterable[str
     """What forbids running the loops `dims` around `body` in any order of nesting, and so in tiles."""
     if (ends := _ends_early(body)) is not None:
         return ends
-    names = {dim.var for dim in dims}
-    for dim in dims:
-        used = {name for bound in (dim.lo, dim.hi) for name in free_vars(bound)} & (names - {dim.var})
-        if used:
-            return f"the bounds of the loop over {dim.var} depend on {', '.join(sorted(used))}"
     private = private_scalars(body, scalars) | {node.buffer for node in body if isinstance(node, Alloc)}
     found = _of(body, dims, private)
     for number, (first, writes, place) in enumerate(found):
@@ -92,6 +87,16 @@ def blocks_permutation(dims: tuple[Dim, ...], body: Block, scalars: Iterable[str
                 continue
             if len(first.index) != len(second.index) or not first.index or _turned(first, second, dims):
                 return Conflict(first, second, place, other)
+    return None
+
+
+def depends_on_loops(dims: tuple[Dim, ...]) -> str | None:
+    """Which bounds of a nest speak of its own variables: a triangle, whose loops cannot simply change places."""
+    names = {dim.var for dim in dims}
+    for dim in dims:
+        used = {name for bound in (dim.lo, dim.hi) for name in free_vars(bound)} & names
+        if used:
+            return f"the bounds of the loop over {dim.var} depend on {', '.join(sorted(used))}"
     return None
 
 

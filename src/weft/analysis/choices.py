@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 from weft.ir.expr import Cast, Expr, Limit, Op
 from weft.ir.ops import COMPARISONS
-from weft.ir.program import Block, If, Loop, LoopKind, Program
+from weft.ir.program import Block, Call, If, Library, Loop, LoopKind, Program, While
+from weft.ir.routines import ROUTINES
 from weft.ir.types import FLOAT
-from weft.ir.walk import reads, sub_blocks, subexpressions
+from weft.ir.walk import reads, sub_blocks, subexpressions, walk
 
 #: Each takes two bits of the word in which a kernel notes them.
 MOST = 32
@@ -22,33 +23,44 @@ MOST = 32
 @dataclass(frozen=True)
 class Choice:
     """An If between two ways, or a parallel loop that may stay on one thread; `inside`: the branches around it, as
-    (number, whether it is in the first branch)."""
+    (number, whether it is in the first branch); `crowded`: a loop around it calls a library with threads of its own."""
 
     number: int
     node: If | Loop
     inside: tuple[tuple[int, bool], ...] = ()
+    crowded: bool = False
 
 
 def choices(program: Program) -> tuple[Choice, ...]:
     """The choices of the kernel's own thread; inside a parallel or vector loop nothing is noted."""
     found: list[Choice] = []
 
-    def visit(block: Block, inside: tuple[tuple[int, bool], ...]) -> None:
+    def visit(block: Block, inside: tuple[tuple[int, bool], ...], crowded: bool) -> None:
         for node in block:
             if isinstance(node, Loop) and node.kind is not LoopKind.SEQUENTIAL:
                 if node.kind is LoopKind.PARALLEL and node.work is not None and len(found) < MOST:
-                    found.append(Choice(len(found), node, inside))
+                    found.append(Choice(len(found), node, inside, crowded))
             elif isinstance(node, If) and is_by_size(node.condition) and len(found) < MOST:
-                choice = Choice(len(found), node, inside)
+                choice = Choice(len(found), node, inside, crowded)
                 found.append(choice)
-                visit(node.then, (*inside, (choice.number, True)))
-                visit(node.orelse, (*inside, (choice.number, False)))
+                visit(node.then, (*inside, (choice.number, True)), crowded)
+                visit(node.orelse, (*inside, (choice.number, False)), crowded)
             else:
+                looped = isinstance(node, (Loop, While))
                 for inner in sub_blocks(node):
-                    visit(inner, inside)
+                    visit(inner, inside, crowded or (looped and calls_library(inner)))
 
-    visit(program.body, ())
+    visit(program.body, (), False)
     return tuple(found)
+
+
+def calls_library(block: Block) -> bool:
+    """Whether a library that has threads of its own is called: they stay awake for a while, on the same cores."""
+    return any(
+        (isinstance(node, Call) and node.routine not in ("dot", "ger"))
+        or (isinstance(node, Library) and "linalg" in ROUTINES[node.routine].module)
+        for node in walk(block)
+    )
 
 
 def is_by_size(condition: Expr) -> bool:

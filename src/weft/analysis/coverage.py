@@ -72,8 +72,8 @@ class _Covered:
         stmts = [node for node in loop.body if isinstance(node, Stmt)]
         written: list[tuple[int, int]] = []
         for at, stmt in enumerate(stmts):
-            for place in self._targets(stmt):
-                offset = _offset(place, dim.var)
+            for target in self._targets(stmt):
+                offset = _offset(target, dim.var)
                 if offset is None:
                     return False
                 written.append((at, offset))

@@ -205,6 +205,15 @@ class _Search:
     facts: Facts
     steps: int = 0
     seen: set[Affine] = field(default_factory=set)
+    known: dict[str, list[Affine]] | None = None  # facts by the names they speak of, the latest first
+
+    def about(self, name: str) -> list[Affine]:
+        if self.known is None:
+            self.known = {}
+            for fact in reversed(self.facts.forms):
+                for term, _ in fact.terms:
+                    self.known.setdefault(term, []).append(fact)
+        return self.known.get(name, [])
 
     def follows(self, form: Affine, depth: int = 0) -> bool:
         form = _normal(form)
@@ -218,7 +227,7 @@ class _Search:
         # An atom stands for an expression over dimensions, so it goes first; then the innermost dimension.
         name, coefficient = max(form.terms, key=lambda term: (term[0][0] == "@", ranks.get(term[0], -1), term[0]))
         own = self.facts.atoms.facts.get(name, ())
-        for fact in own + tuple(reversed(self.facts.forms)):
+        for fact in (*own, *self.about(name)):
             other = fact.coefficient(name)
             if other * coefficient > 0:
                 # Over the integers g >= 0 is k*g + (k - 1) >= 0: scaling leaves room for the remainder.

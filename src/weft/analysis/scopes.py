@@ -24,6 +24,7 @@ from weft.ir.program import (
     ScalarOut,
     Stmt,
     While,
+    is_list,
 )
 from weft.ir.walk import (
     buffers_read,
@@ -161,9 +162,17 @@ def exchanged(program: Program) -> dict[str, frozenset[str]]:
 
 
 def written_params(program: Program) -> frozenset[str]:
-    """Array parameters whose memory the program may change; without any, plain Python may repeat the call."""
+    """Array parameters whose memory the program may change."""
     written = {name for node in program.body for name in buffers_written(node)}
     groups = exchanged(program)
     for name in tuple(written):
         written |= groups.get(name, frozenset())
     return frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank and b.name in written)
+
+
+def lasting_writes(program: Program) -> frozenset[str]:
+    """The parameters whose change the caller sees at once; without any, plain Python may repeat the call.
+
+    A list is a copy, which goes back into the list only when the call has ended.
+    """
+    return frozenset(name for name in written_params(program) if not is_list(program.table[name]))

@@ -188,9 +188,9 @@ def _distributed(loop: Loop) -> list[Loop]:
     return [replace(loop, body=(node,)) for node in loop.body]
 
 
-def _accesses(loop: Loop, written: set[str]) -> Iterator[Access]:
+def _accesses(part: Node, written: set[str]) -> Iterator[Access]:
     """Accesses to arrays that the loop in time changes; those of others do not matter."""
-    for node in walk((loop,)):
+    for node in walk((part,)):
         if isinstance(node, Stmt) and node.index:
             yield Access(node.buffer, node.index, True)
         for expr in node_exprs(node):

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 
 from weft.analysis import ranges
 from weft.analysis.choices import choices
-from weft.analysis.scopes import declarations, exchanged, written_params
+from weft.analysis.scopes import declarations, exchanged, lasting_writes, written_params
 from weft.codegen import c_invoke, c_library, c_support
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout, layout
 from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage
 from weft.codegen.c_frame import (
+    BACK_WORD,
     CHOICE_WORD,
     CHOICES,
     DONE,
@@ -83,7 +84,7 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
             used=used,
             declarations=declarations(part),
             exchanged=exchanged(part),
-            guard_on_failure=not written_params(program),
+            guard_on_failure=not lasting_writes(program),
             threads=options.parallel,
             strict=strict,
             exceptions=exceptions,
@@ -164,6 +165,8 @@ def _kernel(unit: Unit, expressions: Expressions) -> C.Function:
         code.append(C.IfElse(C.Name(owner), (C.Evaluate(C.through(RT, "release", C.Name(owner))),)))
     if CHOICES in free:
         code.append(C.Assign(_word(CHOICE_WORD), C.Name(CHOICES)))
+    if unit.guard_on_failure and unit.called is None:
+        code.append(C.Assign(_word(BACK_WORD), C.Infix("==", C.Name(STATUS), C.number(GUARD))))
     code.append(C.Leave(C.Name(STATUS)))
     heads: list[C.CStmt] = [C.Declare("i64", STATUS, C.number(GUARD))]
     heads += [C.Declare("i64", name, C.Number("0")) for name in (OVERFLOW, TICKS, CHOICES) if name in free]

@@ -131,14 +131,29 @@ def _shared(one: Operand, other: Operand) -> str | None:
 def _gemm(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, ...] | None:
     a, b = (operand(read, dims, statements) for read in node.operands)
     c = operand(_target(node), dims, statements)
-    i, j, k = _shared(a, c), _shared(b, c), _shared(a, b)
-    if i is None or j is None or k is None or len(dims) != 3:
+    left, right = node.operands
+    i, j, k = _group(left, a, c, b), _group(right, b, c, a), _group(left, a, b, c)
+    if not i or not j or not k or len({*i, *j, *k}) != len(dims):
         return None
     scale, keep, kept = _common(node, statements)
-    sizes = tuple(_extent(name, dims, statements) for name in (i, j, k))
-    left = (a.address, a.strides[i], a.strides[k])
-    right = (b.address, b.strides[k], b.strides[j])
-    return (*sizes, scale, *left, *right, keep, kept, c.address, c.strides[i], c.strides[j])
+    # Several dimensions that lie in memory as one: the stride of the last, and all of their points.
+    sizes = tuple(_points(names, dims, statements) for names in (i, j, k))
+    first = (a.address, a.strides[i[-1]], a.strides[k[-1]])
+    second = (b.address, b.strides[k[-1]], b.strides[j[-1]])
+    return (*sizes, scale, *first, *second, keep, kept, c.address, c.strides[i[-1]], c.strides[j[-1]])
+
+
+def _group(read: Read, own: Operand, other: Operand, without: Operand) -> tuple[str, ...]:
+    """The dimensions that two operands share and a third has not, in the order of the first one's axes."""
+    names = (set(own.strides) & set(other.strides)) - set(without.strides)
+    return tuple(sorted(names, key=lambda name: [name in _names(part) for part in read.index].index(True)))
+
+
+def _points(names: tuple[str, ...], dims: dict[str, Dim], statements: Loops) -> C.CExpr:
+    size = _extent(names[0], dims, statements)
+    for name in names[1:]:
+        size = C.Infix("*", size, _extent(name, dims, statements))
+    return size
 
 
 def _gemv(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, ...] | None:

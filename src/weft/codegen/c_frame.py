@@ -22,6 +22,8 @@ WORDS, RESULTS, STATUS, TICKS, FAILED, CHOICES = (
 )
 #: The control word that tells which way each choice by size went.
 CHOICE_WORD = 6
+#: Not zero: the kernel handed the call back after its entry guards had held, so that no other version need try.
+BACK_WORD = 7
 DONE = f"{OWN}done"
 GUARD, RAISE, INTERRUPTED, MEMORY = 1, 2, 3, 4
 OVERFLOW_ERROR = ("OverflowError", "a Python integer went beyond 64 bits in compiled code")

@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from weft.analysis import ranges
+from weft.analysis.choices import calls_library
 from weft.analysis.floats import without_nan
 from weft.analysis.scopes import Path
 from weft.codegen import c_ops, c_support
@@ -32,7 +33,6 @@ from weft.ir.program import (
     Stmt,
     While,
 )
-from weft.ir.routines import ROUTINES
 from weft.ir.types import INT
 from weft.ir.walk import node_exprs, reads, walk
 
@@ -59,15 +59,6 @@ def _jumps(block: C.CBlock) -> bool:
 def _exits(block: Block) -> bool:
     """Whether a Break, a Return or a failing Check can leave the loop that has this body."""
     return any(isinstance(node, (Break, Return, Check, Alloc)) for node in walk(block))
-
-
-def calls_library(block: Block) -> bool:
-    """Whether a library that has threads of its own is called: they stay awake for a while, on the same cores."""
-    return any(
-        (isinstance(node, Call) and node.routine not in ("dot", "ger"))
-        or (isinstance(node, Library) and "linalg" in ROUTINES[node.routine].module)
-        for node in walk(block)
-    )
 
 
 def has_loop(block: Block) -> bool:

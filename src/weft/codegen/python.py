@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from weft.analysis.facts import entry_facts
-from weft.analysis.scopes import written_params
+from weft.analysis.scopes import lasting_writes
 from weft.codegen import python_support
 from weft.codegen import python_syntax as py
 from weft.codegen.python_expr import Expressions, Frame, plus, split, times, upward, vars_of
@@ -113,7 +113,7 @@ def _adapted(program: Program, function: Callable[..., object]) -> Callable[...,
     """`function` with lists copied in and out; an overflow before anything was written is a failed guard."""
     table = program.table
     written = {name for node in program.body for name in buffers_written(node)}
-    changes_arguments = any(table[name].role is Role.PARAM and table[name].rank for name in written)
+    changes_arguments = bool(lasting_writes(program))
     arrays = [(at, table[name]) for at, name in enumerate(program.params) if name in table and table[name].rank]
 
     def call(*values: object) -> object:
@@ -127,15 +127,20 @@ def _adapted(program: Program, function: Callable[..., object]) -> Callable[...,
                     data = data.reshape(data.shape + (0,) * (buffer.rank - data.ndim))
                 lists[position] = (value, data, buffer)
                 passed[position] = data
+        ended = True
         try:
             result = function(*passed)
+        except GuardFailed:
+            ended = False  # the call is repeated: the lists keep their contents
+            raise
         except OverflowError as problem:
+            ended = changes_arguments
             if changes_arguments:
                 raise
             raise GuardFailed("a Python integer needs more than 64 bits") from problem
         finally:
             for original, data, buffer in lists.values():
-                if buffer.name in written:
+                if ended and buffer.name in written:
                     _copy_out(original, data.tolist())
         return _originals(result, [(data, original) for original, data, _ in lists.values()])
 
@@ -485,7 +490,7 @@ class _Writer:
         return node if form is not None and self.to.facts.prove(form) else py.call("max", node, py.number(0))
 
     def check(self, check: Check) -> None:
-        if check.exception == "RuntimeError" and not written_params(self.program):
+        if check.exception == "RuntimeError" and not lasting_writes(self.program):
             # Nothing has happened yet: Python can repeat the call.
             check = replace(check, exception="GuardFailed", values=())
         condition: Piece | None = None

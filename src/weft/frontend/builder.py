@@ -28,7 +28,7 @@ from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ConstSpec, ListSpec, ObjectSpec, SameSpec, ScalarSpec, Spec, spec_of
 from weft.frontend.values import Instance, Object, Recursive, Scalar, Value
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
-from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol
+from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
 from weft.ir.types import BOOL, INT, ScalarType
 
 _ATTEMPTS = 40
@@ -86,6 +86,7 @@ class Builder(Calls):
         self.undecided = set()
         self._keep = []
         self.depth = 0
+        self.inlined = 0
         self.swapped = set()
         self.swap_flags = {}
         self.hidden: dict[tuple[int, tuple[str, ...]], tuple[Hidden, Value]] = {}
@@ -283,7 +284,8 @@ class Builder(Calls):
         """Refuse a program that may have to be repeated in Python and writes what the caller sees."""
         buffers = self.emitter.buffers
         written = self.written_by(self.emitter.blocks[0])
-        if self.emitter.handed and any(buffers[name].role is Role.PARAM and buffers[name].rank for name in written):
+        lasting = [b for b in map(buffers.__getitem__, written) if b.role is Role.PARAM and b.rank and not is_list(b)]
+        if self.emitter.handed and lasting:
             span, reason = self.emitter.handed[0]
             raise Unsupported(span, reason)
 

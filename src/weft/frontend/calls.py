@@ -43,6 +43,7 @@ from weft.ir.expr import ONE, ZERO, integer
 from weft.ir.types import F64, ScalarType, promote
 
 _MAX_DEPTH = 12
+_MAX_INLINED = 1000  # calls written out in one function: two calls a level are 4096 calls at twelve levels
 #: Functions of these packages are known or unknown; their Python source is never inlined.
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath"})
 
@@ -51,6 +52,7 @@ class Calls(Structs, Recursion):
     """`_eval_call` and what it needs."""
 
     depth: int
+    inlined: int
     sources: dict[Any, Source]
 
     def _eval_call(self, node: ast.Call) -> Value:
@@ -211,6 +213,10 @@ class Calls(Structs, Recursion):
         name = getattr(tree, "name", "<lambda>")
         if self.depth >= _MAX_DEPTH:
             raise self.unsupported(node, f"a call of {name} that nests too deeply (recursion?)", "write it as a loop")
+        self.inlined += 1
+        if self.inlined > _MAX_INLINED:
+            reason = f"more than {_MAX_INLINED} calls written out in place, the last one of {name}"
+            raise self.unsupported(node, reason, "compute a call that is repeated once and keep its result")
         values = self._bind_parameters(tree, args, kwargs, node, defaults, parent)
         body = self._body_of(tree, source.namespace)
         caller, span = self.scope, self.emitter.span

@@ -1,18 +1,18 @@
 """Exact questions about integer sets.  In: domains, accesses and conditions of the IR; out: plain Python answers.
 
 The only module that imports isl, and only when the first question is asked.  Everything affine (floor division and
-modulo by constants, minima and maxima included) is decided exactly.  What is not affine is left out of a set, which
-makes the set larger; each function says which answer it then gives, and it is always the careful one.  Names that no
-domain binds (sizes, arguments, variables of loops further out) are parameters: fixed, and the same at both ends of a
-dependence.
+modulo by constants, minima and maxima included) is decided exactly, within a budget of steps for each question.  What
+is not affine is left out of a set, which makes the set larger; each function says which answer it then gives, and it is
+always the careful one.  Names that no domain binds (sizes, arguments, variables of loops further out) are parameters:
+fixed, and the same at both ends of a dependence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 from weft.ir import index
 from weft.ir.expr import Cast, Const, Dim, Domain, Expr, Op, Var, boolean, dim_vars, integer
@@ -20,11 +20,14 @@ from weft.ir.types import INT, PYBOOL, DType
 from weft.ir.walk import free_vars, reads
 
 MAX_DIMS = 16  # of one question: isl's time grows fast beyond
+MAX_OPERATIONS = 100_000  # isl's own count of steps for one question, about a tenth of a second
 MAX_PIECES = 12  # of an answer that is turned back into an expression
 
 _ARITHMETIC = {"add": "+", "sub": "-"}
 _RELATIONS = {"eq": "=", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _CACHE_SIZE = 4096
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,32 @@ def _isl() -> tuple[Any, Any]:
     """The library and the one context that all sets share (isl mixes contexts silently)."""
     import islpy
 
-    return islpy, islpy.Context()
+    context = islpy.Context()
+    context.set_max_operations(MAX_OPERATIONS)
+    return islpy, context
+
+
+def _question(careful: Any) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+    """A question with a budget: an answer is remembered; where isl does not find one in time, it is the careful one.
+
+    isl tells a budget that ends while it reads a set from a mistake in the text by nothing, so that any error of its
+    counts as the end of the budget.
+    """
+
+    def wrap(function: Callable[_P, _T]) -> Callable[_P, _T]:
+        @wraps(function)
+        def asked(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+            isl, context = _isl()
+            context.reset_operations()
+            try:
+                return function(*args, **kwargs)
+            except isl.Error:
+                answer: _T = careful
+                return answer
+
+        return lru_cache(maxsize=_CACHE_SIZE)(asked)  # type: ignore[return-value]
+
+    return wrap
 
 
 # --- from expressions to isl's notation -------------------------------------------------------------------------------
@@ -115,6 +143,8 @@ class _Side:
 
     def condition(self, expr: Expr) -> str | None:
         """The text of a truth value, None if it is not affine."""
+        if isinstance(expr, Cast) and expr.of.dtype is DType.BOOL and expr.value.type.dtype is DType.BOOL:
+            return self.condition(expr.value)
         if isinstance(expr, Const):
             return "0 = 0" if expr.value else "0 = 1"
         if not isinstance(expr, Op):
@@ -187,7 +217,7 @@ def _too_large(*domains: Domain) -> bool:
 # --- questions --------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
+@_question(careful=False)
 def is_empty(domain: Domain, conditions: tuple[Expr, ...] = (), context: Context = ()) -> bool:
     """Whether certainly no point of `domain` satisfies all `conditions` (not affine: False unless the rest decides)."""
     if _too_large(domain):
@@ -202,7 +232,7 @@ def holds(condition: Expr, domain: Domain = (), context: Context = ()) -> bool:
     return is_empty(domain, (Op("not", (condition,), PYBOOL),), context)
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
+@_question(careful=False)
 def is_subset(first: Domain, second: Domain, context: Context = ()) -> bool:
     """Whether certainly every point of `first` is one of `second`, dimension by dimension (not affine: False)."""
     if len(dim_vars(first)) != len(dim_vars(second)) or _too_large(first):
@@ -217,7 +247,7 @@ def is_subset(first: Domain, second: Domain, context: Context = ()) -> bool:
     return bool(_set(names, inside).is_subset(_set(names, outside)))
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
+@_question(careful=True)
 def depends(first: Access, second: Access, carried_by: str | None = None, context: Context = ()) -> bool:
     """Whether a point of `first` and a *later* point of `second` may touch the same element of one buffer.
 
@@ -242,7 +272,7 @@ def depends(first: Access, second: Access, carried_by: str | None = None, contex
     return not _set(names, constraints + _context(names, context)).is_empty()
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
+@_question(careful=True)
 def nearer_than(
     first: Access, second: Access, weights: tuple[int, ...], least: int, context: Context = ()
 ) -> bool:
@@ -269,7 +299,7 @@ def nearer_than(
     return not _set(names, constraints).is_empty()
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
+@_question(careful=True)
 def opposed(first: Access, second: Access, outer: Dim, inner: Dim, context: Context = ()) -> bool:
     """Whether `first` and `second` may touch the same element with the loop `outer` at an earlier and the loop `inner`
     at a later iteration for `first` than for `second`; both are dimensions of both (not affine: True unless the rest
@@ -285,7 +315,34 @@ def opposed(first: Access, second: Access, outer: Dim, inner: Dim, context: Cont
     return not _set(names, constraints + _context(names, context)).is_empty()
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
+@_question(careful=False)
+def surely_meet(first: Access, second: Access, loop: str, enough: int) -> bool:
+    """Whether points of `first` and `second` at different iterations of `loop` touch the same element for certain, if
+    every dimension of unknown extent has at least `enough` points (not affine: False)."""
+    if _too_large(first.domain, second.domain):
+        return False
+    names = _Names()
+    one, other = _side(names, first.domain), _side(names, second.domain)
+    constraints = _same_element(one, first, other, second)
+    parts = [(one.integer(a), other.integer(b)) for a, b in zip(first.index, second.index)]
+    if not (one.exact and other.exact) or any(a is None or b is None for a, b in parts):
+        return False
+    meet = _set(names, [*constraints, f"{one.bound[loop]} != {other.bound[loop]}"])
+    outside = _Side(names, {})
+    long: list[str] = []
+    for dim in (*first.domain, *second.domain):
+        assert isinstance(dim, Dim)  # the domains are exact
+        extent = index.affine(dim.hi), index.affine(dim.lo)
+        if None in extent or (free_vars(dim.hi) | free_vars(dim.lo)) & {*one.bound, *other.bound}:
+            continue
+        gap = extent[0] - extent[1]  # type: ignore[operator]
+        if not gap.is_constant:
+            sign = 1 if dim.step > 0 else -1
+            long.append(f"{sign} * ({outside.integer(dim.hi)} - {outside.integer(dim.lo)}) >= {enough * abs(dim.step)}")
+    return bool(_set(names, long).params().is_subset(meet.params()))
+
+
+@_question(careful=True)
 def overlaps(first: Access, second: Access, context: Context = ()) -> bool:
     """Whether any points of the two may touch the same element (not affine: True unless the rest decides)."""
     if _too_large(first.domain, second.domain):
@@ -296,7 +353,7 @@ def overlaps(first: Access, second: Access, context: Context = ()) -> bool:
     return not _set(names, constraints).is_empty()
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
+@_question(careful=False)
 def injective(access: Access, context: Context = ()) -> bool:
     """Whether certainly no two points touch the same element (not affine: False unless the rest decides)."""
     if _too_large(access.domain, access.domain):
@@ -332,7 +389,7 @@ def _same_element(one: _Side, first: Access, other: _Side, second: Access) -> li
 # --- answers that are expressions -------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
+@_question(careful=None)
 def precondition(domain: Domain, condition: Expr, context: Context = ()) -> Expr | None:
     """A condition on parameters alone under which `condition` holds at every point of `domain`; None if there is none.
 
@@ -356,7 +413,7 @@ def precondition(domain: Domain, condition: Expr, context: Context = ()) -> Expr
     return _boolean(names, bad.complement().gist(assumed).coalesce())
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
+@_question(careful=None)
 def lexmin(domain: Domain, context: Context = ()) -> tuple[Expr, ...] | None:
     """The first point of a domain in the order of its dimensions (each counted upwards), by parameters.
 
@@ -365,7 +422,7 @@ def lexmin(domain: Domain, context: Context = ()) -> tuple[Expr, ...] | None:
     return _extreme_point(domain, context, lambda points: points.lexmin_pw_multi_aff())
 
 
-@lru_cache(maxsize=_CACHE_SIZE)
+@_question(careful=None)
 def lexmax(domain: Domain, context: Context = ()) -> tuple[Expr, ...] | None:
     """The last point of a domain; see `lexmin`."""
     return _extreme_point(domain, context, lambda points: points.lexmax_pw_multi_aff())

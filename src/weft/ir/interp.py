@@ -123,8 +123,12 @@ def run(
     _enter(state, arguments)
     try:
         signal = _block(state, program.body)
-    finally:
+    except GuardFailed:
+        raise  # the call is repeated: a list keeps its contents
+    except BaseException:
         _copy_out(state, arguments)
+        raise
+    _copy_out(state, arguments)
     assert isinstance(signal, Return), f"{program.name}: control left the body without a Return"
     return _result(state, program.results[signal.result])
 

@@ -69,6 +69,11 @@ class Buffer:
         return len(self.shape)
 
 
+def is_list(buffer: Buffer) -> bool:
+    """Whether a parameter is a (nested) list: its elements are Python's own numbers."""
+    return buffer.role is Role.PARAM and buffer.rank > 0 and buffer.type.weak
+
+
 @dataclass(frozen=True)
 class SizeOf:
     """The symbol's value is the extent of a parameter buffer along an axis."""

@@ -44,6 +44,7 @@ from weft.ir.program import (
     SizeOf,
     Stmt,
     While,
+    is_list,
 )
 from weft.ir.routines import ROUTINES, types_of
 from weft.ir.text import show_domain, show_expr, show_node
@@ -394,7 +395,8 @@ class _Verifier:
         self.require(self.rules.domains or not check.domain, f"a domain is left: {show_domain(check.domain)}")
         if check.exception == HAND_BACK:
             written = {name for node in self.program.body for name in buffers_written(node)}
-            visible = [b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank and b.name in written]
+            params = [b for b in self.program.buffers if b.role is Role.PARAM and b.rank and not is_list(b)]
+            visible = [b.name for b in params if b.name in written]
             self.require(not visible, f"a call that writes {', '.join(visible)} cannot be repeated")
         else:
             self.require(exception_type(check.exception) is not None, f"{check.exception} is no exception known here")

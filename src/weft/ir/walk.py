@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Limit, Op, Read, Reduce, Var, dim_vars
 from weft.ir.ops import UNSTEADY
@@ -33,6 +34,7 @@ from weft.ir.program import (
 from weft.ir.routines import ROUTINES
 
 ExprMap = Callable[[Expr], Expr]
+_T = TypeVar("_T")
 
 
 def _same(new: Iterable[object], old: Iterable[object]) -> bool:
@@ -121,15 +123,32 @@ def is_repeatable(expr: Expr) -> bool:
     return all(steady(part) for part in subexpressions(expr))
 
 
+def kept(owner: Expr | Node, name: str, compute: Callable[[Any], _T]) -> _T:
+    """What is computed once of an immutable expression or node and asked again by every pass: it stays with the object.
+
+    Equality, hashes and text know only fields, and `replace` makes an object without any of this.
+    """
+    known: _T | None = owner.__dict__.get(name)
+    if known is None:
+        known = owner.__dict__[name] = compute(owner)
+    return known
+
+
+def expr_size(expr: Expr) -> int:
+    """How many parts an expression has, itself included."""
+    return kept(expr, "_size", lambda e: 1 + sum(expr_size(child) for child in children(e)))
+
+
 def expr_buffers(expr: Expr) -> set[str]:
     """Names of all buffers an expression reads, those of compressed dimensions included."""
-    found: set[str] = set()
-    for node in subexpressions(expr):
-        if isinstance(node, Read):
-            found.add(node.buffer)
-        elif isinstance(node, Reduce):
-            found |= domain_buffers(node.dims)
-    return found
+    return set(kept(expr, "_buffers", _expr_buffers))
+
+
+def _expr_buffers(expr: Expr) -> frozenset[str]:
+    own: set[str] = {expr.buffer} if isinstance(expr, Read) else set()
+    if isinstance(expr, Reduce):
+        own = domain_buffers(expr.dims)
+    return frozenset(own.union(*(kept(child, "_buffers", _expr_buffers) for child in children(expr))))
 
 
 def domain_buffers(domain: Domain) -> set[str]:
@@ -145,19 +164,20 @@ def domain_buffers(domain: Domain) -> set[str]:
 
 def free_vars(expr: Expr) -> set[str]:
     """Names of index variables and symbols that `expr` uses and does not bind itself."""
+    return set(kept(expr, "_free", _free_vars))
+
+
+def _free_vars(expr: Expr) -> frozenset[str]:
     if isinstance(expr, Var):
-        return {expr.name}
+        return frozenset((expr.name,))
     if isinstance(expr, Reduce):
         inner = free_vars(expr.value)
         for dim in reversed(expr.dims):
             inner -= set(dim_vars((dim,)))
             for bound in dim_children(dim):
                 inner |= free_vars(bound)
-        return inner
-    found: set[str] = set()
-    for child in children(expr):
-        found |= free_vars(child)
-    return found
+        return frozenset(inner)
+    return frozenset[str]().union(*(kept(child, "_free", _free_vars) for child in children(expr)))
 
 
 def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
@@ -366,6 +386,10 @@ def node_domain(node: Node) -> Domain:
 
 def buffers_read(node: Node) -> set[str]:
     """Buffers that executing a node (nested blocks included) may read; a reduction reads its target."""
+    return set(kept(node, "_reads", _buffers_read))
+
+
+def _buffers_read(node: Node) -> frozenset[str]:
     found: set[str] = set()
     for inner in walk((node,)):
         found |= domain_buffers(node_domain(inner))
@@ -379,11 +403,15 @@ def buffers_read(node: Node) -> set[str]:
             found |= {operand.buffer for operand in inner.inputs}
         elif isinstance(inner, Invoke):
             found |= {operand.buffer for operand in inner.operands}
-    return found
+    return frozenset(found)
 
 
 def buffers_written(node: Node) -> set[str]:
     """Buffers that executing a node (nested blocks included) may change."""
+    return set(kept(node, "_writes", _buffers_written))
+
+
+def _buffers_written(node: Node) -> frozenset[str]:
     found: set[str] = set()
     for inner in walk((node,)):
         if isinstance(inner, Stmt):
@@ -398,7 +426,7 @@ def buffers_written(node: Node) -> set[str]:
             found |= overwritten(inner)
         elif isinstance(inner, Invoke):
             found |= {*inner.results, *inner.writes}
-    return found
+    return frozenset(found)
 
 
 def leaves(out: Out) -> Iterator[OutLeaf]:

@@ -1,7 +1,7 @@
 """Domains from inequalities.  In: dimensions and affine forms that are not negative at their points; out: the same
 points, dimension by dimension in the order given, each with bounds as narrow as the inner ones allow.
 
-    i and j with  j >= 0,  i - j - 1 >= 0,  n - i - 1 >= 0,  in the order j, i   -->   j: 0 <= j < n - 1, i: j + 1 <= i < n
+    j >= 0,  i - j - 1 >= 0,  n - i - 1 >= 0,  in the order j, i   -->   j: 0 <= j < n - 1, i: j + 1 <= i < n
 """
 
 from __future__ import annotations

@@ -7,28 +7,40 @@ A condition that follows from the domains around it, or from the ranges of its n
 dimensions and symbols, and is reached on every way through the function, is replaced by its worst case over the
 dimensions, a guard at entry: if that fails, plain Python runs, so a guard may be stronger than the check (on an empty
 loop, say), but must be able to hold.
-Everything else stays where it is.
+Everything else stays where it is, or moves down within its block (`late.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from itertools import islice
 
 from weft.analysis import floats, ranges
+from weft.analysis.carried import Carried, wrapped
 from weft.analysis.facts import Facts, conjuncts, entry_facts, extreme
 from weft.errors import Span
-from weft.ir.expr import AnyDim, Const, Expr, Op, Read, dim_vars
+from weft.ir.expr import AnyDim, Const, Expr, Op, Read, dim_vars, integer
 from weft.ir.index import Affine
 from weft.ir.ops import COMPARISONS
 from weft.ir.program import Block, Check, If, Loop, Node, Program, Role, Stmt, While
 from weft.ir.types import PYBOOL
-from weft.ir.walk import buffers_written, expr_buffers, free_vars, has_exit, rewrite, subexpressions, walk
+from weft.ir.walk import (
+    buffers_written,
+    expr_buffers,
+    expr_size,
+    free_vars,
+    has_exit,
+    map_node_exprs,
+    rewrite,
+    subexpressions,
+    walk,
+)
 from weft.passes import PassContext
+from weft.passes.late import late
 
 _NAME = "checks"
 _LARGE = 100  # parts of an expression that is not looked through any more
+_REMEMBERED = 100  # scalars whose computation is remembered, the latest ones: long functions stay cheap
 
 
 def run(program: Program, context: PassContext) -> Program:
@@ -36,14 +48,15 @@ def run(program: Program, context: PassContext) -> Program:
     written = {name for node in program.body for name in buffers_written(node)}
     fixed = frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank == 0 and b.name not in written)
     guards, settled = list(program.guards), _settled(program, fixed)
-    mover = _Mover(program, fixed, guards, settled, _known_floats(program), _known_integers(program))
+    mover = _Mover(program, fixed, guards, settled, _known_floats(program), _known_integers(program), Carried(program))
     body = mover.block(program.body, _Place(entry_facts(program), (), always=True))
     kept = _without_implied(program, mover.guards)
     if mover.proven or mover.moved:
         context.done(_NAME, f"{mover.proven} conditions proven, {mover.moved} moved to the entry", program.span)
     for span in mover.kept:
         context.missed(_NAME, "this test stays where it is: it depends on data, or on a branch taken", span)
-    return replace(program, guards=kept, body=body)
+    program = replace(program, guards=kept, body=body)
+    return replace(program, body=late(program))
 
 
 @dataclass(frozen=True)
@@ -67,8 +80,10 @@ class _Place:
         values = {n: v for n, v in self.values.items() if n not in written and not expr_buffers(v) & written}
         if isinstance(node, Stmt) and not (node.domain or node.index or node.reduce):
             value = self.resolved(node.value)
-            if node.buffer not in expr_buffers(value) and len(list(islice(subexpressions(value), _LARGE))) < _LARGE:
+            if node.buffer not in expr_buffers(value) and expr_size(value) < _LARGE:
                 values[node.buffer] = value
+                while len(values) > _REMEMBERED:
+                    del values[next(iter(values))]
         return replace(self, values=values)
 
     def resolved(self, expr: Expr) -> Expr:
@@ -125,6 +140,7 @@ class _Mover:
     settled: dict[str, Expr]  # scalars known at entry, by what they are computed from there
     floats: floats.Known
     integers: ranges.Environment
+    carried: Carried
     extra: list[Affine] = field(default_factory=list)
     proven: int = 0
     moved: int = 0
@@ -149,6 +165,8 @@ class _Mover:
     def node(self, node: Node, place: _Place) -> Node | None:
         if isinstance(node, Check):
             return self.check(node, place)
+        if isinstance(node, Stmt):
+            return map_node_exprs(node, lambda e: rewrite(e, lambda part: self.unwrapped(part, place)))
         if isinstance(node, Loop):
             body = self.block(node.body, place.inside((node.dim,)).forgetting())
             return node if body is node.body else replace(node, body=body)
@@ -161,6 +179,26 @@ class _Mover:
             unchanged = prelude is node.prelude and body is node.body
             return node if unchanged else replace(node, prelude=prelude, body=body)
         return node
+
+    def unwrapped(self, expr: Expr, place: _Place) -> Expr:
+        """select(k < 0, k + n, k)  -->  k,  for a variable that is always within 0 .. n"""
+        found = wrapped(place.resolved(expr)) if isinstance(expr, Op) and expr.op == "select" else None
+        if found is None or not self.carried.within(*found, place.facts):
+            return expr
+        assert isinstance(expr, Op)
+        return expr.args[2]
+
+    def in_range(self, part: Expr, place: _Place) -> bool:
+        """k >= 0 or k < n for a variable that is always within 0 .. n"""
+        part = place.resolved(part)
+        if not isinstance(part, Op) or part.op not in ("ge", "lt"):
+            return False
+        index, bound = part.args
+        found = wrapped(index)
+        name, size = found if found is not None else (index.buffer if isinstance(index, Read) else "", bound)
+        if part.op == "lt":
+            return size == bound and self.carried.within(name, size, place.facts)
+        return found is not None and bound == integer(0) and self.carried.within(name, size, place.facts)
 
     def at_entry(self, condition: Expr) -> Expr:
         def visit(expr: Expr) -> Expr:
@@ -175,7 +213,7 @@ class _Mover:
         for part in conjuncts(check.condition):
             facts = inner.facts.with_forms(self.extra)
             known = facts.decide(part) is True or ranges.holds(part, self.integers)
-            if known or self.floats.holds(place.resolved(part)):
+            if known or self.floats.holds(place.resolved(part)) or self.in_range(part, inner):
                 self.proven += 1
                 continue
             entry = worst_case(self.at_entry(part), inner.dims, facts, self.fixed) if place.always else None
@@ -237,12 +275,14 @@ def _leaves(block: Block) -> bool:
 def _without_implied(program: Program, guards: list[Check]) -> tuple[Check, ...]:
     """Guards without those that the others imply: all of them only decide whether plain Python runs."""
     kept = list(guards)
-    for guard in reversed(guards):
-        if guard.domain:
-            continue
-        others = tuple(other for other in kept if other is not guard)
-        if entry_facts(replace(program, guards=others)).decide(guard.condition) is True:
-            kept = list(others)
+    bare = entry_facts(replace(program, guards=()))
+    plain = [guard for guard in guards if not guard.domain]
+    told = {id(guard): Facts(atoms=bare.atoms).with_condition(guard.condition).forms for guard in plain}
+    for guard in reversed(plain):
+        others = [other for other in kept if other is not guard]
+        known = bare.with_forms(form for other in others for form in told.get(id(other), ()))
+        if known.decide(guard.condition) is True:
+            kept = others
     return tuple(kept)
 
 

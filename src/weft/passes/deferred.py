@@ -21,11 +21,11 @@ from weft.analysis.effects import Access, domain_reads, reads_of
 from weft.ir.domain import is_empty
 from weft.ir.expr import Dim, Domain, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.index import add as plus
-from weft.ir.index import affine
+from weft.ir.index import affine, difference
 from weft.ir.index import sub as minus
 from weft.ir.program import Loop, Stmt
 from weft.ir.types import INT, PYBOOL
-from weft.ir.walk import dim_children, expr_buffers, free_vars, map_domain, reads, subexpressions, substitute
+from weft.ir.walk import dim_children, expr_buffers, free_vars, reads, subexpressions, substitute
 from weft.passes.rewrite_dims import renamed_domain
 
 # Iterations of a block: enough terms for the library to be fast, few enough that the rest of the block stays small.
@@ -97,6 +97,7 @@ def _update(stmt: Stmt, own: Dim) -> _Update | None:
         return None
     near: list[Stmt] = []
     far = list(dims)
+    beyond: list[Dim] = []
     for position, dim in enumerate(dims):
         lo, hi = affine(dim.lo), affine(dim.hi)
         if lo is None or hi is None or any(expr_buffers(bound) for bound in dim_children(dim)):
@@ -105,13 +106,24 @@ def _update(stmt: Stmt, own: Dim) -> _Update | None:
             return None
         if lo.coefficient(k) == 1:
             inside = replace(dim, hi=Op("minimum", (dim.hi, own.hi), INT))
-            near.append(replace(stmt, domain=(*far[:position], inside, *dims[position + 1 :])))
+            near.append(replace(stmt, domain=(*beyond, inside, *dims[position + 1 :])))
             far[position] = replace(dim, lo=own.hi)
+        beyond.append(far[position] if lo.coefficient(k) == 0 or _within(dim.lo, k) else _later(dim, own.hi))
     # Every iteration of the block has to have all of the far points.
     missing = [Op("lt", (Var(dim.var), dim.lo), PYBOOL) for dim in dims]
     if not near or not all(is_empty((own, *far), (test,)) for test in missing):
         return None
     return _Update(stmt, tuple(near), tuple(far), term)
+
+
+def _within(bound: Expr, k: str) -> bool:
+    """Whether a bound that moves with k stays within the end of the block: at most k + 1."""
+    gap = difference(bound, plus(Var(k), integer(1)))
+    return gap is not None and gap <= 0
+
+
+def _later(dim: Dim, start: Expr) -> Dim:
+    return replace(dim, lo=Op("maximum", (dim.lo, start), INT))
 
 
 def _added(stmt: Stmt) -> Expr | None:
@@ -152,13 +164,18 @@ def _why_not_later(
     seen = [*operands, *(access for _, node in nodes for access in _accesses(node, own))]
     for made in others:  # they wait too, and then find their operands
         seen += [Access(made.stmt.buffer, made.stmt.index, made.far), *reads_of(made.term, (own, *made.far))]
+    itself = Access(stmt.buffer, stmt.index, (own, *stmt.domain))
+    for access in reads_of(update.term, (own, *stmt.domain)):
+        # Its points read the state before it, and will be several statements.
+        if access.buffer == stmt.buffer and _meet(access, itself, own.var, "eq"):
+            return f"an iteration reads what it updates of `{stmt.buffer}`"
     for access in seen:
         if access.buffer == stmt.buffer and _meet(target, access):
             return f"the block looks at what is to be updated of `{stmt.buffer}`"
     for operand in operands:
         for position, node in nodes:
             write = Access(node.buffer, node.index, (own, *node.domain))
-            if write.buffer == operand.buffer and _meet(operand, write, own.var, strictly=position < place):
+            if write.buffer == operand.buffer and _meet(operand, write, own.var, "lt" if position < place else "le"):
                 return f"the block changes an operand in `{operand.buffer}` later on"
     return None
 
@@ -171,12 +188,12 @@ def _accesses(node: Stmt, own: Dim) -> Iterator[Access]:
         yield from reads_of(part, around)
 
 
-def _meet(first: Access, second: Access, order: str = "", strictly: bool = False) -> bool:
-    """Whether two accesses of a block may touch one element; with `order`, in that or a later iteration of it."""
+def _meet(first: Access, second: Access, order: str = "", relation: str = "le") -> bool:
+    """Whether two accesses of a block may touch one element; with `order`, in iterations of it so related."""
     dims, conditions = _both(first, second)
     if order:
         here, there = Var(order), Var(order + "'")
-        conditions.append(Op("lt" if strictly else "le", (here, there), PYBOOL))
+        conditions.append(Op(relation, (here, there), PYBOOL))
     return not is_empty(dims, tuple(conditions))
 
 

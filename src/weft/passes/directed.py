@@ -30,12 +30,14 @@ from weft.directives import (
 from weft.errors import Span, TransformError
 from weft.ir import index as ix
 from weft.ir.expr import Dim, Expr, Op, Var, integer
+from weft.ir.index import affine
 from weft.ir.program import Accumulator, Alloc, Block, Loop, LoopKind, Node, Program, Role
 from weft.ir.types import INT
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
     expr_buffers,
+    free_vars,
     map_node_exprs,
     map_sub_blocks,
     sub_blocks,
@@ -207,15 +209,16 @@ class _Directed:
         sizes = dict(zip(directive.loops, directive.sizes))
         outer: list[tuple[Dim, Loop]] = []
         inner: list[Loop] = []
+        reach: dict[str, tuple[Expr, Expr]] = {}
         for each in nest.loops:
             size = next((sizes[place] for place in directive.loops if is_meant(each, place)), None)
             kind = LoopKind.SEQUENTIAL if each.kind is LoopKind.PARALLEL else each.kind
-            if size is None:
-                inner.append(replace(each, kind=kind, work=None))
-                continue
-            blocks, within = strips(cost.dense(each.dim), integer(size), self.workspace)
-            outer.append((blocks, each))
-            inner.append(replace(each, dim=within, kind=kind, work=None))
+            cut = self.cut(cost.dense(each.dim), size, reach)
+            if cut is None:
+                reason = f"the bounds of the loop over {each.dim.var} depend on the loops around it in no simple way"
+                return Refusal(_place_of(loop), reason, "tile the loops around it alone")
+            inner.append(replace(each, dim=cut.within, kind=kind, work=None))
+            outer += [] if cut.blocks is None else [(cut.blocks, each)]
         first = nest.loops[0]
         nodes = body
         for each in reversed(inner):
@@ -226,6 +229,28 @@ class _Directed:
             nodes = (Loop(blocks, nodes, outermost, work=work, span=each.span),)
         return (*nest.before, *nodes, *nest.after)
 
+    def cut(self, dim: Dim, size: int | None, reach: dict[str, tuple[Expr, Expr]]) -> _Cut | None:
+        """A dimension of a nest in blocks (`size` None: whole); None if its bounds cannot be followed.
+
+        `reach` tells for the dimensions around it which values they take within a tile, and learns it of this one.  Of
+        a triangle the blocks cover what any iteration of the tile needs; each iteration then keeps to its own bounds.
+        """
+        lo, hi = _extreme(dim.lo, reach, largest=False), _extreme(dim.hi, reach, largest=True)
+        if lo is None or hi is None or (dim.step != 1 and (lo, hi) != (dim.lo, dim.hi)):
+            return None
+        whole = replace(dim, lo=lo, hi=hi)
+        if size is None:
+            reach[dim.var] = (lo, ix.sub(hi, integer(1))) if dim.step > 0 else (ix.add(hi, integer(1)), lo)
+            return _Cut(None, dim)
+        blocks, within = strips(whole, integer(size), self.workspace)
+        last = ix.sub(within.hi, integer(1)) if dim.step > 0 else ix.add(within.hi, integer(1))
+        reach[dim.var] = (within.lo, last) if dim.step > 0 else (last, within.lo)
+        if lo != dim.lo:
+            within = replace(within, lo=Op("maximum", (dim.lo, within.lo), INT))
+        if hi != dim.hi:
+            within = replace(within, hi=Op("minimum", (dim.hi, within.hi), INT))
+        return _Cut(blocks, within)
+
     def interchange(self, loop: Loop, facts: Facts, directive: Interchange) -> Block | Refusal | None:
         if not any(is_meant(loop, place) for place in directive.loops):
             return None
@@ -234,7 +259,7 @@ class _Directed:
             return nest
         dims = tuple(cost.dense(each.dim) for each in nest.loops)
         body = nest.loops[-1].body
-        found = bands.blocks_permutation(dims, body, self.scalars)
+        found = bands.depends_on_loops(dims) or bands.blocks_permutation(dims, body, self.scalars)
         if found is not None:
             return self.refusal(loop, found, "keep the order of these loops")
         order = (dims[-1], *dims[1:-1], dims[0])
@@ -393,6 +418,27 @@ class _Nest:
     before: Block
     loops: tuple[Loop, ...]
     after: Block
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """A dimension as blocks (None: it is not cut) and as what is left of it within a tile."""
+
+    blocks: Dim | None
+    within: Dim
+
+
+def _extreme(bound: Expr, reach: dict[str, tuple[Expr, Expr]], largest: bool) -> Expr | None:
+    """The least or largest value of a bound where these variables are within reach; None if it is not affine."""
+    if not free_vars(bound) & reach.keys():
+        return bound
+    form = affine(bound)
+    if form is None:
+        return None
+    ends: dict[str, Expr] = {}
+    for name in form.names & reach.keys():
+        ends[name] = reach[name][(form.coefficient(name) > 0) is largest]
+    return substitute(bound, ends)
 
 
 # --- places ----------------------------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-"""Sums as soon as their terms are known.  In: a nest of loops whose statements sum over what earlier ones have computed;
-out: one loop over the terms, in which everything that a new term belongs to is updated at once.
+"""Sums as soon as their terms are known.  In: a nest of loops whose statements sum over what earlier ones have
+computed; out: one loop over the terms, in which everything that a new term belongs to is updated at once.
 
     for i in 0 .. n:
       for j in 0 .. i:   a[i, j] = (a[i, j] - (sum[k: 0 <= k < j] a[i, k] * a[j, k])) / a[j, j]
@@ -84,9 +84,10 @@ def eager(loop: Loop, new_var: Callable[[str], str]) -> Loop | str:
     time = Dim(new_var(sums[0].term.var), first, last)
     finishes = [made for one in order for made in (_finishing(one, time, new_var),) if made is not None]
     updates = [_updating(one, time, new_var) for one in sums]
-    if any(made is None for made in updates) or any(isinstance(made, str) for made in finishes):
+    made_of = [made for made in (*finishes, *updates) if isinstance(made, Stmt)]
+    if len(made_of) != len(finishes) + len(updates):
         return "a bound is of another form"
-    body = (*(made for made in finishes if isinstance(made, Stmt)), *_merged([made for made in updates if made is not None], time))
+    body = (*made_of[: len(finishes)], *_merged(made_of[len(finishes) :], time))
     return Loop(time, body, span=loop.span)
 
 
@@ -238,7 +239,6 @@ def _written_before(sums: list[_Sum], reading: int, writing: int, access: Access
         Op("eq", (left, substitute(right, names)), PYBOOL) for left, right in zip(access.index, writer.stmt.index)
     ]
     equal: list[Expr] = []
-    common = 0
     for mine, theirs in zip(reader.path, writer.path):
         if mine.var != theirs.var:
             break
@@ -247,7 +247,6 @@ def _written_before(sums: list[_Sum], reading: int, writing: int, access: Access
         if not is_empty((*access.dims, *copied), (*same, *equal, later)):
             return False
         equal.append(Op("eq", (Var(mine.var), there), PYBOOL))
-        common += 1
     # In the same iteration of all common loops the text decides; a statement's own points are simultaneous.
     return reading > writing or is_empty((*access.dims, *copied), (*same, *equal))
 

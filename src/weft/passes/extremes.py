@@ -21,7 +21,7 @@ from weft.ir.index import sub as minus
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import Stmt
 from weft.ir.types import BOOL, INT, PYBOOL
-from weft.ir.walk import buffers_read, buffers_written, expr_buffers, is_repeatable
+from weft.ir.walk import buffers_read, buffers_written, expr_buffers, free_vars, is_repeatable, substitute
 from weft.passes.definitions import Definitions
 from weft.passes.predicate import Item, NewBuffer
 
@@ -42,6 +42,12 @@ class Extreme:
     value: Expr
     guards: tuple[Expr, ...]
     kept: tuple[Stmt, ...]
+    compared: Expr | None = None  # what is compared with, if only the place of the best is kept: its value there
+
+    @property
+    def old(self) -> Expr:
+        """The best value before the loop."""
+        return Read(self.best.buffer, (), self.value.type) if self.compared is None else self.compared
 
     def resolved(self, visit: Callable[[Expr], Expr]) -> Extreme:
         """The same with expressions rewritten; the items stay those of the body."""
@@ -88,7 +94,7 @@ class Extreme:
         at = new_buffer("at", INT, ()).name
         there = Read(at, (), INT)
         key = self._key(_PLAIN[kind], Var(dim.var), final)
-        better = Op(self.op, (final(self.value, there), Read(self.best.buffer, (), self.value.type)), BOOL)
+        better = Op(self.op, (final(self.value, there), self.old), BOOL)
         place = plus(dim.lo, Cast(Reduce(kind, (dim,), key, span), INT))
         some = Op("lt", (dim.lo, dim.hi), PYBOOL)
         found = Op("select", (some, self._guarded(better, there, final), _FALSE), BOOL)
@@ -104,7 +110,7 @@ class Extreme:
         equal = self._guarded(Op("eq", (final(self.value, here), best), BOOL), here, final)
         place = Reduce("maximum", (dim,), Op("select", (equal, here, before), INT), span)
         some = Op("and", (Op("lt", (dim.lo, dim.hi), PYBOOL), Op("ge", (Read(at, (), INT), dim.lo), PYBOOL)), PYBOOL)
-        better = Op(self.op, (best, Read(self.best.buffer, (), self.value.type)), BOOL)
+        better = Op(self.op, (best, self.old), BOOL)
         return [
             Stmt((), top, (), Reduce(op, (dim,), self._key(op, here, final), span), span=span),
             Stmt((), at, (), Op("maximum", (place, before), INT), span=span),
@@ -127,10 +133,10 @@ def _taking(stmt: Stmt, value: Expr) -> Expr:
     return replace(stmt.value, args=(test, value, old))
 
 
-def _extreme(items: list[Item]) -> Extreme | None:
+def _extreme(items: list[Item], variable: str) -> Extreme | None:
     """The items that keep an extreme and what belongs to it; None if there are none, or others look at them."""
     for item in items:
-        found = _of_best(item, items)
+        found = _of_best(item, items) or _of_place(item, items, variable)
         if found is not None:
             return found
     return None
@@ -165,6 +171,34 @@ def _of_best(item: Item, items: list[Item]) -> Extreme | None:
     if op in _LAST and not is_repeatable(found.value):
         return None  # the last of equal values is found by comparing each with the best
     return None if found.reads & own else found
+
+
+def _of_place(item: Item, items: list[Item], variable: str) -> Extreme | None:
+    """k = select(e(i) < e(k), i, k): only where the best is is kept."""
+    place = item.node
+    if not isinstance(place, Stmt) or item.within or not _takes(place, _condition(place)):
+        return None
+    if taken(place) != Var(variable) or any(place.buffer in buffers_read(o.node) for o in items if o is not item):
+        return None
+    if any(o is not item and place.buffer in buffers_written(o.node) for o in items):
+        return None
+    old = Read(place.buffer, (), INT)
+    parts = _parts(_condition(place))
+    for part in parts:
+        if not isinstance(part, Op) or part.op not in _MIRRORED or part.args[0].type.dtype.is_complex:
+            continue
+        for op, value, best in ((part.op, *part.args), (_MIRRORED[part.op], *reversed(part.args))):
+            here = free_vars(value)
+            if variable in here and substitute(value, {variable: old}) == best and is_repeatable(value):
+                guards = tuple(other for other in parts if other is not part)
+                if place.buffer in {name for guard in guards for name in expr_buffers(guard)}:
+                    return None
+                return Extreme((item,), None, op, place, value, guards, (), best)
+    return None
+
+
+def _condition(stmt: Stmt) -> Expr:
+    return stmt.value.args[0] if isinstance(stmt.value, Op) and stmt.value.op == "select" else _FALSE
 
 
 def _target(item: Item) -> str:
@@ -208,19 +242,20 @@ def _compares(part: Expr, best: Stmt) -> str | None:
     return _MIRRORED[part.op] if part.args == (old, new) else None
 
 
-def kept_extremes(work: list[Item], private: set[str]) -> list[Extreme]:
-    """The extremes that a body keeps by comparison, if nothing else in it, or behind it, has to do with them."""
+def kept_extremes(work: list[Item], private: set[str], variable: str) -> list[Extreme]:
+    """The extremes that a loop over `variable` keeps by comparison, if nothing else in its body, or behind it, has to
+    do with them."""
     found: list[Extreme] = []
     rest = work
-    while (kept := _kept(rest, private)) is not None:
+    while (kept := _kept(rest, private, variable)) is not None:
         found.append(kept)
         rest = without(rest, kept)
     own = {name for one in found for item in one.items for name in buffers_written(item.node)}
     return [] if any(one.reads & own for one in found) else found
 
 
-def _kept(work: list[Item], private: set[str]) -> Extreme | None:
-    kept = _extreme(work)
+def _kept(work: list[Item], private: set[str], variable: str) -> Extreme | None:
+    kept = _extreme(work, variable)
     if kept is None or (kept.test is not None and kept.test not in private):
         return None
     known = Definitions(work)

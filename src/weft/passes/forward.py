@@ -40,6 +40,7 @@ from weft.ir.walk import (
     dim_children,
     domain_buffers,
     expr_buffers,
+    expr_size,
     has_exit,
     is_repeatable,
     map_node_exprs,
@@ -57,6 +58,8 @@ from weft.passes.algebra import as_type
 _NAME = "forward"
 _CHEAP_OPERATIONS = 2
 _CHEAP_READS = 2
+_LARGE = 400  # parts of a value that moves no further: the statements left behind share loops anyway
+_REACH = 400  # nodes behind a producer that are looked at: a long function takes time in proportion to its length
 _CHEAP_INDEX = (16, 6)  # operations and reads of an index computation: repeated, it is found again by the C compiler
 
 
@@ -141,10 +144,12 @@ def _is_index(stmt: Stmt) -> bool:
 
 
 def _outside_indices(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    if not isinstance(expr, Read):
-        for child in children(expr):
-            yield from _outside_indices(child)
+    stack = [expr]
+    while stack:
+        part = stack.pop()
+        yield part
+        if not isinstance(part, Read):
+            stack.extend(reversed(children(part)))
 
 
 def sites_in(node: Node, buffer: str, dims: tuple[AnyDim, ...] = (), repeated: bool = False) -> Iterator[_Site]:
@@ -345,7 +350,8 @@ class Forwarder:
         position = 0
         while position < len(nodes):
             producer = producer_of(nodes[position])
-            if producer is None or not self._try(producer, nodes, position, live_out, facts):
+            movable = producer is not None and expr_size(producer.stmt.value) <= _LARGE
+            if producer is None or not movable or not self._try(producer, nodes, position, live_out, facts):
                 position += 1
         same = len(nodes) == len(block) and all(a is b for a, b in zip(nodes, block))
         return block if same else tuple(nodes)
@@ -365,6 +371,9 @@ class Forwarder:
         finished = False
         legal = True
         for place in range(position + 1, len(nodes)):
+            if place - position > _REACH:
+                legal = False
+                break
             node = nodes[place]
             killing = overwrites(node, producer)
             reads, writes = buffers_read(node), buffers_written(node)

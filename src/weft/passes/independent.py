@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Literal
 
-from weft.analysis.scopes import written_params
+from weft.analysis.scopes import lasting_writes
 from weft.ir.expr import Dim, Expr, Reduce, dim_vars
 from weft.ir.index import affine
 from weft.ir.program import (
@@ -67,7 +67,7 @@ def why_not_independent(
     if not isinstance(loop.dim, Dim) or has_exit(loop.body):
         return "the loop may be left early"
     own: set[str] = set()
-    repeatable = not written_params(program)
+    repeatable = not lasting_writes(program)
     for node in walk(loop.body):
         threaded = isinstance(node, Library) and ROUTINES[node.routine].threads
         if threaded or isinstance(node, (Rebind, Call, Invoke)) or (isinstance(node, Check) and not repeatable):

@@ -39,7 +39,7 @@ BLOCK = 4096
 # A reduction is cut into at most so many blocks: their results then fit a small array on the stack.
 MAX_BLOCKS = 64
 # Adjacent columns that one thread accumulates over all rows.
-COLUMNS = 512
+COLUMNS = 1024
 # Partial arrays pay if clearing and adding them costs less than this part of the work.
 PARTIAL_SHARE = 4.0
 # So many sequential loops around a single loop make it too short to share.

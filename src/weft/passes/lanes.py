@@ -134,7 +134,7 @@ def _held(groups: list[Group], program: Program) -> set[str]:
     for name in sorted(inside):
         buffer = program.table[name]
         local = buffer.role is Role.LOCAL and buffer.rank == 2 and name in allocs
-        if not local or total[name] > inside[name] + _allocs(program.body, name):
+        if not local or total[name] > inside[name]:
             continue
         if any(True for extent in buffer.shape for _ in reads(extent)):
             continue
@@ -142,10 +142,6 @@ def _held(groups: list[Group], program: Program) -> set[str]:
         if all(_writes_first(group, name) for group in users):
             held.add(name)
     return held
-
-
-def _allocs(block: Block, name: str) -> int:
-    return sum(isinstance(node, Alloc) and node.buffer == name for node in walk(block))
 
 
 def _writes_first(group: Group, name: str) -> bool:
@@ -220,8 +216,11 @@ class _Outside:
 
 
 def _count(block: Block) -> dict[str, int]:
+    """How often each buffer is used in a block."""
     counts: dict[str, int] = {}
     for node in walk(block):
+        if isinstance(node, Alloc):
+            continue
         own = map_sub_blocks(node, lambda _: ())
         for name in buffers_read(own) | buffers_written(own):
             counts[name] = counts.get(name, 0) + 1

@@ -9,7 +9,6 @@ spelling, as calls of a library routine where the run-time size makes it worth w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from weft.analysis import cost
@@ -17,12 +16,9 @@ from weft.analysis.intervals import Box, box
 from weft.errors import Span
 from weft.ir import index as affine_index
 from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer, real
-from weft.ir.index import affine
-from weft.ir.program import Alloc, Block, Buffer, Call, If, Layout, Loop, LoopKind, Node, Program, Role, Stmt
+from weft.ir.program import Alloc, Block, Buffer, Call, If, Loop, LoopKind, Node, Program, Stmt
 from weft.ir.types import BOOL, FLOAT, PYBOOL, DType, ScalarType
 from weft.ir.walk import (
-    dim_children,
-    expr_buffers,
     free_vars,
     map_children,
     map_sub_blocks,
@@ -33,15 +29,24 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext, deferred, eager, prefix, strips, summands, wedges
+from weft.passes import PassContext, deferred, eager, prefix, strips, summands, wedges, windows
 from weft.passes.lower import Workspace
 from weft.passes.prefix import blocks, with_known_parts
+from weft.passes.products import (
+    DTYPES,
+    Product,
+    axes_of,
+    outer_dims,
+    product_of,
+    why_not_in_place,
+    with_kept,
+    with_operands,
+)
 from weft.passes.rename import renamed
 from weft.passes.rewrite_dims import renamed_domain
-from weft.passes.triangles import operands_apart, panels, rowwise, sheared
+from weft.passes.triangles import panels, rowwise, sheared
 
 PASS = "match"
-_DTYPES = (DType.F32, DType.F64, DType.C64, DType.C128)
 # Multiplications above which a call beats our own loops (a call costs some tens of nanoseconds).
 THRESHOLDS = {routine: cost.limit(routine) for routine in ("gemm", "gemv", "dot")}
 # The same for products over a triangle, which need a few rows to make a matrix.
@@ -70,231 +75,9 @@ def run(program: Program, context: PassContext) -> Program:
     return replace(program, body=body, buffers=(*program.buffers, *matcher.workspace.added))
 
 
-@dataclass(frozen=True)
-class Product:
-    """scale * sum[k] left * right [+ keep * target]: which routine, its operands, the dimensions m, n, k that it runs
-    over.
-
-    `batch` are outer dimensions that both operands and the target share.
-    """
-
-    routine: str
-    operands: tuple[Read, Read]
-    scale: Expr | None
-    keep: Expr | None
-    batch: tuple[Dim, ...]
-    free: tuple[Dim, ...]
-    summed: Dim
-
-
-# --- legality --------------------------------------------------------------------------------------------------------
-
-
-def product_of(stmt: Stmt, table: dict[str, Buffer]) -> Product | str:
-    """The product that a statement is, or why it is none."""
-    if stmt.reduce is not None or not all(isinstance(dim, Dim) for dim in stmt.domain):
-        return "it scatters"
-    target = table[stmt.buffer]
-    if target.type.dtype not in _DTYPES or stmt.value.type.dtype is not target.type.dtype:
-        return f"no routine for {target.type}"
-    names = {dim.var for dim in stmt.domain}
-    sums = _with_kept(stmt, names)
-    if sums is None:
-        return "not a sum of products"
-    reduce, scale, keep = sums
-    if reduce.op != "add" or len(reduce.dims) != 1 or not isinstance(reduce.dims[0], Dim):
-        return "not a sum over one dimension"
-    summed = reduce.dims[0]
-    factors = list(_factors(reduce.value))
-    varying = [f for f in factors if not _fixed(f, names | {summed.var})]
-    if len(varying) != 2 or not all(isinstance(f, Read) for f in varying):
-        return "not a product of two arrays"
-    if len(factors) != 2:
-        # Moving a factor out of the sum changes which intermediate results overflow.
-        return "a factor of every term"
-    if _zero(scale) or _zero(keep):
-        return "a factor is zero: the library would not read what it multiplies"
-    left, right = (f for f in varying if isinstance(f, Read))
-    if stmt.buffer in {left.buffer, right.buffer} and not operands_apart(stmt):
-        return "an operand is the target"
-    if any(table[f.buffer].type.dtype is not target.type.dtype for f in (left, right)):
-        return "the operands have another type"
-    return _shaped(stmt, left, right, summed, scale, keep)
-
-
-def _with_kept(stmt: Stmt, names: set[str]) -> tuple[Reduce, Expr | None, Expr | None] | None:
-    """keep * target + scale * Reduce, taken apart."""
-    value = stmt.value
-    single = _scaled(value, names)
-    if single is not None:
-        return (*single, None)
-    if not isinstance(value, Op) or value.op not in ("add", "sub"):
-        return None
-    pairs = [(value.args[0], value.args[1])]
-    if value.op == "add":
-        pairs.append((value.args[1], value.args[0]))
-    for old, new in pairs:
-        scaled = _scaled(new, names)
-        keep = _kept(old, stmt, names)
-        if scaled is None or keep is None:
-            continue
-        reduce, scale = scaled
-        if value.op == "sub":
-            minus = Const(-1.0 if not value.type.dtype.is_complex else complex(-1.0), value.type)
-            scale = minus if scale is None else Op("neg", (scale,), scale.type)
-        return reduce, scale, keep
-    return None
-
-
-def _scaled(expr: Expr, names: set[str]) -> tuple[Reduce, Expr | None] | None:
-    if isinstance(expr, Reduce):
-        return expr, None
-    if isinstance(expr, Op) and expr.op == "mul":
-        for factor, rest in (expr.args, expr.args[::-1]):
-            inner = _scaled(rest, names) if _fixed(factor, names) else None
-            if inner is not None:
-                reduce, scale = inner
-                return reduce, factor if scale is None else Op("mul", (factor, scale), factor.type)
-    return None
-
-
-def _kept(expr: Expr, stmt: Stmt, names: set[str]) -> Expr | None:
-    """The factor of the old contents in `factor * target`."""
-    if isinstance(expr, Read) and expr.buffer == stmt.buffer and expr.index == stmt.index:
-        return Const(complex(1.0) if expr.type.dtype.is_complex else 1.0, expr.type)
-    if isinstance(expr, Op) and expr.op == "mul":
-        for factor, rest in (expr.args, expr.args[::-1]):
-            if (
-                isinstance(rest, Read)
-                and rest.buffer == stmt.buffer
-                and rest.index == stmt.index
-                and _fixed(factor, names)
-            ):
-                return factor
-    return None
-
-
-def _with_operands(stmt: Stmt, reduce: Reduce, sides: list[Expr]) -> Stmt:
-    """The statement with other factors in its sum."""
-    assert isinstance(reduce.value, Op)
-    changed = replace(reduce, value=replace(reduce.value, args=tuple(sides)))
-
-    def visit(expr: Expr) -> Expr:
-        return changed if expr is reduce else map_children(expr, visit)
-
-    return replace(stmt, value=visit(stmt.value))
-
-
-def _fixed(expr: Expr, names: set[str]) -> bool:
-    """Whether a factor is the same at every point."""
-    return not free_vars(expr) & names and not any(isinstance(e, Reduce) for e in subexpressions(expr))
-
-
-def _factors(expr: Expr) -> Iterator[Expr]:
-    if isinstance(expr, Op) and expr.op == "mul":
-        for arg in expr.args:
-            yield from _factors(arg)
-    else:
-        yield expr
-
-
-def _axes(index: tuple[Expr, ...], names: set[str]) -> dict[str, int] | None:
-    """The axis along which each dimension runs, one dimension an axis and with step 1; None if it is otherwise."""
-    axes: dict[str, int] = {}
-    for axis, position in enumerate(index):
-        form = affine(position)
-        if form is None:
-            if free_vars(position) & names:
-                return None
-            continue
-        own = sorted(form.names & names)
-        if len(own) > 1 or (own and (form.coefficient(own[0]) != 1 or own[0] in axes)):
-            return None
-        if own:
-            axes[own[0]] = axis
-    return axes
-
-
-def _shaped(stmt: Stmt, left: Read, right: Read, summed: Dim, scale: Expr | None, keep: Expr | None) -> Product | str:
-    domain = [dim for dim in stmt.domain if isinstance(dim, Dim)]
-    names = {dim.var for dim in domain} | {summed.var}
-    for dim in (*domain, summed):
-        if dim.step != 1 or any(free_vars(bound) & names or expr_buffers(bound) for bound in dim_children(dim)):
-            return "the domain is not a rectangle of known size"
-    a, b, c = (_axes(index, names) for index in (left.index, right.index, stmt.index))
-    if a is None or b is None or c is None or set(c) != names - {summed.var}:
-        return "an index is not a plain dimension"
-    if summed.var not in a or summed.var not in b:
-        return "an operand does not vary with the sum"
-    batch = tuple(dim for dim in domain if dim.var in a and dim.var in b)
-    free = sorted((dim for dim in domain if dim not in batch), key=lambda dim: c[dim.var])
-    if len(a) + len(b) != 2 * (len(batch) + 1) + len(free):
-        return "an operand has further dimensions"
-    sides = [[dim for dim in free if dim.var in axes] for axes in (a, b)]
-    if sides[0] and sides[1]:
-        # Further dimensions of an operand are looped over: the last ones make the matrices.
-        rows, columns = sides[0][-1], sides[1][-1]
-        loops = (*batch, *sides[0][:-1], *sides[1][:-1])
-        if c[rows.var] < c[columns.var]:
-            return Product("gemm", (left, right), scale, keep, loops, (rows, columns), summed)
-        return Product("gemm", (right, left), scale, keep, loops, (columns, rows), summed)
-    if batch or len(free) > 1:
-        return "a product of another shape"
-    if scale is not None and not _unit(scale):
-        return "the routine would scale an operand instead of the result"
-    if free:
-        operands = (left, right) if sides[0] else (right, left)
-        return Product("gemv", operands, scale, keep, (), tuple(free), summed)
-    return Product("dot", (left, right), scale, keep, (), (), summed) if keep is None else "an inner product added to"
-
-
-def why_not_in_place(stmt: Stmt, reduce: Reduce, table: dict[str, Buffer]) -> str | None:
-    """Why a product over the whole domain of a statement may not use the statement's target for its result."""
-    target = table[stmt.buffer]
-    if target.type.dtype is not reduce.type.dtype:
-        return "the target has another type"
-    if target.role is Role.PARAM and target.layout is Layout.STRIDED:
-        return "the library may not take the target's strides"
-    exprs = (stmt.value, *stmt.index, *(bound for dim in stmt.domain for bound in dim_children(dim)))
-    if any(read.buffer == stmt.buffer for expr in exprs for read in reads(expr)):
-        return "the target is read"
-    axes = _axes(stmt.index, {dim.var for dim in stmt.domain})
-    return None if axes is not None and len(axes) == len(stmt.domain) else "points share an element"
-
-
-def _outer_dims(stmt: Stmt) -> tuple[Dim, ...]:
-    """a[r, i] = sum[k] a[r, k] * b[k, i]: r, since each r reads what it overwrites and nothing that another one does.
-
-    The product then needs memory for one r alone.  Empty if the target is not read, or if no product is left.
-    """
-    dims = tuple(dim for dim in stmt.domain if isinstance(dim, Dim))
-    own = [read for read in reads(stmt.value) if read.buffer == stmt.buffer]
-    names = {dim.var for dim in dims}
-    plain = len(dims) == len(stmt.domain) and not any(
-        free_vars(bound) & names or expr_buffers(bound) for dim in dims for bound in dim_children(dim)
-    )
-    if not own or not plain or any(read.buffer == stmt.buffer for part in stmt.index for read in reads(part)):
-        return ()
-    apart = {
-        position.name
-        for axis, position in enumerate(stmt.index)
-        if isinstance(position, Var) and all(read.index[axis] == position for read in own)
-    }
-    # The last two dimensions, at most, are those of a matrix.
-    return tuple(dim for dim in dims[:-2] if dim.var in apart)
-
-
-def _zero(factor: Expr | None) -> bool:
-    return isinstance(factor, Const) and factor.value == 0
-
-
-def _unit(factor: Expr) -> bool:
-    return isinstance(factor, Const) and factor.value in (1, -1)
-
-
 def _batch_work(product: Product) -> Expr:
     """The cycles of many small products; none to share where the library shares each of them among its own threads."""
-    each = cost.points((*product.free, product.summed))
+    each = cost.points((*product.free, *product.summed))
     whole = cost.times(real(CYCLES), cost.times(each, cost.points(product.batch)))
     alone = Op("le", (each, real(SERIAL)), PYBOOL)
     return Op("select", (alone, whole, real(0.0)), FLOAT)
@@ -318,6 +101,15 @@ class _Extraction:
     tests: list[Expr] = field(default_factory=list)
     products: list[Product] = field(default_factory=list)
     boxes: dict[str, Box] | None = None
+
+
+def _as_read(side: Expr, dims: Domain) -> Domain:
+    """Dimensions in the order of the axes of an array that is read along all of them, if there is one."""
+    for read in reads(side):
+        names = [part.name for part in read.index if isinstance(part, Var)]
+        if {dim.var for dim in dims} == {name for name in names if name in {dim.var for dim in dims}}:
+            return tuple(sorted(dims, key=lambda dim: names.index(dim.var)))
+    return dims
 
 
 def _dims_of(expr: Expr) -> Domain:
@@ -358,7 +150,7 @@ class _Matcher:
         return any(self.context.directives.keeps_loops(line, names) for line in lines)
 
     def loop(self, loop: Loop, otherwise: Node) -> Node | None:
-        """A loop in blocks whose products are matrix products, where there are enough of them; None if there are none."""
+        """A loop in blocks with matrix products in them, where there is enough to do; None if it has none."""
         by_terms = eager.eager(loop, self.workspace.new_var)
         known = self.deferred(loop if isinstance(by_terms, str) else by_terms, otherwise)
         return known or self.prefix(loop, otherwise)
@@ -413,7 +205,29 @@ class _Matcher:
 
     def inside(self, stmt: Stmt) -> Block | None:
         """The statement with calls for what it is made of."""
-        return self.prepared(stmt) or self.extracted(stmt) or self.triangular(stmt) or self.wedge(stmt)
+        plain = self.windowed(stmt) or self.prepared(stmt) or self.extracted(stmt)
+        return plain or self.triangular(stmt) or self.wedge(stmt)
+
+    def windowed(self, stmt: Stmt) -> Block | None:
+        """A sum over windows of an array, row by row; see `windows`."""
+        split = windows.windows(stmt)
+        if isinstance(split, str):
+            return None
+        before, value = self._prepared_outside(split.stmt, split.rows)
+        loops, names = renamed_domain(split.outer, self.workspace.new_var)
+        one = replace(split.stmt, domain=split.inner, value=value)
+        found = _Extraction()
+        one = self._substituted(one, names)
+        value = self._with_products(one, found)
+        if len(found.products) != 1 or found.products[0].routine != "gemm":
+            return None
+        body: Block = (*found.before, self._renamed(replace(one, value=value)))
+        for dim in reversed(loops[1:]):
+            body = (Loop(dim, body, span=stmt.span),)
+        dims = tuple(dim for dim in loops if isinstance(dim, Dim))
+        work = _batch_work(replace(found.products[0], batch=(*dims, *found.products[0].batch)))
+        body = (*before, Loop(loops[0], body, LoopKind.PARALLEL, work=work, span=stmt.span))
+        return (If(found.tests[0], body, (stmt,), span=stmt.span),)
 
     def taken_apart(self, stmt: Stmt) -> Block | None:
         """A sum of several products as several sums, if each of them is a call."""
@@ -441,22 +255,24 @@ class _Matcher:
         then = (*before, *self.call(whole, product))
         return (If(self.worthwhile(product), then, (stmt,), span=stmt.span),)
 
-    def _prepare(self, stmt: Stmt, table: dict[str, Buffer]) -> tuple[list[Node], Stmt] | None:
+    def _prepare(
+        self, stmt: Stmt, table: dict[str, Buffer], known: dict[str, Box] | None = None
+    ) -> tuple[list[Node], Stmt] | None:
         """c[i, j] = sum[k] f(a[i, k]) * b[k, j]  -->  t[i, k] = f(a[i, k]);  c[i, j] = sum[k] t[i, k] * b[k, j].
 
         For matrix products alone: they do more work than computing an operand.  Every term keeps its bits.
         """
-        sums = None if stmt.reduce is not None else _with_kept(stmt, {dim.var for dim in stmt.domain})
+        sums = None if stmt.reduce is not None else with_kept(stmt, {dim.var for dim in stmt.domain})
         if sums is None or not isinstance(sums[0].value, Op) or sums[0].value.op != "mul":
             return None
         reduce, terms = sums[0], sums[0].value.args
-        operands = [self._operand(side, (*stmt.domain, *reduce.dims)) for side in terms]
+        operands = [self._operand(side, stmt.domain, reduce.dims, known) for side in terms]
         trial = {f"{position}": made[1] for position, made in enumerate(operands) if made is not None}
         sides = [
             side if made is None else Read(f"{position}", made[0].index, side.type)
             for position, (side, made) in enumerate(zip(terms, operands))
         ]
-        found = product_of(_with_operands(stmt, reduce, sides), {**table, **trial})
+        found = product_of(with_operands(stmt, reduce, sides), {**table, **trial})
         if not trial or not isinstance(found, Product) or found.routine != "gemm":
             return None
         before: list[Node] = []
@@ -466,16 +282,20 @@ class _Matcher:
                 name = self.workspace.new_buffer("operand", made[1].type, shape).name
                 before += [Alloc(name, span=stmt.span), self._renamed(replace(computed, buffer=name, span=stmt.span))]
                 sides[position] = Read(name, computed.index, sides[position].type)
-        return before, _with_operands(stmt, reduce, sides)
+        return before, with_operands(stmt, reduce, sides)
 
-    def _operand(self, side: Expr, domain: Domain) -> tuple[Stmt, Buffer] | None:
+    def _operand(
+        self, side: Expr, domain: Domain, summed: Domain, known: dict[str, Box] | None = None
+    ) -> tuple[Stmt, Buffer] | None:
         """A factor as a statement that computes it where it varies, and its memory; None for a matrix in memory."""
-        used = free_vars(side)
-        dims = tuple(dim for dim in domain if dim.var in used)
+        dims = tuple(dim for dim in (*domain, *summed) if dim.var in free_vars(side))
+        # Several summed dimensions have to lie side by side.
+        dims = _as_read(side, dims) if len(summed) == 1 else dims
         boxes = box(dims)
-        in_place = isinstance(side, Read) and _axes(side.index, {dim.var for dim in domain}) is not None
+        in_place = isinstance(side, Read) and axes_of(side.index, {dim.var for dim in (*domain, *summed)}) is not None
         if in_place or boxes is None or not dims:
             return None
+        boxes = {name: (known or {}).get(name, one) for name, one in boxes.items()}
         index = tuple(affine_index.sub(Var(name), b.lo) for name, b in boxes.items())
         buffer = Buffer("", side.type.strong, tuple(b.size for b in boxes.values()))
         return Stmt(dims, "", index, side), buffer
@@ -484,7 +304,7 @@ class _Matcher:
         """y[i] = f(sum[k] a[i, k] * x[k])  -->  t[i] = sum[k] ... as a call;  y[i] = f(t[i])."""
         if stmt.reduce is not None:
             return None
-        outer = _outer_dims(stmt)
+        outer = outer_dims(stmt)
         batch, names = renamed_domain(outer, self.workspace.new_var)
         one = self._substituted(replace(stmt, domain=tuple(dim for dim in stmt.domain if dim not in outer)), names)
         found = _Extraction()
@@ -518,19 +338,19 @@ class _Matcher:
             if whole is None or isinstance(split, str):
                 continue
             found = _Extraction(boxes=split.boxes)
-            before, value = self._prepared_outside(whole, split.rows.var)
+            before, value = self._prepared_outside(whole, {split.rows.var})
             one = replace(whole, domain=(split.rows, split.columns), value=value)
             value = self._with_products(one, found)
             if not found.products or any(product.routine != "gemm" for product in found.products):
                 continue
             rows = self._renamed(replace(whole, domain=(split.rows, split.inner), value=value))
-            size = cost.points((*whole.domain, found.products[0].summed))
+            size = cost.points((*whole.domain, *found.products[0].summed))
             test = Op("gt", (size, real(PANELS)), PYBOOL)
             inside = (*before, Loop(split.block, (*found.before, rows), span=stmt.span))
             return (If(test, inside, (stmt,), span=stmt.span),)
         return None
 
-    def _prepared_outside(self, stmt: Stmt, row: str) -> tuple[list[Node], Expr]:
+    def _prepared_outside(self, stmt: Stmt, rows: set[str]) -> tuple[list[Node], Expr]:
         """The operands that all panels of rows share, computed before them, and the value that reads them.
 
         Over the box around the domain: in a triangle every column of it has a row, and every term too.
@@ -545,9 +365,10 @@ class _Matcher:
             if boxes is None:
                 return expr
             hull = tuple(Dim(name, one.lo, affine_index.add(one.lo, one.size)) for name, one in boxes.items())
+            inner = hull[-len(expr.dims) :]
             sides = list(expr.value.args)
             for position, side in enumerate(sides):
-                made = None if row in free_vars(side) else self._operand(side, hull)
+                made = None if rows & free_vars(side) else self._operand(side, hull[: -len(expr.dims)], inner)
                 if made is not None:
                     name = self.workspace.new_buffer("operand", made[1].type, made[1].shape).name
                     computed = replace(made[0], buffer=name, span=stmt.span)
@@ -559,13 +380,13 @@ class _Matcher:
 
     def wedge(self, stmt: Stmt) -> Block | None:
         """A product whose sums grow from row to row, panel by panel; see `wedges`."""
-        split = wedges.wedge(stmt, self.workspace.new_var)
-        if isinstance(split, str):
+        plain = wedges.wedge(stmt, self.workspace.new_var)
+        if isinstance(plain, str):
             return None
-        before, value = self._prepared_outside(stmt, split.row.var)
+        before, value = self._prepared_outside(stmt, {plain.row.var})
         split = wedges.wedge(replace(stmt, value=value), self.workspace.new_var)
         assert not isinstance(split, str)
-        found = _Extraction()
+        found = _Extraction(boxes=split.boxes)
         value = self._with_products(split.stmt, found)
         if len(found.products) != 1 or found.products[0].routine != "gemm":
             return None
@@ -573,7 +394,7 @@ class _Matcher:
         total = next(part for part in subexpressions(stmt.value) if isinstance(part, Reduce))
         size = cost.points((*stmt.domain, *total.dims))
         flag = self.workspace.new_buffer("finite", BOOL).name
-        test = wedges.finite(split, Op("gt", (size, real(PANELS)), PYBOOL))
+        test = wedges.finite(plain, Op("gt", (size, real(PANELS)), PYBOOL))
         decided = self._renamed(Stmt((), flag, (), test, None, stmt.span))
         inside = (*before, Loop(split.block, (*found.before, rows), span=stmt.span))
         return (decided, If(Read(flag, (), BOOL), inside, (stmt,), span=stmt.span))
@@ -582,7 +403,7 @@ class _Matcher:
         used = free_vars(reduce)
         dims = tuple(dim for dim in stmt.domain if dim.var in used)
         boxes = box(dims) if found.boxes is None else found.boxes
-        if boxes is None or not dims or reduce.type.dtype not in _DTYPES:
+        if boxes is None or not dims or reduce.type.dtype not in DTYPES:
             return None
         shape = tuple(boxes[dim.var].size for dim in dims)
         index = tuple(affine_index.sub(Var(dim.var), boxes[dim.var].lo) for dim in dims)
@@ -590,7 +411,7 @@ class _Matcher:
         inner = Stmt(dims, "", index, reduce, None, stmt.span)
         product = product_of(inner, {**self.workspace.table, "": trial})
         if not isinstance(product, Product):
-            prepared = self._prepare(inner, {**self.workspace.table, "": trial})
+            prepared = self._prepare(inner, {**self.workspace.table, "": trial}, found.boxes)
             if prepared is None:
                 return None
             found.before += prepared[0]
@@ -610,7 +431,7 @@ class _Matcher:
 
     def worthwhile(self, product: Product) -> Expr:
         """Whether the library pays at this size, decided at run time."""
-        size = cost.points((*product.free, product.summed))
+        size = cost.points((*product.free, *product.summed))
         test = cost.exceeds(size, THRESHOLDS[product.routine])
         if product.routine == "dot":
             test = _both(test, Op("lt", (size, real(DOT_LIMIT)), PYBOOL))
@@ -632,9 +453,9 @@ class _Matcher:
         names |= own
         fresh = self._substituted(replace(stmt, domain=()), names)
         operands = tuple(replace(r, index=tuple(substitute(e, names) for e in r.index)) for r in product.operands)
-        # The reads keep the statement's own name of the summed dimension, renamed with the statement.
-        reduce = next(e for e in subexpressions(fresh.value) if isinstance(e, Reduce))
-        summed = {product.summed.var: Var(reduce.dims[0].var)}
+        # The reads keep the statement's own names of the summed dimensions, renamed with the statement.
+        old, new = (next(e for e in subexpressions(s.value) if isinstance(e, Reduce)) for s in (stmt, fresh))
+        summed: dict[str, Expr] = {one.var: Var(other.var) for one, other in zip(old.dims, new.dims)}
         operands = tuple(replace(r, index=tuple(substitute(e, summed) for e in r.index)) for r in operands)
         scale = None if product.scale is None else substitute(product.scale, names)
         keep = None if product.keep is None else substitute(product.keep, names)

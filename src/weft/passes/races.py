@@ -4,8 +4,8 @@
     prange i: a[i] = a[i - 1]        iteration i reads what iteration i - 1 writes
     prange i: s = s * 0.5 + a[i]     s comes from the iteration before
 
-Only what happens in every iteration is held against a loop: what a branch does, or an index that is read from memory,
-is the user's word.  Accumulations (s += a[i], h[k[i]] += 1) are no races.
+Only what is certain is held against a loop: where a branch depends on data, or an index is read from memory, the user
+is believed.  Accumulations (s += a[i], h[k[i]] += 1) are no races.
 """
 
 from __future__ import annotations
@@ -16,13 +16,19 @@ from dataclasses import dataclass
 from weft.analysis.dependence import LoopContext, certainly_meet
 from weft.analysis.effects import Access, node_write, reads_of
 from weft.analysis.facts import Facts
-from weft.errors import ParallelError, Span, assigned_name, spelt
-from weft.ir.expr import Domain, Expr, Op, Read, Reduce
+from weft.errors import ParallelError, Span, assigned_name, source_line, spelt
+from weft.ir.domain import Access as Points
+from weft.ir.domain import surely_meet
+from weft.ir.expr import Dim, Domain, Expr, Op, Read, Reduce
 from weft.ir.program import Alloc, Block, Check, If, Loop, LoopKind, Node, Program, Role, Stmt, While
 from weft.ir.text import show_expr
-from weft.ir.walk import buffers_written, children, dim_children, expr_buffers, node_exprs, sub_blocks, walk
+from weft.ir.types import PYBOOL
+from weft.ir.walk import buffers_written, children, dim_children, expr_buffers, node_exprs, walk
 from weft.passes import PassContext
 from weft.passes.reductions import accumulation
+
+# A loop whose length is not known is taken to have so many iterations.
+ENOUGH = 64
 
 
 def run(program: Program, context: PassContext) -> Program:
@@ -44,10 +50,12 @@ def _scalars(loop: Loop, program: Program) -> None:
             continue
         if reads_first(loop.body, name) and reduction_of(loop.body, name) is None and not _is_compared(loop.body, name):
             place = next((n.span for n in walk(loop.body) if isinstance(n, Stmt) and n.buffer == name), loop.span)
-            reason = f"each iteration over {loop.dim.var} uses the `{name}` that the iteration before it has set"
-            remedy = f"set `{name}` at the start of each iteration, or loop over a range"
-            names = (place, loop.span)
-            raise ParallelError(_in_source(place, loop), spelt(reason, *names), spelt(remedy, *names))
+            shown = spelt(name, place)
+            if shown not in source_line(place):  # a part of a list or dict, which has no name in the source
+                shown = assigned_name(place, shown)
+            reason = f"each iteration over {loop.dim.var} uses the `{shown}` that the iteration before it has set"
+            remedy = f"set `{shown}` at the start of each iteration, or loop over a range"
+            raise ParallelError(_in_source(place, loop), spelt(reason, place, loop.span), remedy)
 
 
 def reads_first(block: Block, name: str) -> bool:
@@ -113,11 +121,11 @@ def _is_choice(value: Expr) -> bool:
 
 @dataclass(frozen=True)
 class _Place:
-    """An access that every iteration makes, and the statement it belongs to."""
+    """An access that every iteration makes in which the conditions hold, and where it is in the source."""
 
     access: Access
-    stmt: Stmt | None
     span: Span
+    conditions: tuple[Expr, ...] = ()
 
 
 def _arrays(loop: Loop, program: Program) -> None:
@@ -129,8 +137,18 @@ def _arrays(loop: Loop, program: Program) -> None:
         if not write.access.index or name in own or reduction_of(loop.body, name) is not None:
             continue
         for other in (*writes, *reads):
-            if other.access.buffer == name and certainly_meet(write.access, other.access, context):
+            if other.access.buffer == name and _meet(write, other, context):
                 raise _race(write, other, other in reads, loop)
+
+
+def _meet(write: _Place, other: _Place, loop: LoopContext) -> bool:
+    """Whether two accesses certainly touch a common element in different iterations."""
+    if not write.conditions and not other.conditions and certainly_meet(write.access, other.access, loop):
+        return True
+    if not isinstance(loop.dim, Dim):
+        return False
+    one, two = (Points((loop.dim, *each.access.dims), each.access.index, each.conditions) for each in (write, other))
+    return surely_meet(one, two, loop.dim.var, ENOUGH)
 
 
 def _race(write: _Place, other: _Place, is_read: bool, loop: Loop) -> ParallelError:
@@ -143,7 +161,7 @@ def _race(write: _Place, other: _Place, is_read: bool, loop: Loop) -> ParallelEr
     else:
         reason = f"iterations over {loop.dim.var} write the same element: `{place}`"
         reason += f" and `{again}`{line}" if again != place else ""
-        remedy = "let each iteration write elements of its own, or loop over a range"
+        remedy = f"make `{name}` inside the loop if each iteration uses one of its own, or loop over a range"
     span = _in_source(write.span, loop)
     return ParallelError(span, spelt(reason, write.span, other.span, loop.span), remedy)
 
@@ -152,27 +170,32 @@ def _in_source(span: Span, loop: Loop) -> Span:
     return span if span.line > 0 else loop.span
 
 
-def _certain(block: Block, around: Domain) -> tuple[list[_Place], list[_Place]]:
-    """The writes and reads of array elements that every execution of a block makes, if its inner loops run."""
+def _certain(block: Block, around: Domain, tests: tuple[Expr, ...] = ()) -> tuple[list[_Place], list[_Place]]:
+    """The writes and reads of array elements that every execution of a block makes, if its inner loops run and the
+    tests hold."""
     writes: list[_Place] = []
     reads: list[_Place] = []
     for node in block:
-        writes += _own_writes(node, around)
-        stmt = node if isinstance(node, Stmt) else None
+        if isinstance(node, Stmt):
+            write = node_write(node)
+            writes.append(_Place(Access(write.buffer, write.index, around + write.dims), node.span, tests))
         dims = around + (node.domain if isinstance(node, (Stmt, Check)) else ())
         for expr in node_exprs(node):
-            reads += [_Place(access, stmt, node.span) for access in _certain_reads(expr, dims) if access.index]
-        if isinstance(node, Loop):
-            inner = _certain(sub_blocks(node)[0], (*around, node.dim))
-            writes += inner[0]
-            reads += inner[1]
+            reads += [_Place(access, node.span, tests) for access in _certain_reads(expr, dims) if access.index]
+        for inner, outer, known in _inside(node, around, tests):
+            found = _certain(inner, outer, known)
+            writes += found[0]
+            reads += found[1]
     return writes, reads
 
 
-def _own_writes(node: Node, around: Domain) -> Iterator[_Place]:
-    if isinstance(node, Stmt):
-        write = node_write(node)
-        yield _Place(Access(write.buffer, write.index, around + write.dims), node, node.span)
+def _inside(node: Node, around: Domain, tests: tuple[Expr, ...]) -> Iterator[tuple[Block, Domain, tuple[Expr, ...]]]:
+    """The blocks in a node with the dimensions and the tests around them."""
+    if isinstance(node, Loop):
+        yield node.body, (*around, node.dim), tests
+    elif isinstance(node, If):
+        yield node.then, around, (*tests, node.condition)
+        yield node.orelse, around, (*tests, Op("not", (node.condition,), PYBOOL))
 
 
 def _certain_reads(expr: Expr, dims: Domain) -> Iterator[Access]:

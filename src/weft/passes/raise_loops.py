@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from weft.analysis.dependence import LoopContext, directions, domain_varies, varies
 from weft.analysis.effects import Access, Liveness, domain_reads, node_reads, node_write, reads_of
 from weft.analysis.facts import Facts, entry_facts
-from weft.analysis.scopes import written_params
+from weft.analysis.scopes import lasting_writes
 from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var
 from weft.ir.index import Affine, canonical
 from weft.ir.index import add as plus
@@ -111,7 +111,7 @@ class _Raiser:
         self.taken = names_of(self.program)
         self.arrays = {b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank > 0}
         self.pieces: list[Loop] = []
-        self.repeatable = not written_params(self.program)
+        self.repeatable = not lasting_writes(self.program)
         self.recoverer = Recoverer(self.buffer, self.new_buffer, self.taken)
 
     def buffer(self, name: str) -> Buffer:
@@ -355,7 +355,7 @@ class _Raiser:
         """All items raised, private variables expanded; or the first reason against it."""
         if not all(isinstance(item.node, Stmt) or _allocates(item, private) for item in work):
             return "an inner loop of it stays sequential"
-        extremes = kept_extremes(work, private - live_after)
+        extremes = kept_extremes(work, private - live_after, normal.dim.var)
         for kept in extremes:
             work, private = without(work, kept), private - {kept.test or ""}
         expanded: Expansion | None = None

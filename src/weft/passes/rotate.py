@@ -119,4 +119,3 @@ def _renamed(node: Node, names: dict[str, str], variable: str, value: Expr) -> N
         return map_sub_blocks(old, lambda block: tuple(change(inner) for inner in block))
 
     return map_node_exprs(change(node), lambda e: rewrite(substitute(e, {variable: value}), visit))
-

@@ -1,5 +1,5 @@
-"""A block of iterations in strips.  In: a short loop over k whose statements reach beyond its last iteration; out: first
-what lies within the block, then what lies beyond it, in strips that are independent of each other.
+"""A block of iterations in strips.  In: a short loop over k whose statements reach beyond its last iteration; out:
+first what lies within the block, then what lies beyond it, in strips that are independent of each other.
 
     for k in k0 .. k1:   a[i, k] = a[i, k] / a[k, k]             for i: k + 1 <= i < n
                          a[i, j] = a[i, j] - a[i, k] * a[k, j]   for i: k + 1 <= i < n, j: k + 1 <= j < k1
@@ -21,7 +21,7 @@ from weft.analysis.intervals import never_meet, ranges_of
 from weft.ir.domain import is_empty
 from weft.ir.expr import Dim, Domain, Expr, Op, Var, integer, real
 from weft.ir.index import add as plus
-from weft.ir.index import affine
+from weft.ir.index import affine, difference
 from weft.ir.program import Loop, LoopKind, Node, Stmt
 from weft.ir.types import INT, PYBOOL
 from weft.ir.walk import free_vars, substitute
@@ -81,15 +81,13 @@ def _pieces(place: int, stmt: Stmt, block: Dim) -> list[_Piece] | None:
     """A statement cut where its dimensions leave the block; None if one part leaves it along two."""
     made = [_Piece(place, stmt)]
     for position, dim in enumerate(stmt.domain):
-        lo = affine(dim.lo) if isinstance(dim, Dim) and dim.step == 1 else None
-        if lo is None or not isinstance(dim, Dim):
+        if not isinstance(dim, Dim) or dim.step != 1:
             return None
         axes = [axis for axis, part in enumerate(stmt.index) if part == Var(dim.var)]
-        end = affine(block.hi)
-        assert end is not None
-        outside = (lo - end).is_constant and (lo - end).constant >= 0
-        inside = _ends_inside(dim.hi, block.hi)
-        if len(axes) != 1 or inside or not (outside or lo.coefficient(block.var) == 1):
+        lows = dim.lo.args if isinstance(dim.lo, Op) and dim.lo.op == "maximum" else (dim.lo,)
+        outside = any((difference(low, block.hi) or 0) >= 0 and difference(low, block.hi) is not None for low in lows)
+        moving = any((form := affine(low)) is not None and form.coefficient(block.var) == 1 for low in lows)
+        if len(axes) != 1 or _ends_inside(dim.hi, block.hi) or not (outside or moving):
             continue
         cut: list[_Piece] = []
         for piece in made:
@@ -178,7 +176,8 @@ def _independent(group: list[_Piece], block: Dim) -> bool:
 
 def _before(late: _Piece, early: _Piece, block: Dim) -> bool:
     """Whether a piece that is to come later shares an element with a later iteration of one that is to come first."""
-    relation = "le" if late.place < early.place else "lt"
+    # The points of one statement are simultaneous: none of them may see another.
+    relation = "le" if late.place <= early.place else "lt"
     earlier = [Op(relation, (Var(block.var), Var(block.var + "'")), PYBOOL)]
     return any(_meet(left, right, earlier) for left, right in _pairs(late, early, block))
 

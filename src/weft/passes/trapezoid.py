@@ -239,8 +239,8 @@ def _test(op: str, left: Expr, right: Expr) -> Expr:
 
 
 class _Side:
-    """Variables of the code along one axis: the height of blocks, their number, which tile of which phase is done (phase
-    0 goes over blocks, phase 1 over gaps: they share their code) and between which rows it lies."""
+    """Variables of the code along one axis: the height of blocks, their number, which tile of which phase is done
+    (phase 0 goes over blocks, phase 1 over gaps: they share their code) and between which rows it lies."""
 
     def __init__(self, cut: Cut, workspace: Workspace, hint: str) -> None:
         self.cut = cut

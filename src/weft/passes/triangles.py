@@ -54,7 +54,7 @@ def panels(stmt: Stmt, new_var: Callable[[str], str]) -> Panels | str:
     slopes = lo.coefficient(outer.var), hi.coefficient(outer.var)
     if sorted(map(abs, slopes)) != [0, 1]:
         return "not exactly one bound moves by one"
-    reason = _in_order(stmt)
+    reason = why_not_in_order(stmt)
     if reason is not None:
         return reason
     summed = [bound for part in _sums(stmt) for dim in part.dims for bound in dim_children(dim)]
@@ -86,7 +86,7 @@ def panel(outer: Dim, first: Expr, last: Expr, upward: bool, name: str) -> tuple
     return replace(outer, lo=begin, hi=here), Dim(name, last, first, -ROWS)
 
 
-def _in_order(stmt: Stmt) -> str | None:
+def why_not_in_order(stmt: Stmt) -> str | None:
     """Why panels may not be computed one after the other."""
     inside = {read for part in _sums(stmt) for read in reads(part)}
     seen = {read for expr in (stmt.value, *stmt.index) for read in reads(expr) if read.buffer == stmt.buffer}
@@ -189,4 +189,4 @@ def sheared(stmt: Stmt, new_var: Callable[[str], str]) -> Stmt | None:
     return replace(stmt, domain=(outer, moved), index=index, value=visit(substitute(stmt.value, values)))
 
 
-__all__ = ["Panels", "operands_apart", "panel", "panels", "rowwise", "sheared"]
+__all__ = ["Panels", "operands_apart", "panel", "panels", "rowwise", "sheared", "why_not_in_order"]

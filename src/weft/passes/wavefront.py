@@ -11,11 +11,11 @@ iterations that do not depend on each other changes: results keep their bits.  `
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from weft.analysis import cost
 from weft.analysis.effects import returned
-from weft.analysis.scopes import written_params
+from weft.analysis.scopes import lasting_writes
 from weft.analysis.waves import Axis, Nest, Pair, axis_of, carries, least_skew, nest_of, pairs_of
 from weft.ir import index as affine_index
 from weft.ir.expr import Dim, Expr, integer, real
@@ -91,15 +91,14 @@ class _Wavefronts:
     uses: dict[str, int]
     pairs: list[tuple[str, str]]
     found: bool = False
-    fresh: tuple[Grid, list[Window]] | None = None
+    computed: dict[int, tuple[Grid, list[Window]]] = field(default_factory=dict)  # by the identity of the loop
 
     def block(self, block: Block) -> Block:
         done: Block = ()
         for node in block:
-            self.fresh = None
             tiles = self.node(node)
-            if self.fresh is not None and self.fresh[0].nest.loop is node:
-                done = fewer_fills(done, *self.fresh, self.program, self.workspace.taken)
+            if id(node) in self.computed:
+                done = fewer_fills(done, *self.computed[id(node)], self.program, self.workspace.taken)
             done = (*done, *tiles)
         return done
 
@@ -142,7 +141,7 @@ class _Wavefronts:
         for node in walk(nest.body):
             if not isinstance(node, (Stmt, If, Loop, Check)):
                 return "more than assignments in the nest"
-            if isinstance(node, Check) and written_params(self.program):
+            if isinstance(node, Check) and lasting_writes(self.program):
                 return "its order matters: it may raise"
         private = self.private(nest)
         if isinstance(private, str):
@@ -174,9 +173,10 @@ class _Wavefronts:
     def windowed(self, legal: Legal, windows: list[Window]) -> Block | str:
         """Tiles in windows, beside the nest as it is for the case that there is little of it."""
         nest = legal.nest
-        skew = least_skew(nest, legal.pairs, 1)
-        if skew is None or skew == 0:
+        least = least_skew(nest, legal.pairs, 1)
+        if least is None:
             return "a dependence that no skew brings into order"
+        skew = max(least, 1)  # a larger one is as good, and along a diagonal each row has one element
         # As many columns as the next strip must stay behind: it is then the next but one tile that may run with this.
         reach = max((max(window.reach(skew)[2:]) for window in windows), default=0)
         rows, columns = ROWS, MORE_COLUMNS + skew * ROWS + reach
@@ -187,7 +187,7 @@ class _Wavefronts:
         cycles = float(rows * columns) * sum(float(_cycles(node)) for node in walk(nest.body))
         windows = [replace(window, brief=self.is_brief(nest, window)) for window in windows]
         body = Windowed(grid, windows, legal.private, self.workspace).body()
-        self.fresh = grid, windows
+        self.computed[id(nest.loop)] = grid, windows
         self.context.done(PASS, f"tiles of {rows} x {columns} on diagonals, each in vectors", nest.loop.span)
         return self.either(grid, body, cycles)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from weft.analysis.intervals import Box, box
 from weft.ir.domain import is_empty
 from weft.ir.expr import Const, Dim, Domain, Expr, Op, Reduce, Var, integer
 from weft.ir.index import affine, canonical
@@ -21,6 +22,7 @@ from weft.ir.index import sub as minus
 from weft.ir.program import Stmt
 from weft.ir.types import BOOL, PYBOOL
 from weft.ir.walk import dim_children, expr_buffers, free_vars, map_children, reads, subexpressions, substitute
+from weft.passes import triangles
 from weft.passes.rewrite_dims import chosen, renamed_domain
 from weft.passes.triangles import panel
 
@@ -28,13 +30,14 @@ from weft.passes.triangles import panel
 @dataclass(frozen=True)
 class Wedge:
     """The rows, the loop over panels of them, the statement over one panel with the same terms in every row, and the
-    factor (over a domain) that has to be finite."""
+    factor (over a domain) that has to be finite; `boxes`: the memory of a panel."""
 
     row: Dim
     block: Dim
     stmt: Stmt
     factor: Expr
     where: Domain
+    boxes: dict[str, Box]
 
 
 def wedge(stmt: Stmt, new_var: Callable[[str], str]) -> Wedge | str:
@@ -72,12 +75,15 @@ def _panels(
     stmt: Stmt, total: Reduce, row: Dim, bound: tuple[Dim, int, int], side: int, new_var: Callable[[str], str]
 ) -> Wedge | str:
     terms, end, slope = bound
-    # The rows with most terms come last in a panel that counts up where the sums grow: either direction will do for
-    # other targets, and the one that reads before it overwrites for the statement's own.
-    directions = [upward for upward in (True, False) if _reads_first(stmt, total, row, terms, upward)]
-    if not directions:
+    # A panel begins, or ends, at the loop's variable: first the way in which the moving lower bound is affine.
+    upward = end == 1 or slope > 0
+    directions = [way for way in (upward, not upward) if _reads_first(stmt, row, terms, way)]
+    other_boxes = box([dim for dim in stmt.domain if dim.var != row.var])
+    if not directions or other_boxes is None:
         return "a panel reads what another one overwrites"
     rows, block = panel(row, row.lo, row.hi, directions[0], new_var(row.var))
+    start = rows.lo if directions[0] else minus(Var(block.var), integer(triangles.ROWS))
+    boxes = {**other_boxes, row.var: Box(start, integer(triangles.ROWS))}
     last = minus(rows.hi, integer(1))
     widest = rows.lo if (end == 0) == (slope > 0) else last
     moved = canonical(substitute(terms.lo if end == 0 else terms.hi, {row.var: widest}))
@@ -96,7 +102,7 @@ def _panels(
     everywhere = _all_terms(terms, end, slope, row)
     factor = sides[1 - side]
     where = (everywhere, *(dim for dim in stmt.domain if dim.var in free_vars(factor)))
-    return Wedge(row, block, replace(stmt, domain=domain, value=visit(stmt.value)), factor, where)
+    return Wedge(row, block, replace(stmt, domain=domain, value=visit(stmt.value)), factor, where, boxes)
 
 
 def _all_terms(terms: Dim, end: int, slope: int, row: Dim) -> Dim:
@@ -106,7 +112,7 @@ def _all_terms(terms: Dim, end: int, slope: int, row: Dim) -> Dim:
     return replace(terms, lo=canonical(substitute(terms.lo, values)), hi=canonical(substitute(terms.hi, values)))
 
 
-def _reads_first(stmt: Stmt, total: Reduce, row: Dim, terms: Dim, upward: bool) -> bool:
+def _reads_first(stmt: Stmt, row: Dim, terms: Dim, upward: bool) -> bool:
     """Whether a row never reads, of the target, what a row that comes earlier in this direction has overwritten."""
     copied, names = renamed_domain(stmt.domain, lambda name: name + "'")
     there = Var(row.var + "'")

@@ -1,7 +1,8 @@
 """Loops that count.  In: while loops that end when a variable, to which every iteration adds a constant, reaches what
 no iteration changes; out: loops over a range.
 
-    k = 0; while k < n: { A(k);  k = k + 1;  B(k) }   -->   k = 0; for i in k .. n: { A(i);  B(i + 1) };  k = maximum(k, n)
+    k = 0; while k < n: { A(k);  k = k + 1;  B(k) }
+      -->  k = 0; for i in k .. n: { A(i);  B(i + 1) };  k = maximum(k, n)
 
 Nothing leaves such a loop but its condition, and the number of iterations is known before the first.
 """
@@ -78,7 +79,8 @@ def count_of(loop: While, program: Program) -> Count | str:
     if has_exit(loop.body):
         return "it may be left in the middle"
     written = [name for node in walk(loop.body) for name in buffers_written(map_sub_blocks(node, lambda _: ()))]
-    for this, bound, op in ((*test.args, test.op), (*test.args[::-1], _TURNED[test.op])):
+    left, right = test.args
+    for this, bound, op in ((left, right, test.op), (right, left, _TURNED[test.op])):
         if not isinstance(this, Read) or this.index or this.type != INT or bound.type != INT or has_array(bound):
             continue
         if expr_buffers(bound) & {*written, this.buffer} or written.count(this.buffer) != 1:

@@ -148,7 +148,7 @@ def _words(choice: Choice, program: Program, limits: Mapping[str, float]) -> tup
     node = choice.node
     if isinstance(node, Loop):
         assert node.work is not None
-        least = limits.get("parallel", 0.0)
+        least = limits.get("crowded" if choice.crowded else "parallel", 0.0)
         enough = f" > {least:.0f}" if least else " enough to share"
         return f"about {size_text(program, node.work)} cycles{enough}?", "threads", "one thread"
     routines = tuple(dict.fromkeys(inner.routine for inner in walk(node.then) if isinstance(inner, Call)))

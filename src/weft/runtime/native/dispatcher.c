@@ -19,7 +19,7 @@ typedef struct {
 } dispatcher;
 
 /* ATTEMPT_PYTHON: the call fits a version of Python code, whose arguments are in the place of the answer. */
-typedef enum { ATTEMPT_UNFIT, ATTEMPT_DONE, ATTEMPT_GUARD, ATTEMPT_PYTHON } attempt_outcome;
+typedef enum { ATTEMPT_UNFIT, ATTEMPT_DONE, ATTEMPT_GUARD, ATTEMPT_BACK, ATTEMPT_PYTHON } attempt_outcome;
 
 static PyObject *guard_failed_type;
 static weft_rt runtime_table;
@@ -191,7 +191,7 @@ static attempt_outcome run_kernel(version *v, PyObject *const *values, const lis
     *out = NULL;
     if (status == STATUS_GUARD && !f.interrupted) {
         drop_error(&f);
-        outcome = ATTEMPT_GUARD;
+        outcome = w[BACK_WORD] ? ATTEMPT_BACK : ATTEMPT_GUARD;
     } else if (lists->count > 0 && copy_lists_out(lists) < 0) {
         drop_error(&f);
     } else if (f.error[0] != NULL) {
@@ -289,7 +289,7 @@ static void move_to_front(dispatcher *d, version *v)
 }
 
 /* The first version that takes the call. If none does: ATTEMPT_GUARD if a kernel refused it (nothing has happened then, and
-   another version may still take it), else ATTEMPT_UNFIT. */
+   another version may still take it, unless the values are to blame), else ATTEMPT_UNFIT. */
 static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *values, PyObject **answer)
 {
     attempt_outcome refused = ATTEMPT_UNFIT;
@@ -301,7 +301,7 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
             outcome = run_python(v, answer);
         if (outcome == ATTEMPT_DONE)
             v->calls++;
-        if (outcome == ATTEMPT_GUARD) {
+        if (outcome == ATTEMPT_GUARD || outcome == ATTEMPT_BACK) {
             v->refused++;
             refused = ATTEMPT_GUARD;
         }
@@ -310,6 +310,8 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
         release_version(v);
         if (outcome == ATTEMPT_DONE)
             return outcome;
+        if (outcome == ATTEMPT_BACK)
+            break;
     }
     return refused;
 }

@@ -14,6 +14,10 @@ enum { MAX_VALUES = 256, CHOICE_BITS = 64 };
    2i + 1 if its second. */
 enum { CHOICE_WORD = 6 };
 
+/* Not zero: the kernel handed the call back after its entry guards had held. Whatever made it do so concerns the values, and
+   other versions would come to the same end. */
+enum { BACK_WORD = 7 };
+
 typedef enum { FETCH_ARGUMENT, FETCH_ATTRIBUTE, FETCH_GLOBAL, FETCH_CELL } fetch_kind;
 typedef enum { TEST_ARRAY, TEST_LIST, TEST_SCALAR, TEST_CONST, TEST_SAME, TEST_OBJECT } test_kind;
 typedef enum {
