@@ -111,8 +111,9 @@ def test_terms_that_do_not_lie_side_by_side(
 
 CONVOLUTIONS = [
     (
-        "c[n, i, j, f] = (sum[p: i <= p < i + 3, q: j <= q < j + 2, m: 0 <= m < 3] a[n, p, q, m] * b[p - i, q - j, m, f])"
-        " + x[f]   for n: 0 <= n < 2, i: 0 <= i < 3, j: 0 <= j < 5, f: 0 <= f < 4"
+        "c[n, i, j, f] = x[f] +"
+        " (sum[p: i <= p < i + 3, q: j <= q < j + 2, m: 0 <= m < 3] a[n, p, q, m] * b[p - i, q - j, m, f])"
+        "   for n: 0 <= n < 2, i: 0 <= i < 3, j: 0 <= j < 5, f: 0 <= f < 4"
     ),
     (
         "c[n, i, j, f] = sum[p: 0 <= p < 3, q: 0 <= q < 2, m: 0 <= m < 3] a[n, i + p, j + q, m] * b[p, q, m, f]"

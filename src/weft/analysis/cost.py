@@ -181,10 +181,7 @@ def node_work(node: Node, middles: Mapping[str, Expr], rates: Rates = RATES) -> 
 def _loop_work(loop: Loop, middles: Mapping[str, Expr], rates: Rates) -> Expr:
     if loop.kind is LoopKind.PARALLEL and loop.work is not None:
         return _closed(loop.work, middles)  # estimated before its blocks had sizes of their own
-    size = extent(loop.dim)
-    # The bounds of the outermost loop are known where its work is asked for, variables of the program included.
-    known = not middles and all(not read.index for read in reads(size))
-    trips = as_float(size if known else outside(size, middles))
+    trips = as_float(outside(extent(loop.dim), middles))
     stmts = [node for node in loop.body if isinstance(node, Stmt) and not node.domain]
     if len(stmts) == len(loop.body):
         side_by_side = loop.kind is not LoopKind.SEQUENTIAL or bool(loop.accumulators)
@@ -258,9 +255,20 @@ def block_work(block: Block, middles: Mapping[str, Expr] | None = None, rates: R
     return total
 
 
-def work(node: Stmt | Loop) -> Expr:
-    """Cycles of a whole statement or loop, as a float expression over what is known before it."""
+def work(node: Stmt | Loop, bounds_known: bool = False) -> Expr:
+    """Cycles of a whole statement or loop, as a float expression over what is known before it; `bounds_known`: the
+    variables of the program that a loop's bounds are read from belong to that."""
+    if bounds_known and isinstance(node, Loop) and (count := variable_extent(node.dim)) is not None:
+        guess = node_work(node, {})
+        return times(guess, times(as_float(count), real(1.0 / GUESSED_EXTENT)))
     return node_work(node, {})
+
+
+def variable_extent(dim: AnyDim) -> Expr | None:
+    """The number of points of a dimension whose bounds are variables of the program; None if it is another one."""
+    size = extent(dim)
+    read = list(reads(size))
+    return size if read and all(not one.index for one in read) else None
 
 
 def dense(dim: AnyDim) -> Dim:

@@ -62,6 +62,10 @@ class Kinds:
     def __post_init__(self) -> None:
         self.concurrent = LoopKind.PARALLEL if self.context.options.parallel else LoopKind.SEQUENTIAL
 
+    def work(self, loop: Loop) -> Expr:
+        """The work of a loop; one that stands in no other and has its bounds from variables is likely to be long."""
+        return cost.work(loop, bounds_known=not self.depth)
+
     def finish(self, block: Block, allowed: bool = True) -> Block:
         """Kinds for every loop of a block; `allowed`: no loop around it is parallel yet."""
         allowed = allowed and not self.shared
@@ -81,7 +85,7 @@ class Kinds:
         free = loop.kind is LoopKind.PARALLEL
         # A single loop inside two others runs often and not for long: sharing it would cost more than it gains.
         allowed = allowed and not (self.depth >= DEEP and is_innermost(loop))
-        known = cost.work(loop)
+        known = self.work(loop)
         allowed = allowed and not (isinstance(known, Const) and known.value.real < cost.PARALLEL_CYCLES)
         if allowed and free:
             return (self._parallel(loop),)
@@ -121,7 +125,7 @@ class Kinds:
         only = loop.body[0] if len(loop.body) == 1 else None
         if few is not None and few < FEW_ITERATIONS and isinstance(only, Loop) and only.kind is LoopKind.PARALLEL:
             return replace(loop, kind=LoopKind.SEQUENTIAL, body=self.finish(loop.body, True))
-        work = cost.work(loop)
+        work = self.work(loop)
         if not is_innermost(loop):
             return replace(loop, kind=self.concurrent, body=self.finish(loop.body, False), work=work)
         outer, inner = strips(cost.dense(loop.dim), integer(BLOCK), self.workspace)
@@ -140,7 +144,7 @@ class Kinds:
         sizes = [self._elements(accumulator.buffer) for accumulator in loop.accumulators]
         test: Expr = Op("gt", (cost.as_float(cost.extent(loop.dim)), real(float(MAX_BLOCKS))), PYBOOL)
         for size in sizes:
-            limit = cost.times(real(1.0 / PARTIAL_SHARE), cost.work(loop))
+            limit = cost.times(real(1.0 / PARTIAL_SHARE), self.work(loop))
             small = Op("lt", (cost.times(size, real(float(MAX_BLOCKS))), limit), PYBOOL)
             few = Op("lt", (size, real(2.0 * COLUMNS)), PYBOOL)
             test = Op("and", (test, Op("and", (small, few), PYBOOL)), PYBOOL)
@@ -181,7 +185,7 @@ class Kinds:
         size = COLUMNS if is_innermost(only) else FEW_ITERATIONS
         outer, inner = strips(only.dim, integer(size), self.workspace)
         rows = replace(loop, body=(replace(only, dim=inner),))
-        return Loop(outer, self._loop(rows, False), self.concurrent, work=cost.work(loop), span=loop.span)
+        return Loop(outer, self._loop(rows, False), self.concurrent, work=self.work(loop), span=loop.span)
 
     # --- reductions -----------------------------------------------------------------------------------------------
 
@@ -246,7 +250,7 @@ class Kinds:
             rest = new
         allocs = tuple(node for node in loop.body if isinstance(node, Alloc))
         inside = (*allocs, *start, *self._loop(rest, False), *end)
-        blocks = Loop(outer, inside, self.concurrent, work=cost.work(loop), span=loop.span)
+        blocks = Loop(outer, inside, self.concurrent, work=self.work(loop), span=loop.span)
         return (*before, blocks, Loop(outer, tuple(combine), span=loop.span))
 
     def parts(self, accumulator: Accumulator, block: str, span: Span) -> _Parts:

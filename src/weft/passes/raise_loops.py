@@ -319,7 +319,7 @@ class _Raiser:
             simple = self.simplified(Item(node, within), facts)
             if simple is not None:
                 out.append(simple)
-        return out
+        return _without_unused_memory(out)
 
     def with_tests_of_inputs(self, items: list[Item], facts: Facts) -> list[Item]:
         """s = f(a[i]); check s > 0; ... s ...  -->  s = f(a[i]); check f(a[i]) > 0; ... s ...
@@ -566,6 +566,13 @@ def blocks_raising(loop: Loop, body: Block) -> str | None:
 
 def _allocates(item: Item, private: set[str]) -> bool:
     return type(item.node).__name__ == "Alloc" and bool(buffers_written(item.node) & private)
+
+
+def _without_unused_memory(items: list[Item]) -> list[Item]:
+    """Items without the allocations of what has disappeared into its readers."""
+    others = [item.node for item in items if not isinstance(item.node, Alloc)]
+    used = set().union(*(buffers_read(node) | buffers_written(node) for node in others))
+    return [item for item in items if not isinstance(item.node, Alloc) or item.node.buffer in used]
 
 
 def _circle(nodes: list[Node]) -> str:

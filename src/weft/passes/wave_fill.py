@@ -15,7 +15,7 @@ from weft.ir.expr import Dim, Expr, Op, Var, integer
 from weft.ir.index import Affine, affine
 from weft.ir.program import Alloc, Block, Node, Program, Role, Stmt
 from weft.ir.types import INT
-from weft.ir.walk import buffers_read, buffers_written, expr_buffers
+from weft.ir.walk import buffers_read, buffers_written, expr_buffers, has_exit
 from weft.passes.rename import renamed
 from weft.passes.wave_grid import Grid, constant
 from weft.passes.wave_window import Window
@@ -43,6 +43,8 @@ def _fill_at(before: Block, window: Window, program: Program) -> int | None:
         node = before[at]
         if isinstance(node, Stmt) and node.buffer == window.buffer and _fills(node, program):
             return at
+        if has_exit((node,)):
+            return None  # the array may be handed out as it is here
         if window.buffer in buffers_read(node) or (isinstance(node, Alloc) and node.buffer == window.buffer):
             return None
         if window.buffer in buffers_written(node) and not isinstance(node, Stmt):

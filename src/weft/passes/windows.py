@@ -1,6 +1,6 @@
 """Sums over windows of an array.  In: a statement whose sum reads an array at moving places, as a convolution does;
-out: the outer dimensions to loop over, and for each of their points a statement whose windows can be copied side by side
-and multiplied as a matrix.
+out: the outer dimensions to loop over, and for each of their points a statement whose windows can be copied side by
+side and multiplied as a matrix.
 
     c[n, i, j, f] = sum[p: i <= p < i + 5, q: j <= q < j + 5, m: 0 <= m < 6] a[n, p, q, m] * w[p - i, q - j, m, f]
       -->  for n, for i:   c[n, i, j, f] = sum[p: 0 <= p < 5, q: 0 <= q < 5, m] a[n, i + p, j + q, m] * w[p, q, m, f]
