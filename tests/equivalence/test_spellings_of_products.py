@@ -215,7 +215,7 @@ def test_the_routine_of_a_spelling(routine: str, function: Callable[..., Any]) -
 @pytest.mark.parametrize("function", [function for _, function in TABLE], ids=lambda function: function.__name__)
 def test_values_of_a_spelling(function: Callable[..., Any]) -> None:
     compiled = weft.jit(fallback="error")(function)
-    for size in (1, 5, 70, 150):
+    for size in (1, 5, 100):
         values = arguments(size)
         expected = copy.deepcopy(values)
         function(*expected)
@@ -234,7 +234,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("function", [lu_loops, cholesky_right, trmm_loops, syr2k_loops], ids=lambda f: f.__name__)
 def test_any_strides(function: Callable[..., Any], layout: str) -> None:
-    values = [LAYOUTS[layout](value) for value in arguments(140)]
+    values = [LAYOUTS[layout](value) for value in arguments(100)]
     expected = copy.deepcopy(values)
     function(*expected)
     weft.jit(fallback="error")(function)(*values)
@@ -244,18 +244,18 @@ def test_any_strides(function: Callable[..., Any], layout: str) -> None:
 
 @pytest.mark.parametrize("function", [lu_loops, trmm_loops, symm_loops], ids=lambda f: f.__name__)
 def test_arrays_that_share_memory(function: Callable[..., Any]) -> None:
-    memory = np.random.default_rng(3).random((130, 120)) + 2 * np.eye(130, 120)
+    memory = np.random.default_rng(3).random((110, 100)) + 2 * np.eye(110, 100)
     expected = memory.copy()
-    function(*[expected[first : first + 120] for first in (0, 5, 10)])
-    weft.jit(function)(*[memory[first : first + 120] for first in (0, 5, 10)])
+    function(*[expected[first : first + 100] for first in (0, 5, 10)])
+    weft.jit(function)(*[memory[first : first + 100] for first in (0, 5, 10)])
     np.testing.assert_allclose(memory, expected, rtol=1e-7)
 
 
 @pytest.mark.parametrize("function", [trmm_loops, symm_loops, lu_loops, covariance_loops], ids=lambda f: f.__name__)
 def test_what_is_not_finite_stays_where_it_belongs(function: Callable[..., Any]) -> None:
-    values = arguments(120)
-    values[2][60, 7] = np.nan
-    values[1][90, 11] = np.inf
+    values = arguments(100)
+    values[2][50, 7] = np.nan
+    values[1][80, 11] = np.inf
     expected = copy.deepcopy(values)
     with np.errstate(all="ignore"):
         function(*expected)
@@ -267,7 +267,7 @@ def test_what_is_not_finite_stays_where_it_belongs(function: Callable[..., Any])
 def test_other_types() -> None:
     for dtype, tolerance in ((np.float32, 2e-3), (np.complex128, 1e-9)):
         for function in (outer_products, lu_slices, trmm_slices):
-            values = arguments(120, dtype)
+            values = arguments(100, dtype)
             expected = copy.deepcopy(values)
             function(*expected)
             weft.jit(fallback="error")(function)(*values)

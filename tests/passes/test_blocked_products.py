@@ -32,7 +32,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, names in ((deferred, "ROWS"), (triangles, "ROWS"), (strips, "ROWS COLUMNS")):
         for name in names.split():
             monkeypatch.setattr(module, name, 3 if module is not strips else 2)
-    for name in ("DEFERRED", "PANELS", "PREFIX"):
+    for name in ("DEFERRED", "EAGER", "PANELS", "PREFIX"):
         monkeypatch.setattr(match, name, 0.0)
 
 

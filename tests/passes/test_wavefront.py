@@ -87,8 +87,20 @@ ONE_ROW = """
     for j in 1 .. m:
       a[0, j] = a[0, j - 1] * 0.5_f64 + a[i, j]
 """
+BAND = """
+  for i in 1 .. n:
+    for j in maximum(1, i - 3) .. minimum(i + 2, m):
+      a[i, j] = a[i - 1, j] - a[i, j - 1] * b[i, j]
+"""
+NARROW = """
+  for i in 3 .. n:
+    for j in i .. minimum(m, 2 * i - 4):
+      a[i, j] = a[i - 1, j] - a[i, j - 1] * 0.5_f64 + f64(k[j - 5])
+"""
 PLAIN = "for i in 1 .. n:\n    for j in 1 .. m:\n      a[i, j] = a[i, j - 1] + a[i - 1, j]"
 NESTS = {
+    "band": BAND,
+    "narrow": NARROW,
     "gathered": GATHERED,
     "one row": ONE_ROW,
     "seidel": SEIDEL,
@@ -159,7 +171,7 @@ def test_tiles_give_the_same(body: str, layout: str, rows: int, columns: int) ->
     assert_same(before, lowered, rows, columns, layout)
 
 
-@pytest.mark.parametrize("body", [SEIDEL, TABLE, BACKWARDS, SOMETIMES])
+@pytest.mark.parametrize("body", [SEIDEL, TABLE, BACKWARDS, SOMETIMES, BAND, NARROW])
 @pytest.mark.parametrize(("rows", "columns"), [(3, 15), (15, 3), (2, 9)])
 def test_arrays_of_any_proportions(body: str, rows: int, columns: int) -> None:
     before = program(body)

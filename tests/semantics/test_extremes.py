@@ -337,7 +337,10 @@ def test_matrices(function, shape: tuple[int, int]) -> None:
         same_as_plain(compiled, function, make, calls=1)
 
 
-@pytest.mark.parametrize("function", [smallest, mirrored, downwards, *MATRICES, *LAST, *PLACES], ids=lambda f: f.__name__)
+REDUCED = [smallest, mirrored, downwards, *MATRICES, *LAST, *PLACES]
+
+
+@pytest.mark.parametrize("function", REDUCED, ids=lambda f: f.__name__)
 def test_these_loops_become_reductions(function) -> None:
     from weft.ir.expr import Reduce
     from weft.ir.program import Loop

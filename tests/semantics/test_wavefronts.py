@@ -164,7 +164,30 @@ def rest_of_the_fill(x: Any, y: Any) -> Any:
     return table
 
 
+def band(x: Any, y: Any) -> Any:
+    """Columns near the diagonal alone."""
+    n, m = len(x), len(y)
+    table = np.full((n + 1, m + 1), 1000)
+    table[0, 0] = 0
+    for i in range(1, n + 1):
+        for j in range(max(1, i - 30), min(m, i + 9) + 1):
+            change = 0 if x[i - 1] == y[j - 1] else 1
+            table[i, j] = min(table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + change)
+    return table
+
+
+def few_rows_have_columns(x: Any, y: Any) -> Any:
+    """Rows without columns: what they would read does not exist."""
+    n, m = len(x), len(y)
+    table = np.ones((n + 1, m + 1))
+    for i in range(3, n + 1):
+        for j in range(i, min(m + 1, 2 * i - 20)):
+            table[i, j] = table[i - 1, j] - table[i, j - 1] * 0.5 + y[j - 21]
+    return table
+
+
 TABLES = [edit_distance, common_sequence, local_alignment, global_alignment, folding, last_row, rest_of_the_fill]
+TABLES += [band]
 
 
 def same(one: Any, other: Any) -> None:
@@ -245,7 +268,7 @@ def test_arguments_that_overlap() -> None:
     np.testing.assert_array_equal(memory, expected)
 
 
-@pytest.mark.parametrize("function", TABLES)
+@pytest.mark.parametrize("function", [*TABLES, few_rows_have_columns])
 def test_tables(function: Callable[..., Any]) -> None:
     compiled = weft.jit(fallback="error")(function)
     rng = np.random.default_rng(1)

@@ -30,6 +30,8 @@ from weft.limits import LIMIT
 # time, never a result.
 GUESSED_EXTENT = 8
 CALL_CYCLES = 20000.0
+# Loops of a fixed number of iterations up to this have no loop left.
+UNROLLED = 16
 # A loop whose work is known to be less never shares it, wherever it runs.
 PARALLEL_CYCLES = LIMIT["parallel"].default / 2
 
@@ -186,7 +188,9 @@ def _loop_work(loop: Loop, middles: Mapping[str, Expr], rates: Rates) -> Expr:
     if len(stmts) == len(loop.body):
         side_by_side = loop.kind is not LoopKind.SEQUENTIAL or bool(loop.accumulators)
         each = real(_iteration(stmts, loop.dim.var, side_by_side, rates))
-        return plus(real(rates.start), times(trips, each))
+        few = constant_extent(loop.dim)
+        start = 0.0 if few is not None and few <= UNROLLED else rates.start
+        return plus(real(start), times(trips, each))
     inner = {**middles, loop.dim.var: _middle(loop.dim, middles)}
     return times(trips, block_work(loop.body, inner, rates))
 
@@ -291,7 +295,7 @@ _MEANING: dict[str, Callable[..., float]] = {
 
 
 def evaluate(size: Expr, values: Mapping[str, float], unknown: float | None = None) -> float | None:
-    """The number that an expression over sizes stands for; `unknown` is taken for what depends on more than `values`."""
+    """The number that an expression over sizes stands for; `unknown` stands in for all that `values` does not tell."""
     if isinstance(size, Const):
         return float(size.value.real)
     if isinstance(size, Limit):

@@ -16,7 +16,7 @@ from typing import Literal
 
 from weft.analysis.effects import Access, accesses
 from weft.ir import domain
-from weft.ir.expr import Dim
+from weft.ir.expr import Dim, Expr, Op
 from weft.ir.index import Affine, affine
 from weft.ir.program import Block, Loop, LoopKind
 from weft.ir.walk import reads
@@ -29,12 +29,22 @@ MOST_PAIRS = 64
 
 @dataclass(frozen=True)
 class Axis:
-    """A loop by positions: from `lo` up to, not including, `hi`; its variable is `sign` times the position."""
+    """A loop by positions: from the largest of `lows` up to, not including, the least of `highs`; its variable is
+    `sign` times the position."""
 
     var: str
     sign: int
-    lo: Affine
-    hi: Affine
+    lows: tuple[Affine, ...]
+    highs: tuple[Affine, ...]
+
+    @property
+    def lo(self) -> Affine:
+        """One of the bounds, which all positions keep."""
+        return self.lows[0]
+
+    @property
+    def hi(self) -> Affine:
+        return self.highs[0]
 
 
 @dataclass(frozen=True)
@@ -67,10 +77,27 @@ def axis_of(dim: Dim) -> Axis | str:
         return "a loop that does not count by ones"
     if any(True for bound in (dim.lo, dim.hi) for _ in reads(bound)):
         return "a bound that is read from memory"
-    lo, hi = affine(dim.lo), affine(dim.hi)
-    if lo is None or hi is None:
+    tighter = ("maximum", "minimum") if dim.step > 0 else ("minimum", "maximum")
+    lows, highs = (_alternatives(bound, op) for bound, op in zip((dim.lo, dim.hi), tighter))
+    if not lows or not highs:
         return "a bound that is no sum of sizes"
-    return Axis(dim.var, dim.step, lo.scaled(dim.step), hi.scaled(dim.step))
+    lows, highs = (tuple(form.scaled(dim.step) for form in forms) for forms in (lows, highs))
+    return Axis(dim.var, dim.step, lows, highs)
+
+
+def _alternatives(bound: Expr, op: str) -> tuple[Affine, ...]:
+    """The forms whose minimum (or maximum, as `op` says) a bound is; none if it is nothing of the kind."""
+    form = affine(bound)
+    if form is not None:
+        return (form,)
+    if not isinstance(bound, Op):
+        return ()
+    if bound.op == op:
+        parts = [_alternatives(arg, op) for arg in bound.args]
+        return tuple(form for part in parts for form in part) if all(parts) else ()
+    if bound.op in ("add", "sub") and (more := affine(bound.args[1])) is not None:
+        return tuple(part + more.scaled(1 if bound.op == "add" else -1) for part in _alternatives(bound.args[0], op))
+    return ()
 
 
 Distance = tuple[int, int]

@@ -210,9 +210,14 @@ def elementwise(
     # The type is that of one element; its index does not matter.
     probe = combine(tuple(part.element(tuple(ZERO for _ in shape)) for part in parts))
     total = cost + sum(array.cost for array in arrays)
-    return Array(
-        shape, probe.type.strong, lambda at: _strong(combine(tuple(part.element(at) for part in parts))), cost=total
-    )
+    last: list[tuple[Index, Expr]] = []  # asked at one place by each operation around it: found once
+
+    def element(at: Index) -> Expr:
+        if not last or last[0][0] != at:
+            last[:] = [(at, _strong(combine(tuple(part.element(at) for part in parts))))]
+        return last[0][1]
+
+    return Array(shape, probe.type.strong, element, cost=total)
 
 
 def _strong(expr: Expr) -> Expr:

@@ -77,6 +77,20 @@ def holds_all(source: DType, target: DType) -> bool:
     return bool(np.can_cast(source.numpy, target.numpy, "safe"))
 
 
+def _extreme_of(condition: Expr, then: Expr, orelse: Expr) -> str | None:
+    """`minimum` for select(x < y, x, y), `maximum` for select(x > y, x, y): forms that bounds are understood in."""
+    while isinstance(condition, Cast):
+        condition = condition.value
+    if not isinstance(condition, Op) or condition.op not in ("lt", "le", "gt", "ge"):
+        return None
+    smaller = condition.op in ("lt", "le")
+    if condition.args == (then, orelse):
+        return "minimum" if smaller else "maximum"
+    if condition.args == (orelse, then):
+        return "maximum" if smaller else "minimum"
+    return None
+
+
 @dataclass(frozen=True)
 class Algebra:
     """The rules; `strict` forbids those that change the order or the library of a floating-point computation."""
@@ -249,6 +263,8 @@ class Algebra:
             condition, then, orelse = condition.args[0], orelse, then
         if expr.of.dtype is DType.BOOL and is_const(then, True) and is_const(orelse, False):
             return as_type(condition, expr.of)
+        if expr.of == INT and (extreme := _extreme_of(condition, then, orelse)) is not None:
+            return self._extreme(Op(extreme, (then, orelse), INT, expr.span), facts)
         args = (condition, then, orelse)
         return expr if all(a is b for a, b in zip(args, expr.args)) else replace(expr, args=args)
 

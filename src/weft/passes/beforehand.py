@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from weft.analysis.facts import Facts, conjuncts
-from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer, is_const
+from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars, integer, is_const
 from weft.ir.index import Affine, canonical
 from weft.ir.index import add as plus
 from weft.ir.program import Check, Stmt
@@ -40,7 +40,14 @@ class Beforehand:
             self.conditions.append(check.condition)
             return
         *outer, inner = check.domain
+        names = set(dim_vars(check.domain))
         parts = _in_order(check.condition)
+        # What no iteration changes is tested once: also for a loop without iterations, which may then run as written.
+        fixed = [part for part in parts if not free_vars(part) & names and not expr_buffers(part)]
+        self.conditions += fixed
+        parts = [part for part in parts if part not in fixed]
+        if not parts:
+            return
         ends: list[Affine] = []
         rest: list[Expr] = []
         facts = Facts()
@@ -51,7 +58,7 @@ class Beforehand:
             else:
                 rest.append(part)
         if not isinstance(inner, Dim) or not ends:
-            self.conditions.append(Reduce("and", check.domain, check.condition))
+            self.conditions.append(Reduce("and", check.domain, in_turn(parts)))
             return
         whole = self._as_one(tuple(outer), inner, ends, rest)
         domain: Domain = (whole,) if whole is not None else check.domain

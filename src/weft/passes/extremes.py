@@ -187,9 +187,9 @@ def _of_place(item: Item, items: list[Item], variable: str) -> Extreme | None:
     for part in parts:
         if not isinstance(part, Op) or part.op not in _MIRRORED or part.args[0].type.dtype.is_complex:
             continue
-        for op, value, best in ((part.op, *part.args), (_MIRRORED[part.op], *reversed(part.args))):
-            here = free_vars(value)
-            if variable in here and substitute(value, {variable: old}) == best and is_repeatable(value):
+        left, right = part.args
+        for op, value, best in ((part.op, left, right), (_MIRRORED[part.op], right, left)):
+            if variable in free_vars(value) and substitute(value, {variable: old}) == best and is_repeatable(value):
                 guards = tuple(other for other in parts if other is not part)
                 if place.buffer in {name for guard in guards for name in expr_buffers(guard)}:
                     return None

@@ -17,8 +17,8 @@ from dataclasses import replace
 
 from weft.analysis import cost
 from weft.ir import index as affine_index
-from weft.ir.expr import Dim, Expr, Op, Read, Var, integer
-from weft.ir.program import Accumulator, Block, Loop, LoopKind, Node, Program, Stmt
+from weft.ir.expr import Dim, Expr, Limit, Op, Read, Var, integer
+from weft.ir.program import Accumulator, Block, If, Loop, LoopKind, Node, Program, Stmt
 from weft.ir.types import INT, PYBOOL
 from weft.ir.walk import (
     buffers_written,
@@ -29,6 +29,7 @@ from weft.ir.walk import (
     node_exprs,
     reads,
     rewrite,
+    subexpressions,
     substitute,
     walk,
 )
@@ -57,6 +58,9 @@ def run(program: Program, context: PassContext) -> Program:
 
     def visit(node: Node) -> Block:
         nonlocal changed
+        if isinstance(node, If) and any(isinstance(part, Limit) for part in subexpressions(node.condition)):
+            # The other branch is for what is too small for a library.
+            return (replace(node, then=blocks(node.then)),)
         if not isinstance(node, Loop):
             return (map_sub_blocks(node, blocks),)
         if why_not_columns(node) is None:

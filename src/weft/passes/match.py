@@ -50,11 +50,12 @@ PASS = "match"
 # Multiplications above which a call beats our own loops (a call costs some tens of nanoseconds).
 THRESHOLDS = {routine: cost.limit(routine) for routine in ("gemm", "gemv", "dot")}
 # The same for products over a triangle, which need a few rows to make a matrix.
-PANELS = 30000.0
+PANELS = 60000.0
 # Terms of sums over earlier iterations above which blocks of iterations pay.
 PREFIX = 1000000.0
-# The same for updates that wait for the end of a block.
-DEFERRED = 1000000.0
+# Points of updates above which they wait for the end of a block; updates at once are faster than sums over what was
+# computed before even where nothing waits.
+DEFERRED, EAGER = 150000.0, 2000.0
 # Above this the library would split a dot product by its own number of threads: the sum would depend on it.
 DOT_LIMIT = 10000.0
 # Matrix products up to so many multiplications are computed by one thread of the library: many of them at once do not
@@ -152,10 +153,13 @@ class _Matcher:
     def loop(self, loop: Loop, otherwise: Node) -> Node | None:
         """A loop in blocks with matrix products in them, where there is enough to do; None if it has none."""
         by_terms = eager.eager(loop, self.workspace.new_var)
-        known = self.deferred(loop if isinstance(by_terms, str) else by_terms, otherwise)
+        if isinstance(by_terms, str):
+            known = self.deferred(loop, otherwise, DEFERRED)
+        else:
+            known = self.deferred(by_terms, otherwise, EAGER)
         return known or self.prefix(loop, otherwise)
 
-    def deferred(self, loop: Loop, otherwise: Node) -> Node | None:
+    def deferred(self, loop: Loop, otherwise: Node, limit: float) -> Node | None:
         """A loop whose updates are put off to the end of a block of iterations; see `deferred`."""
         body = tuple(rowwise(node) if isinstance(node, Stmt) else node for node in loop.body)
         split = deferred.deferred(replace(loop, body=body), self.workspace.new_var)
@@ -170,7 +174,7 @@ class _Matcher:
         body = (*renamed(near, self.workspace.taken), *after)
         rest = renamed(self.block((split.rest,)), self.workspace.taken)
         size = cost.points((loop.dim, *split.whole))
-        test = Op("gt", (size, real(DEFERRED)), PYBOOL)
+        test = Op("gt", (size, real(limit)), PYBOOL)
         return If(test, (Loop(split.block, body, span=loop.span), *rest), (otherwise,), span=loop.span)
 
     def prefix(self, loop: Loop, otherwise: Node) -> Node | None:

@@ -9,7 +9,7 @@ if c: h[k[i]] = h[k[i]] + e    -->   p = select(c, k[i], 0); h[p] = h[p] + selec
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from weft.analysis.effects import Liveness
 from weft.analysis.facts import NEGATED, Facts, conjuncts
@@ -22,6 +22,7 @@ from weft.ir.types import BOOL, ScalarType
 from weft.ir.walk import buffers_written, domain_buffers, expr_buffers, subexpressions
 from weft.passes.reductions import accumulation, unchanging
 
+_MOST_CONDITIONS = 16  # branches inside each other (`elif` too) of which each statement tests all
 NewBuffer = Callable[[str, ScalarType, tuple[Expr, ...]], Buffer]
 
 
@@ -51,12 +52,15 @@ class Flattening:
     variable: str
     facts: Facts
     new_buffer: NewBuffer
+    wanted: list[Item] = field(default_factory=list)  # checks of what the next item takes for granted
 
     def items(self, block: Block) -> list[Item] | str:
         """The block as items, or the reason why a branch must stay a branch."""
         return self._block(block, (), frozenset())
 
     def _block(self, block: Block, conditions: tuple[_Condition, ...], temporaries: frozenset[str]) -> list[Item] | str:
+        if len(conditions) > _MOST_CONDITIONS:
+            return f"more than {_MOST_CONDITIONS} branches inside each other: to test them one by one is cheaper"
         out: list[Item] = []
         for node in block:
             if isinstance(node, If):
@@ -70,7 +74,8 @@ class Flattening:
                 item = self._statement(node, conditions, temporaries)
                 if isinstance(item, str):
                     return item
-                out.append(item)
+                out += [*self.wanted, item]
+                self.wanted = []
             elif isinstance(node, Check):
                 always = Const(True, node.condition.type)
                 out.append(Item(replace(node, condition=_choose(conditions, node.condition, always))))
@@ -130,16 +135,23 @@ class Flattening:
     def _nothing_added(self, stmt: Stmt, chosen: tuple[_Condition, ...], within: tuple[Affine, ...]) -> Stmt | None:
         """An accumulation whose branch is not taken adds what changes nothing, to the first element of its target."""
         facts = self.facts.with_forms(within)
-        extents = [facts.linear(size) for size in self.buffers(stmt.buffer).shape]
-        if not all(extent is not None and facts.prove(extent - Affine((), 1)) for extent in extents):
-            return None
+        tests: list[Item] = []
+        for size in self.buffers(stmt.buffer).shape:
+            extent = facts.linear(size)
+            if extent is None:
+                return None
+            if not facts.prove(extent - Affine((), 1)):
+                some = Op("ge", (size, Const(1, size.type)), BOOL)
+                tests.append(Item(Check((), some, "IndexError", span=stmt.span)))
         index = tuple(_choose(chosen, part, Const(0, part.type)) for part in stmt.index)
         if stmt.reduce is not None:
             nothing = unchanging(stmt.reduce, stmt.value.type)
+            self.wanted = tests
             return replace(stmt, index=index, value=_choose(chosen, stmt.value, nothing))
         found = accumulation(stmt)
         if found is None:
             return None
+        self.wanted = tests
         term = _choose(chosen, found.term, unchanging(found.op, found.term.type, found.subtracted))
         target = Read(stmt.buffer, index, self._type(stmt))
         op = "sub" if found.subtracted else found.op

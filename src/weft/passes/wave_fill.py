@@ -69,7 +69,8 @@ Extent = tuple[Affine, Affine]
 def _computed(grid: Grid, window: Window) -> tuple[Extent, Extent] | None:
     """From where to where the nest computes elements along each axis; None if that is no rectangle."""
     found: list[Extent] = []
-    if grid.outer.var in grid.inner.lo.names | grid.inner.hi.names:
+    borders = (*grid.inner.lows, *grid.inner.highs)
+    if len(borders) > 2 or any(grid.outer.var in border.names for border in borders):
         return None
     for axis, loop in zip(window.axes, (grid.outer, grid.inner)):
         found.append(_along(window.place.index[axis], loop))

@@ -88,7 +88,11 @@ class Grid:
     def of(nest: Nest, axes: tuple[Axis, Axis], skew: int, lag: int, size: Size, names: tuple[str, str]) -> Grid:
         outer, inner = axes
         signs = {outer.var: outer.sign, inner.var: inner.sign}
-        inner = Axis(inner.var, inner.sign, by_position(inner.lo, signs), by_position(inner.hi, signs))
+        lows, highs = (
+            sorted((by_position(form, signs) for form in forms), key=lambda form: outer.var in form.names)
+            for forms in (inner.lows, inner.highs)
+        )
+        inner = Axis(inner.var, inner.sign, tuple(lows), tuple(highs))
         return Grid(nest, outer, inner, skew, lag, *size, *names, signs)
 
     @property
@@ -148,7 +152,7 @@ class Grid:
     def columns_range(self, sign: int = 1) -> tuple[Expr, Expr]:
         """The positions of the inner loop in one row of a tile; the row by `sign` times its position."""
         begin = self.first_column - (name(self.outer.var) - self.first_row).scaled(self.skew)
-        lows, highs = (self.inner.lo, begin), (self.inner.hi, begin + constant(self.columns))
+        lows, highs = (*self.inner.lows, begin), (*self.inner.highs, begin + constant(self.columns))
         low, high = (
             pick(op, (affine_index.expression(by_position(form, {self.outer.var: sign})) for form in forms))
             for op, forms in (("maximum", lows), ("minimum", highs))

@@ -74,6 +74,10 @@ def windows_of(nest: Nest, private: frozenset[str], table: Mapping[str, Buffer])
 
 def _window(nest: Nest, place: Access, read: Sequence[Access], table: Mapping[str, Buffer]) -> Window | str:
     axes: list[int] = []
+    bounds = (nest.inner.lo, nest.inner.hi)
+    if len(place.index) > 2 and any(affine(b) is None or nest.outer.var in free_vars(b) for b in bounds):
+        # A nest without iterations says nothing about the index along them.
+        return f"`{place.buffer}` has further axes, and there may be no iteration"
     for dim, other in ((nest.outer, nest.inner), (nest.inner, nest.outer)):
         found = [axis for axis, part in enumerate(place.index) if dim.var in free_vars(part)]
         if len(found) != 1 or not _by_ones(place.index[found[0]], dim.var, other.var):
@@ -160,10 +164,11 @@ class Windowed:
         """Where row and position q of a tile are an iteration: forms that are not negative there."""
         grid = self.grid
         outer = grid.outer.var
-        low, high = (
-            form.without(outer) + self.p.scaled(form.coefficient(outer)) for form in (grid.inner.lo, grid.inner.hi)
+        lows, highs = (
+            [form.without(outer) + self.p.scaled(form.coefficient(outer)) for form in forms]
+            for forms in (grid.inner.lows, grid.inner.highs)
         )
-        return [q - low, high - q - constant(1)]
+        return [*(q - low for low in lows), *(high - q - constant(1) for high in highs)]
 
     def _columns(self, before: int = 0, after: int = 0) -> list[Affine]:
         """The positions of a row that are in the tile (and some more)."""
@@ -267,8 +272,9 @@ class Windowed:
         for read in dict.fromkeys(_certain(grid.nest.body)):
             forms = [affine(part) for part in read.index]
             slopes = [0 if form is None else form.coefficient(grid.inner.var) * grid.inner.sign for form in forms]
-            fixed = all(form is not None and grid.outer.var not in form.names for form in forms)
-            if fixed and read.buffer not in self.arrays and sorted(slopes)[-1:] == [1] and sum(map(abs, slopes)) == 1:
+            sized = affine(self.workspace.table[read.buffer].shape[0]) is not None
+            alone = all(form is not None and grid.outer.var not in form.names for form in forms)
+            if sized and alone and slopes == [1] and read.buffer not in self.arrays:
                 found[read] = self.workspace.new_buffer(f"{read.buffer}_turned", read.of, (size,))
         return found
 
@@ -281,8 +287,13 @@ class Windowed:
         grid, k = self.grid, name(self.column)
         q = self._last() - k
         size = grid.columns + grid.skew * (grid.rows - 1)
+        index, extent = affine(read.index[0]), affine(self.workspace.table[read.buffer].shape[0])
+        assert index is not None and extent is not None
+        # Not every position between the ends need be an iteration: what does not exist is not read.
+        element = index.without(grid.inner.var) + q.scaled(index.coefficient(grid.inner.var) * grid.inner.sign)
         low, high = grid.ends
-        part = between(self.column, [k, constant(size - 1) - k, q - low, high - q - constant(1)])
+        forms = [q - low, high - q - constant(1), element, extent - element - constant(1)]
+        part = between(self.column, [k, constant(size - 1) - k, *forms])
         value = substitute(read, {grid.inner.var: affine_index.expression(q.scaled(grid.inner.sign))})
         copy = Stmt((), buffer.name, (Var(self.column),), rewrite(value, _canonical), None, grid.span)
         return Loop(Dim(self.column, *part), (copy,), LoopKind.VECTOR, span=grid.span)

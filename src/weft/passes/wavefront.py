@@ -152,6 +152,8 @@ class _Wavefronts:
         if not all(carries(nest, pairs)):
             return None
         outer, inner = axes
+        if isinstance(outer, Axis) and len(outer.lows) + len(outer.highs) > 2:
+            return "several bounds of the outer loop"
         assert isinstance(outer, Axis) and isinstance(inner, Axis)
         return Legal(nest, (outer, inner), private, tuple(pairs))
 
@@ -181,8 +183,8 @@ class _Wavefronts:
         reach = max((max(window.reach(skew)[2:]) for window in windows), default=0)
         rows, columns = ROWS, MORE_COLUMNS + skew * ROWS + reach
         grid = self.grid(legal, skew, 2, (rows, columns))
-        low, high = (axis.coefficient(grid.outer.var) + skew for axis in (grid.inner.lo, grid.inner.hi))
-        if low <= 0 or high <= 0:
+        borders = (*grid.inner.lows, *grid.inner.highs)
+        if any(border.coefficient(grid.outer.var) + skew <= 0 for border in borders):
             return "a border that runs along the diagonals"
         cycles = float(rows * columns) * sum(float(_cycles(node)) for node in walk(nest.body))
         windows = [replace(window, brief=self.is_brief(nest, window)) for window in windows]
