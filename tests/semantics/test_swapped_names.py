@@ -84,7 +84,9 @@ def test_bits_and_objects(function: Callable[..., Any]) -> None:
             assert [expected is array for array in arrays] == [found is array for array in mine]
 
 
-@pytest.mark.parametrize("function", [swapped, swapped_own, three_in_turn, by_elements, copied, counted], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [swapped, swapped_own, three_in_turn, by_elements, copied, counted], ids=lambda f: f.__name__
+)
 def test_several_steps_at_a_time(function: Callable[..., Any]) -> None:
     lowered = pipeline.stages(function, (5, np.ones((9, 9)), np.ones((9, 9))))[-1][1]
     assert any(isinstance(node, Loop) and "phase" in node.dim.var for node in walk(lowered.body))

@@ -1,9 +1,9 @@
 """Calls of the program's own functions in C.  In: an Invoke node; out: a call of the static function that it names.
 
-    { i64 results[1]; i64 status = f_fib(rt, w, results, n - 1); if (status) { ...; goto k_done; } x = results[0]; }
+    { i64 results[1]; i64 status = f_fib(rt, w, results, start, n - 1); if (status) goto k_done; x = results[0]; }
 Every word of a parameter is an argument of the C function, so that numbers travel in registers; results come back in a
-block of words, and the reason of a failure is left in the control words of the kernel.  Control word 7 holds the
-address where the outermost call began: a function that finds itself too far from it raises RecursionError.
+block of words, and the reason of a failure is left in the control words of the kernel.  `start` is the address where
+the stack of the outermost call began: a function that finds itself too far from it raises RecursionError.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from weft.runtime import descriptor as D
 #: Bytes of stack that calls may take, and what happens beyond.
 STACK = 3 << 20
 TOO_DEEP = ("RecursionError", "maximum recursion depth exceeded")
-DEPTH_WORD = 7
+START = "k_start"
 #: How many calls may go by without a look for Ctrl-C.
 _POLL_CALLS = 1 << 20
 CALLS = "k_calls"
@@ -41,13 +41,12 @@ def callee(program: Program) -> Callee:
 
 def head(function: Callee) -> str:
     parameters = "".join(f", i64 {name}" for name in function.parameters.values())
-    return f"static i64 {function.name}(const weft_rt *{RT}, i64 *{WORDS}, i64 *{RESULTS}{parameters})"
+    return f"static i64 {function.name}(const weft_rt *{RT}, i64 *{WORDS}, i64 *{RESULTS}, i64 {START}{parameters})"
 
 
 def entry(statements: Loops) -> list[C.CStmt]:
     """The beginning of a function: not too deep, and now and then a look for Ctrl-C."""
-    start = C.Subscript(C.Name(WORDS), C.number(DEPTH_WORD))
-    away = C.Infix("+", C.Infix("-", start, _HERE), C.number(STACK))  # stacks may grow either way
+    away = C.Infix("+", C.Infix("-", C.Name(START), _HERE), C.number(STACK))  # stacks may grow either way
     deep = C.Infix(">", C.Convert("u64", away), C.number(2 * STACK))
     if statements.unit.guard_on_failure:
         failed = statements.failure(GUARD)
@@ -66,12 +65,11 @@ def invoke(node: Invoke, statements: Loops) -> list[C.CStmt]:
     words = unit.names.own("results")
     unit.types[words] = "i64 *"
     out.append(C.Declare("i64", words, extent=function.count))
-    if unit.called is None:
-        out.append(C.Assign(C.Subscript(C.Name(WORDS), C.number(DEPTH_WORD)), _HERE))
     passed: list[C.CExpr] = []
     for argument in node.arguments:
         passed += _array(argument, statements) if isinstance(argument, Operand) else _number(argument, statements)
-    call = C.call(function.name, C.Name(RT), C.Name(WORDS), C.Name(words), *passed)
+    start = _HERE if unit.called is None else C.Name(START)
+    call = C.call(function.name, C.Name(RT), C.Name(WORDS), C.Name(words), start, *passed)
     status = statements.variable("i64", "status", call, out)
     out.append(C.IfElse(C.call("__builtin_expect", status, C.number(0)), tuple(_failed(status, statements))))
     numbers = [
