@@ -72,7 +72,8 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
     exceptions: dict[tuple[str, str], int] = {}
     outlined: list[C.TopLevel] = []
     callees = {function.name: c_invoke.callee(function) for function in program.functions}
-    names.taken |= {c_invoke.CALLS, c_invoke.START, *(function.name for function in callees.values())}
+    if callees:
+        names.taken |= {c_invoke.CALLS, c_invoke.START, *(function.name for function in callees.values())}
     functions: list[C.TopLevel] = []
     for part, called in ((program, None), *((f.program, f) for f in callees.values())):
         expressions = Expressions(names, used, ranges.environment(part), strict)
