@@ -79,7 +79,15 @@ BRANCH_OF_ALL = """
       else:
         b[i, j] = c[i]
 """
+SHIFTED_WITH_SMALL_INTEGERS = """
+  parallel i in 0 .. n - 1:
+    b[i + 1, 0] = c[i + 1]
+  parallel k in 1 .. n:
+    for j in 1 .. m:
+      b[k, j] = select((i8(a[k, j]) != 0_i8 as bool), b[k, j - 1], a[k - 1 + 1, j])
+"""
 BODIES = {
+    "shifted": SHIFTED_WITH_SMALL_INTEGERS,
     "rows": ROWS,
     "columns": COLUMNS,
     "ordered outside": ORDERED_OUTSIDE,

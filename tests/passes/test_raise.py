@@ -269,6 +269,24 @@ def test_a_test_of_data_is_made_beforehand(preserved) -> None:
     assert "if all[i_2: 0 <= i_2 < n]" in text.show(after)
 
 
+WINDOWED = """
+  for i in 0 .. n:
+    for j in 0 .. n:
+      check i + j < 5 and k[i] <= 3_i64 and k[j] <= 3_i64 else IndexError "out of bounds"
+      a[i, j] = a[i, j] + b[i, j]
+"""
+
+
+def test_a_test_at_the_ends_and_one_of_data_have_names_of_their_own(preserved) -> None:
+    bad = calls((4, 4))
+    bad[0]["k"] = np.array([0, 1, 9, 2])
+    bad[1]["k"] = np.array([1, 1, 0, 4])
+    fine = calls((3,))
+    source = HEAD + WINDOWED.lstrip("\n") + TAIL
+    after = preserved(source, simplify.run, raise_loops.run, calls=fine + calls() + bad, exact=False)
+    assert text.show(after).count("all[") == 2
+
+
 WRAPPED = """
   for i in 0 .. n:
     m = select(k[i] < 0_i64, k[i] + i64(n), k[i])

@@ -119,3 +119,41 @@ def test_a_guarded_update_is_a_statement() -> None:
 
     shown = text.show(dict(stages(counted, make(1, 9, 8, 0)))["tidy"])
     assert "] += select(x[" in shown
+
+
+def last_row(a, b):
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            b[j] = a[i, j] * 2.0 + i
+    return b
+
+
+def last_of_each(a, b):
+    for j in range(a.shape[1]):
+        for i in range(j, a.shape[0]):
+            b[j] = a[i, j] - j
+    return b
+
+
+def every_second_downwards(a, b):
+    for i in range(a.shape[0] - 1, -1, -2):
+        for j in range(i % 2, a.shape[1]):
+            b[0] = a[i, j]
+    return b
+
+
+def same_again(a, b):
+    for i in range(a.shape[0]):
+        for j in range(i + 1):
+            for _ in range(a.shape[0]):
+                b[j] = a[0, 0]
+    return b
+
+
+@pytest.mark.parametrize("function", [last_row, last_of_each, every_second_downwards, same_again])
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (1, 1), (4, 6), (6, 4), (40, 40)])
+def test_only_the_last_write_counts(function, shape: tuple[int, int]) -> None:
+    def arguments() -> tuple[Any, ...]:
+        return np.arange(float(shape[0] * shape[1])).reshape(shape), np.full(max(shape), -1.0)
+
+    same_as_plain(weft.jit(fallback="silent")(function), function, arguments, calls=2)

@@ -22,6 +22,7 @@ from weft.ir.program import Check, Stmt
 from weft.ir.types import BOOL, INT, PYBOOL
 from weft.ir.walk import expr_buffers, free_vars, rewrite, substitute
 from weft.passes.predicate import NewBuffer, bounds_on
+from weft.passes.rename import renamed_expr
 
 # Sizes are smaller than this.
 _FAR = 2**40
@@ -32,6 +33,7 @@ class Beforehand:
     """The tests of one loop: `before` are statements, `conditions` in the order in which they guard each other."""
 
     new_buffer: NewBuffer
+    taken: set[str]
     before: list[Stmt] = field(default_factory=list)
     conditions: list[Expr] = field(default_factory=list)
 
@@ -66,7 +68,9 @@ class Beforehand:
         test = _at_ends(dim, ends, facts)
         self.conditions.append(Reduce("and", around, test) if around else test)
         if rest:
-            self.conditions.append(Reduce("and", domain, in_turn(rest)))
+            # The test at the ends has bound the names of the outer dimensions.
+            others = Reduce("and", domain, in_turn(rest))
+            self.conditions.append(renamed_expr(others, self.taken) if around else others)
 
     def _as_one(self, outer: Domain, inner: Dim, ends: list[Affine], rest: list[Expr]) -> Dim | None:
         """All rows as one range of the inner variable, if each begins where the one before it ends."""

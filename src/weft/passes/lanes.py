@@ -197,8 +197,12 @@ def _joined(one: Loop, other: Loop) -> Loop | None:
         return None
     names: dict[str, Expr] = {second.var: affine_index.add(Var(first.var), integer(shift))}
 
+    def in_order(expr: Expr) -> Expr:
+        sums = isinstance(expr, Op) and expr.op in ("add", "sub") and expr.type == INT
+        return affine_index.canonical(expr) if sums else expr
+
     def moved(expr: Expr) -> Expr:
-        return rewrite(substitute(expr, names), affine_index.canonical) if second.var in free_vars(expr) else expr
+        return rewrite(substitute(expr, names), in_order) if second.var in free_vars(expr) else expr
 
     return replace(one, body=(*one.body, *(map_node_exprs(node, moved) for node in other.body)), work=None)
 

@@ -44,7 +44,7 @@ from weft.passes.products import (
 )
 from weft.passes.rename import renamed
 from weft.passes.rewrite_dims import renamed_domain
-from weft.passes.triangles import panels, rowwise, sheared
+from weft.passes.triangles import Panels, panels, parts, rowwise, sheared
 
 PASS = "match"
 # Multiplications above which a call beats our own loops (a call costs some tens of nanoseconds).
@@ -86,6 +86,15 @@ def _batch_work(product: Product) -> Expr:
 
 def _both(left: Expr, right: Expr) -> Expr:
     return Op("and", (left, right), ScalarType(DType.BOOL, left.type.weak and right.type.weak))
+
+
+def _none_zero(test: Expr, product: Product) -> Expr:
+    """The test, and that no factor is zero: the library does not touch what it would multiply, where a NaN may be."""
+    for factor in (product.scale, product.keep):
+        if factor is not None and not isinstance(factor, Const):
+            zero = Const(complex(0.0) if factor.type.dtype.is_complex else 0.0, factor.type)
+            test = _both(test, Op("ne", (factor, zero), ScalarType(DType.BOOL, factor.type.weak)))
+    return test
 
 
 # --- the rewrite -----------------------------------------------------------------------------------------------------
@@ -341,6 +350,9 @@ class _Matcher:
             split = "" if whole is None else panels(whole, self.workspace.new_var)
             if whole is None or isinstance(split, str):
                 continue
+            in_place = self._in_place(whole, split)
+            if in_place is not None:
+                return (If(in_place[0], in_place[1], (stmt,), span=stmt.span),)
             found = _Extraction(boxes=split.boxes)
             before, value = self._prepared_outside(whole, {split.rows.var})
             one = replace(whole, domain=(split.rows, split.columns), value=value)
@@ -353,6 +365,27 @@ class _Matcher:
             inside = (*before, Loop(split.block, (*found.before, rows), span=stmt.span))
             return (If(test, inside, (stmt,), span=stmt.span),)
         return None
+
+    def _in_place(self, stmt: Stmt, split: Panels) -> tuple[Expr, Block] | None:
+        """A triangle of one product: where all rows of a panel have a column it is computed in place, and only the
+        corners beside that need memory of their own."""
+        beside = parts(split)
+        if beside is None:
+            return None
+        before, value = self._prepared_outside(stmt, set())
+        rectangle = replace(stmt, domain=(split.rows, beside.rectangle), value=value)
+        product = product_of(rectangle, self.workspace.table)
+        if not isinstance(product, Product) or product.routine != "gemm" or product.batch:
+            return None
+        found = _Extraction(boxes=beside.boxes)
+        corner = self._with_products(replace(rectangle, domain=(split.rows, beside.corner)), found)
+        if len(found.products) != 1 or found.products[0].routine != "gemm":
+            return None
+        rest = self._renamed(replace(stmt, domain=(split.rows, beside.inner), value=corner))
+        body = (*self.call(rectangle, product), *found.before, rest)
+        size = cost.points((*stmt.domain, *product.summed))
+        test = _none_zero(Op("gt", (size, real(PANELS)), PYBOOL), product)
+        return test, (*before, Loop(split.block, body, span=stmt.span))
 
     def _prepared_outside(self, stmt: Stmt, rows: set[str]) -> tuple[list[Node], Expr]:
         """The operands that all panels of rows share, computed before them, and the value that reads them.
@@ -439,12 +472,7 @@ class _Matcher:
         test = cost.exceeds(size, THRESHOLDS[product.routine])
         if product.routine == "dot":
             test = _both(test, Op("lt", (size, real(DOT_LIMIT)), PYBOOL))
-        for factor in (product.scale, product.keep):
-            # The library does not touch what it multiplies by zero: a NaN in it would be lost.
-            if factor is not None and not isinstance(factor, Const):
-                zero = Const(complex(0.0) if factor.type.dtype.is_complex else 0.0, factor.type)
-                test = _both(test, Op("ne", (factor, zero), ScalarType(DType.BOOL, factor.type.weak)))
-        return test
+        return _none_zero(test, product)
 
     def call(self, stmt: Stmt, product: Product) -> Block:
         """The call, in loops over the batch; its names are its own, since the statement stays beside it."""

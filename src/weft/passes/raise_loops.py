@@ -171,7 +171,7 @@ class _Raiser:
 
     def beforehand(self, outcome: _Outcome) -> tuple[Block, Expr]:
         """The tests of all iterations as one condition, and what must run before it."""
-        tests = Beforehand(self.new_buffer)
+        tests = Beforehand(self.new_buffer, self.taken)
         for test in outcome.tests:
             tests.add(test)
         return renamed(tuple(tests.before), self.taken), in_turn(tests.conditions)
@@ -490,6 +490,11 @@ class _Raiser:
         if found is None:
             if flow:
                 return f"an iteration reads what an earlier one wrote to `{stmt.buffer}`"
+            if not varies(stmt.index, dim.var) and not domain_varies(stmt.domain, dim.var):
+                # Every iteration overwrites what the one before it wrote: only the last one counts.
+                last = Op("maximum", (dim.lo, minus(dim.hi, Const(1, INT))), INT)
+                last = self.algebra.simplify(last, loop.facts)
+                return replace(stmt, domain=(replace(dim, lo=last), *stmt.domain))
             return f"several iterations may write the same element of `{stmt.buffer}`"
         if self.strict and reorders(found, stmt.value.type):
             return "strict floating point keeps the order of a sum"

@@ -16,6 +16,11 @@ def renamed(block: Block, taken: set[str]) -> Block:
     return tuple(_node(node, {}, taken) for node in block)
 
 
+def renamed_expr(expr: Expr, taken: set[str]) -> Expr:
+    """sum[i] a[i]   -->   sum[i_2] a[i_2]"""
+    return _expr(expr, {}, taken)
+
+
 def _dims(domain: Domain, names: Names, taken: set[str]) -> tuple[Domain, Names]:
     out: list[AnyDim] = []
     for dim in domain:

@@ -192,6 +192,8 @@ class _Scheduler:
         asserted = loop.kind is LoopKind.ASSERTED
         if self.kinds.shared or loop.kind is LoopKind.PARALLEL or not (asserted or _repeats(loop.body)):
             return False
+        if any(isinstance(node, Loop) and node.kind is LoopKind.PARALLEL for node in walk(loop.body)):
+            return False  # a loop inside it is shared already
         if not asserted and (few := cost.constant_extent(loop.dim)) is not None and few < FEW_ITERATIONS:
             return False
         inside: dict[str, int] = {}

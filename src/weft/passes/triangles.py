@@ -73,6 +73,40 @@ def panels(stmt: Stmt, new_var: Callable[[str], str]) -> Panels | str:
     return Panels(block, rows, columns, inner, boxes)
 
 
+@dataclass(frozen=True)
+class Parts:
+    """A panel as a rectangle, the columns of all of its rows, and the corner beside it: the columns that some of the
+    rows have, those of one row (`inner`), and the corner's memory."""
+
+    rectangle: Dim
+    corner: Dim
+    inner: Dim
+    boxes: dict[str, Box]
+
+
+def parts(split: Panels) -> Parts | None:
+    """The two parts of a panel that begins at the loop's variable and whose moving bound grows with the row."""
+    rows, inner, columns = split.rows, split.inner, split.columns
+    lo, hi = affine(inner.lo), affine(inner.hi)
+    if split.block.step < 0 or lo is None or hi is None:
+        return None
+    slopes = lo.coefficient(rows.var), hi.coefficient(rows.var)
+    at_start, at_end = {rows.var: rows.lo}, {rows.var: minus(rows.hi, integer(1))}
+    if slopes == (1, 0):
+        edge = canonical(substitute(inner.lo, at_end))
+        begin = columns.lo
+        limit = Op("minimum", (edge, inner.hi), INT)
+        found = replace(columns, lo=edge), replace(columns, hi=limit), replace(inner, hi=limit)
+    elif slopes == (0, 1):
+        begin = canonical(substitute(inner.hi, at_start))
+        limit = Op("maximum", (begin, inner.lo), INT)
+        found = replace(columns, hi=begin), replace(columns, lo=limit), replace(inner, lo=limit)
+    else:
+        return None
+    boxes = {rows.var: split.boxes[rows.var], inner.var: Box(begin, integer(ROWS))}
+    return Parts(*found, boxes)
+
+
 def panel(outer: Dim, first: Expr, last: Expr, upward: bool, name: str) -> tuple[Dim, Dim]:
     """The rows of one panel and the loop over panels, from the first row or, downward, from the last.
 
@@ -189,4 +223,4 @@ def sheared(stmt: Stmt, new_var: Callable[[str], str]) -> Stmt | None:
     return replace(stmt, domain=(outer, moved), index=index, value=visit(substitute(stmt.value, values)))
 
 
-__all__ = ["Panels", "operands_apart", "panel", "panels", "rowwise", "sheared", "why_not_in_order"]
+__all__ = ["Panels", "Parts", "operands_apart", "panel", "panels", "parts", "rowwise", "sheared", "why_not_in_order"]

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from weft.runtime import templates
+
 #: The words at the head of every block: return id, exception code, source line, three message values, two reserved.
 CONTROL_WORDS: Final = 8
 
@@ -59,6 +61,19 @@ class ListParam:
     kind: ListKind
     rank: int = 1
     written: bool = False
+    changed: bool = False  # the result says what becomes of it
+
+
+@dataclass(frozen=True)
+class ContainerParam:
+    """A list, dict or set that holds what its template says (`weft.runtime.templates`); an array for each column.
+
+    `written`: elements of the columns are changed, and copied out; `changed`: the result says what becomes of it.
+    """
+
+    template: str
+    written: bool = False
+    changed: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,7 +130,7 @@ class CellParam:
     param: DirectParam
 
 
-DirectParam: TypeAlias = ArrayParam | ListParam | ScalarParam | ConstParam | SameAsParam | ObjectParam
+DirectParam: TypeAlias = ArrayParam | ListParam | ContainerParam | ScalarParam | ConstParam | SameAsParam | ObjectParam
 HiddenParam: TypeAlias = AttrParam | GlobalParam | CellParam
 
 
@@ -314,6 +329,8 @@ def words_of(param: DirectParam | HiddenParam) -> int:
         return words_of(param.param)
     if isinstance(param, (ArrayParam, ListParam)):
         return 1 + 2 * param.rank
+    if isinstance(param, ContainerParam):
+        return 3 * len(templates.parsed(param.template).columns)
     if isinstance(param, ScalarParam):
         return 2 if param.kind in ("complex", "np.complex64", "np.complex128") else 1
     return 0
@@ -382,6 +399,13 @@ def _validate_param(param: DirectParam, position: int) -> None:
             raise TypeError(f"a list of {param.kind!r} cannot be passed; kinds: {', '.join(LIST_KINDS)}")
         if isinstance(param, ArrayParam) and not (0 <= param.typenum <= 16 or param.typenum == 23):
             raise TypeError(f"arrays of NumPy type number {param.typenum} are not plain numbers")
+    elif isinstance(param, ContainerParam):
+        try:
+            templates.parsed(param.template)
+        except ValueError as problem:
+            raise TypeError(str(problem)) from None
+        if param.written and param.template[0] != "[":
+            raise TypeError("only lists are copied out")
     elif isinstance(param, ScalarParam):
         if param.kind not in PYTHON_SCALARS and param.kind not in NUMPY_SCALARS:
             raise TypeError(f"unknown scalar kind {param.kind!r}")

@@ -37,6 +37,7 @@ from weft.runtime.descriptor import (
     CellParam,
     ConstParam,
     ConstResult,
+    ContainerParam,
     DirectParam,
     ExceptionSpec,
     GlobalParam,
@@ -312,7 +313,8 @@ def _encode_test(param: DirectParam) -> Encoded:
         shift = _item_size(param.typenum).bit_length() - 1
         return (0, param.typenum, param.rank, int(param.written), shift, words, None)
     if isinstance(param, ListParam):
-        return (1, LIST_KINDS.index(param.kind), param.rank, int(param.written), 0, words, None)
+        change = 2 if param.changed else int(param.written)
+        return (1, LIST_KINDS.index(param.kind), param.rank, change, 0, words, None)
     if isinstance(param, ScalarParam):
         return (2, _SCALAR_CODES[param.kind], 0, 0, 0, words, interpreted.scalar_type(param.kind))
     if isinstance(param, ConstParam):
@@ -321,6 +323,9 @@ def _encode_test(param: DirectParam) -> Encoded:
         return (4, param.index, 0, 0, 0, words, None)
     if isinstance(param, ObjectParam):
         return (5, 0, 0, 0, 0, words, param.type)
+    if isinstance(param, ContainerParam):
+        change = 2 if param.changed else int(param.written)
+        return (6, 0, 1, change, 0, words, param.template.encode())
     raise TypeError(f"not a parameter descriptor: {param!r}")
 
 

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from weft.runtime import templates
 from weft.runtime.descriptor import (
     NO_DEFAULT,
     STATUS_GUARD,
     ArrayParam,
     AttrParam,
     ConstParam,
+    ContainerParam,
     DirectParam,
     GlobalParam,
     GuardFailed,
@@ -151,7 +153,7 @@ def bind(signature: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any])
 def fitting_values(version: Version, bound: list[Any]) -> list[Any] | None:
     """The values of all parameters, hidden ones behind, if they pass the guards; else None."""
     values = list(bound)
-    met: list[list[Any]] = []
+    met: list[Any] = []
     params: list[DirectParam] = []
     for param, value in zip(version.params, bound, strict=True):
         if not fits(param, value, values, met):
@@ -163,7 +165,7 @@ def fitting_values(version: Version, bound: list[Any]) -> list[Any] | None:
             return None
         values.append(value)
         params.append(hidden.param)
-    written = any(isinstance(param, ListParam) and param.written for param in params)
+    written = any(isinstance(p, (ListParam, ContainerParam)) and (p.written or p.changed) for p in params)
     if written and len({id(item) for item in met}) != len(met):
         return None
     return values
@@ -187,14 +189,16 @@ def fetch(hidden: HiddenParam, values: list[Any]) -> Any:
         return _ABSENT
 
 
-def fits(param: DirectParam, value: Any, values: list[Any], met: list[list[Any]]) -> bool:
-    """Whether a value passes one guard; every list object of a list parameter is added to `met`."""
+def fits(param: DirectParam, value: Any, values: list[Any], met: list[Any]) -> bool:
+    """Whether a value passes one guard; every list object (dict, set) of a list parameter is added to `met`."""
     if isinstance(param, ArrayParam):
         return _array_fits(param, value)
     if isinstance(param, ScalarParam):
         return type(value) is scalar_type(param.kind) and _is_int64(value)
     if isinstance(param, ListParam):
         return _list_fits(param, value, met)
+    if isinstance(param, ContainerParam):
+        return templates.fits(param.template, value, met)
     if isinstance(param, ConstParam):
         return same_constant(value, param.value)
     if isinstance(param, SameAsParam):
@@ -236,7 +240,7 @@ def _array_fits(param: ArrayParam, value: Any) -> bool:
     )
 
 
-def _list_fits(param: ListParam, value: Any, met: list[list[Any]]) -> bool:
+def _list_fits(param: ListParam, value: Any, met: list[Any]) -> bool:
     leaf = _PYTHON_TYPES[param.kind]
     shape: list[int] = []
     level = value

@@ -20,7 +20,8 @@ from weft.runtime import containers
 from weft.runtime import descriptor as D
 
 _PARAMS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (D.ArrayParam, D.ListParam, D.ScalarParam, D.SameAsParam, D.ConstParam)
+    kind.__name__: kind
+    for kind in (D.ArrayParam, D.ListParam, D.ContainerParam, D.ScalarParam, D.SameAsParam, D.ConstParam)
 }
 _RESULTS: dict[str, type[Any]] = {
     kind.__name__: kind

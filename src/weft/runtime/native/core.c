@@ -11,6 +11,7 @@
 #include "routines.c"
 #include "version.h"
 #include "lists.c"
+#include "containers.c"
 #include "guards.c"
 #include "results.c"
 #include "dispatcher.c"

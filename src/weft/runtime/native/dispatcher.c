@@ -145,7 +145,10 @@ static int is_small(const version *v, const int64_t *w)
     w += CONTROL_WORDS;
     for (int i = 0; i < v->value_count && elements < v->hold_below; i++) {
         const parameter *p = &v->parameters[i];
-        if (p->test == TEST_ARRAY || p->test == TEST_LIST) {
+        if (p->test == TEST_CONTAINER) {
+            for (int column = 0; column < p->words; column += 3)
+                elements += w[column + 1];
+        } else if (p->test == TEST_ARRAY || p->test == TEST_LIST) {
             int64_t size = 1;
             for (int axis = 0; axis < p->rank; axis++)
                 size *= w[1 + axis];
@@ -192,7 +195,7 @@ static attempt_outcome run_kernel(version *v, PyObject *const *values, const lis
     if (status == STATUS_GUARD && !f.interrupted) {
         drop_error(&f);
         outcome = w[BACK_WORD] ? ATTEMPT_BACK : ATTEMPT_GUARD;
-    } else if (lists->count > 0 && copy_lists_out(lists) < 0) {
+    } else if (lists->count + lists->container_count > 0 && copy_all_out(lists) < 0) {
         drop_error(&f);
     } else if (f.error[0] != NULL) {
         PyErr_Restore(f.error[0], f.error[1], f.error[2]);
@@ -250,7 +253,9 @@ static __attribute__((noinline)) attempt_outcome attempt(version *v, PyObject *c
         w = malloc((size_t)v->words * sizeof *w);
     if (v->list_count > 0)
         lists.copies = calloc((size_t)v->list_count, sizeof *lists.copies);
-    if (w == NULL || (v->list_count > 0 && lists.copies == NULL)) {
+    if (v->container_count > 0)
+        lists.containers = calloc((size_t)v->container_count, sizeof *lists.containers);
+    if (w == NULL || (v->list_count > 0 && lists.copies == NULL) || (v->container_count > 0 && lists.containers == NULL)) {
         *out = PyErr_NoMemory();
     } else {
         int fits = pack_arguments(v, arguments, &lists, w);
@@ -259,8 +264,8 @@ static __attribute__((noinline)) attempt_outcome attempt(version *v, PyObject *c
         else
             outcome = run_if(fits, v, arguments, &lists, w, out);
     }
-    if (v->list_count > 0)
-        release_lists(&lists);
+    if (v->list_count + v->container_count > 0)
+        release_all(&lists);
     if (w != stack)
         free(w);
     release_version(v);

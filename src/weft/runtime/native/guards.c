@@ -193,6 +193,8 @@ static inline int pack_value(const parameter *p, PyObject *value, PyObject *cons
         return pack_scalar(p, value, w);
     case TEST_LIST:
         return copy_list_in(lists, p, value, w);
+    case TEST_CONTAINER:
+        return copy_container_in(lists, p, value, w);
     case TEST_CONST:
         return same_constant(value, p->object);
     case TEST_SAME:

@@ -14,9 +14,12 @@ typedef struct {
     int rank, written;
 } list_copy;
 
+typedef struct container_copy container_copy;
+
 typedef struct {
     list_copy *copies;
-    int count;
+    container_copy *containers; /* see containers.c */
+    int count, container_count;
     int track; /* some list is written: remember every list object met */
     PyObject **met;
     int64_t met_count, met_capacity;
@@ -138,7 +141,7 @@ static int copy_list_in(list_call *lists, const parameter *p, PyObject *value, i
     list_copy *copy = &lists->copies[lists->count++];
     copy->kind = (list_kind)p->code;
     copy->rank = p->rank;
-    copy->written = p->written;
+    copy->written = p->written == WRITTEN_ELEMENTS;
     int64_t bytes = measure_list(copy, value);
     if (bytes < 0)
         return 0;

@@ -114,7 +114,7 @@ enum {
 #define VECTORCALL_OFFSET_BIT ((size_t)1 << (8 * sizeof(size_t) - 1))
 
 extern PyTypeObject PyFloat_Type, PyLong_Type, PyBool_Type, PyComplex_Type, PyList_Type, PyUnicode_Type, PyTuple_Type,
-    PyBytes_Type;
+    PyBytes_Type, PyDict_Type, PySet_Type;
 extern PyObject _Py_NoneStruct, _Py_TrueStruct;
 extern PyObject *PyExc_TypeError, *PyExc_SystemError, *PyExc_Exception, *PyExc_KeyboardInterrupt, *PyExc_RuntimeError,
     *PyExc_RecursionError;
@@ -153,6 +153,12 @@ PyObject *PyCell_Get(PyObject *);
 PyObject *PyDict_New(void);
 PyObject *PyDict_GetItemWithError(PyObject *, PyObject *);
 int PyDict_SetItem(PyObject *, PyObject *, PyObject *);
+int PyDict_Next(PyObject *, Py_ssize_t *, PyObject **, PyObject **);
+Py_ssize_t PyDict_Size(PyObject *);
+Py_ssize_t PySet_Size(PyObject *);
+PyObject *PyObject_GetIter(PyObject *);
+PyObject *PyIter_Next(PyObject *);
+char *PyBytes_AsString(PyObject *);
 PyObject *PyTuple_New(Py_ssize_t);
 PyObject *PyTuple_GetItem(PyObject *, Py_ssize_t);
 int PyTuple_SetItem(PyObject *, Py_ssize_t, PyObject *);

@@ -19,7 +19,7 @@ enum { CHOICE_WORD = 6 };
 enum { BACK_WORD = 7 };
 
 typedef enum { FETCH_ARGUMENT, FETCH_ATTRIBUTE, FETCH_GLOBAL, FETCH_CELL } fetch_kind;
-typedef enum { TEST_ARRAY, TEST_LIST, TEST_SCALAR, TEST_CONST, TEST_SAME, TEST_OBJECT } test_kind;
+typedef enum { TEST_ARRAY, TEST_LIST, TEST_SCALAR, TEST_CONST, TEST_SAME, TEST_OBJECT, TEST_CONTAINER } test_kind;
 typedef enum {
     RESULT_NONE, RESULT_CONST, RESULT_SCALAR, RESULT_ARRAY, RESULT_ARGUMENT, RESULT_VIEW, RESULT_LIST, RESULT_TUPLE,
     RESULT_LIST_OF
@@ -29,6 +29,9 @@ typedef enum {
     SCALAR_INT64, SCALAR_UINT8, SCALAR_UINT16, SCALAR_UINT32, SCALAR_UINT64, SCALAR_FLOAT16, SCALAR_FLOAT32, SCALAR_FLOAT64,
     SCALAR_COMPLEX64, SCALAR_COMPLEX128, SCALAR_KINDS
 } scalar_kind;
+/* What becomes of a list that is an argument: nothing, its elements are copied out, or the result changes it. */
+enum { WRITTEN_NOT, WRITTEN_ELEMENTS, WRITTEN_BY_RESULT };
+
 typedef enum { LIST_FLOAT, LIST_INT, LIST_BOOL, LIST_COMPLEX, LIST_KINDS } list_kind;
 
 typedef struct {
@@ -42,7 +45,8 @@ typedef struct {
     int written;
     int item_shift;        /* log2 of the item size */
     int words;
-    PyObject *object;      /* scalar type, constant, object type */
+    PyObject *object;      /* scalar type, constant, object type, template */
+    const char *template;  /* of a container */
 } parameter;
 
 typedef struct result {
@@ -66,7 +70,7 @@ typedef struct {
     kernel_function kernel; /* NULL: `callable` is Python code */
     PyObject *callable;
     PyObject *raiser; /* called with code, line and three values; raises the kernel's exception */
-    int argument_count, value_count, list_count, written_lists;
+    int argument_count, value_count, list_count, container_count, written_lists;
     parameter *parameters;
     int result_count;
     result *results;
@@ -119,6 +123,8 @@ static int read_parameter(PyObject *tuple, parameter *p)
     p->item_shift = (int)field_int(tuple, 8);
     p->words = (int)field_int(tuple, 9);
     p->object = PyTuple_GetItem(tuple, 10);
+    if (p->test == TEST_CONTAINER)
+        p->template = PyBytes_AsString(p->object);
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -177,7 +183,8 @@ static int read_parameters(PyObject *tuple, version *v)
             return -1;
         v->result_base += p->words;
         v->list_count += p->test == TEST_LIST;
-        v->written_lists += p->test == TEST_LIST && p->written;
+        v->container_count += p->test == TEST_CONTAINER;
+        v->written_lists += (p->test == TEST_LIST || p->test == TEST_CONTAINER) && p->written;
     }
     v->last = calloc((size_t)(v->result_base - CONTROL_WORDS) + 1, sizeof *v->last);
     if (v->last == NULL) {

@@ -1,0 +1,173 @@
+"""Containers as arguments.  In: a Python list, dict or set and the template of what it holds; out: its numbers as
+columns, and the other way round.  The native dispatcher does the same in C (native/containers.c).
+
+    template := "[" item "]" | "[[" item "]]" | "{" item "}" | "{" item ":" item "}"
+    item     := "i" | "f" | "b" | "c" | "(" item... ")"
+
+A list of items, a list of lists of items of any lengths, a set, a dict.  Each number of an item is a column.  The rows of
+a list of lists follow one another in the columns; one more column, before the others, tells where each of them begins,
+and where the last one ends.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Union
+
+import numpy as np
+
+#: The number of an item, by its letter; or the parts of a tuple.
+Item = Union[str, tuple["Item", ...]]
+
+LETTERS: Final = {"int": "i", "float": "f", "bool": "b", "complex": "c"}
+#: The native dispatcher keeps so many columns of one argument.
+MAX_COLUMNS: Final = 16
+
+_TYPES: Final[dict[str, type]] = {"i": int, "f": float, "b": bool, "c": complex}
+_DTYPES: Final = {"i": np.dtype(np.int64), "f": np.dtype(np.float64), "b": np.dtype(bool), "c": np.dtype(np.complex128)}
+
+
+@dataclass(frozen=True)
+class Template:
+    """A template taken apart: `value` is there for a dict only, whose keys are `item`."""
+
+    kind: type
+    item: Item
+    value: Item | None = None
+    ragged: bool = False
+
+    @property
+    def columns(self) -> str:
+        """The letters of all columns, from left to right."""
+        numbers = leaves(self.item) + ("" if self.value is None else leaves(self.value))
+        return "i" + numbers if self.ragged else numbers
+
+
+def leaves(item: Item) -> str:
+    """The letters of the numbers of an item."""
+    return item if isinstance(item, str) else "".join(map(leaves, item))
+
+
+@functools.cache
+def parsed(template: str) -> Template:
+    """ValueError if it is none."""
+    ends = {"[": "]", "{": "}"}
+    if len(template) < 3 or ends.get(template[0]) != template[-1]:
+        raise ValueError(f"not a template: {template!r}")
+    inner = template[1:-1]
+    ragged = template[0] == "[" and inner[0] == "["
+    if ragged:
+        if inner[-1] != "]":
+            raise ValueError(f"not a template: {template!r}")
+        inner = inner[1:-1]
+    key, colon, value = inner.partition(":")
+    if colon and template[0] == "[":
+        raise ValueError(f"not a template: {template!r}")
+    kind = list if template[0] == "[" else dict if colon else set
+    made = Template(kind, _item(key), _item(value) if colon else None, ragged)
+    if len(made.columns) > MAX_COLUMNS:
+        raise ValueError(f"more than {MAX_COLUMNS} columns: {template!r}")
+    return made
+
+
+def _item(text: str) -> Item:
+    stack: list[list[Item]] = [[]]
+    for letter in text:
+        if letter == "(":
+            stack.append([])
+        elif letter == ")" and len(stack) > 1 and stack[-1]:
+            done = tuple(stack.pop())
+            stack[-1].append(done)
+        elif letter in _TYPES:
+            stack[-1].append(letter)
+        else:
+            raise ValueError(f"not an item of a template: {text!r}")
+    if len(stack) != 1 or len(stack[0]) != 1:
+        raise ValueError(f"not an item of a template: {text!r}")
+    return stack[0][0]
+
+
+# --- does a value fit -----------------------------------------------------------------------------------------------
+
+
+def fits(template: str, value: Any, met: list[Any]) -> bool:
+    """Whether a container holds what its template says; every container that can be changed is added to `met`."""
+    shape = parsed(template)
+    if type(value) is not shape.kind:
+        return False
+    met.append(value)
+    if shape.ragged:
+        for row in value:
+            if type(row) is not list:
+                return False
+            met.append(row)
+            if not all(_item_fits(shape.item, item) for item in row):
+                return False
+        return True
+    if isinstance(value, dict):
+        assert shape.value is not None
+        return all(_item_fits(shape.item, key) for key in value) and all(
+            _item_fits(shape.value, item) for item in value.values()
+        )
+    return all(_item_fits(shape.item, item) for item in value)
+
+
+def _item_fits(item: Item, value: Any) -> bool:
+    if isinstance(item, str):
+        return type(value) is _TYPES[item] and (item != "i" or -(2**63) <= value < 2**63)
+    return type(value) is tuple and len(value) == len(item) and all(map(_item_fits, item, value))
+
+
+# --- in and out -----------------------------------------------------------------------------------------------------
+
+
+def columns_of(template: str, value: Any) -> list[np.ndarray[Any, Any]]:
+    """The columns of a container that fits."""
+    shape = parsed(template)
+    if shape.ragged:
+        starts = np.zeros(len(value) + 1, dtype=np.int64)
+        np.cumsum([len(row) for row in value], out=starts[1:])
+        return [starts, *_columns(shape.item, [item for row in value for item in row])]
+    if isinstance(value, dict):
+        assert shape.value is not None
+        return [*_columns(shape.item, list(value)), *_columns(shape.value, list(value.values()))]
+    return list(_columns(shape.item, list(value)))
+
+
+def _columns(item: Item, values: list[Any]) -> Iterator[np.ndarray[Any, Any]]:
+    if isinstance(item, str):
+        yield np.array(values, dtype=_DTYPES[item])
+        return
+    for place, part in enumerate(item):
+        yield from _columns(part, [value[place] for value in values])
+
+
+def items_of(item: Item, columns: Iterator[list[Any]]) -> list[Any]:
+    """The items that columns of Python numbers make."""
+    if isinstance(item, str):
+        return next(columns)
+    return list(zip(*[items_of(part, columns) for part in item]))
+
+
+def copy_out(template: str, value: list[Any], columns: list[np.ndarray[Any, Any]]) -> None:
+    """The items of a list (of lists) that differ from the columns are replaced, in the list itself."""
+    shape = parsed(template)
+    new = items_of(shape.item, iter([column.tolist() for column in columns[1 if shape.ragged else 0 :]]))
+    rows = value if shape.ragged else [value]
+    start = 0
+    for row in rows:
+        for place, old in enumerate(row):
+            if not same(old, new[start + place]):
+                row[place] = new[start + place]
+        start += len(row)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal to the last bit: zeros have signs, and a NaN is one."""
+    if isinstance(one, tuple):
+        return all(map(same, one, other))
+    if isinstance(one, float | complex):
+        return np.array(one).tobytes() == np.array(other).tobytes()
+    return bool(one == other)
