@@ -14,7 +14,7 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import ArraySlots, arrays_in
-from weft.frontend.values import Array, Dict, Flat, Object, Records, Scalar, Slice, Struct, Tuple, Value, describe
+from weft.frontend.values import Array, Dict, Flat, Object, Records, Rows, Scalar, Slice, Struct, Tuple, Value, describe
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Read, Var
 from weft.ir.index import affine
@@ -344,6 +344,8 @@ class Core(ArraySlots):
             return False if value.table is None else Scalar(arith.truth(Read(value.table.live, (), INT)))
         if isinstance(value, Records):
             return Scalar(arith.truth(Read(value.growing.length, (), INT)))
+        if isinstance(value, Rows):
+            return Scalar(arith.truth(value.count))
         raise self.unsupported(node, "the truth value of an array", "use .any() or .all()", value=value)
 
     def written_by(self, nodes: Iterable[Node]) -> set[str]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from weft.errors import Span
-from weft.frontend import arith, arrays, indexing, masks
+from weft.frontend import arith, arrays, indexing, masks, ragged
 from weft.frontend.comparisons import Comparisons
 from weft.frontend.constants import constant_int
 from weft.frontend.core import Mixed
@@ -34,6 +34,7 @@ from weft.frontend.values import (
     PythonFunction,
     Range,
     Records,
+    Rows,
     Scalar,
     Slice,
     Struct,
@@ -582,6 +583,8 @@ class Expressions(Comparisons):
             return self._tuple_item(base, key, node)
         if isinstance(base, Records) and isinstance(key, Scalar):
             return self.record(base, key, node)
+        if isinstance(base, Rows):
+            return ragged.row(base, key, self.emitter)
         if isinstance(base, Dict) and node is not None:
             return self.item(base, key, node)
         if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
@@ -642,7 +645,7 @@ class Expressions(Comparisons):
         if isinstance(base, Slice) and name in ("start", "stop", "step"):
             part = {"start": base.lo, "stop": base.hi, "step": base.step}[name]
             return Object(None) if part is None else part
-        if isinstance(base, (Tuple, Mask, Records, Dict, PythonFunction)):
+        if isinstance(base, (Tuple, Mask, Records, Rows, Dict, PythonFunction)):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
 
@@ -720,6 +723,8 @@ class Expressions(Comparisons):
             cells = Cells(self.emitter, value.growing)
             layout = value.item
             return Iterable(cells.length.value, lambda q: assembled(layout, iter(cells.taken(q))))
+        if isinstance(value, Rows):
+            return ragged.iteration(value, self.emitter)
         raise self.unsupported(node, "iteration over this", "iterate over a range or an array", value=value)
 
     def trips(self, value: Range) -> Expr:

@@ -11,11 +11,15 @@ from typing import Any, Union
 
 import numpy as np
 
+from weft.frontend.values import ItemType
 from weft.ir.program import Layout
 from weft.ir.types import DType, ScalarType, from_numpy, type_of_value
 
 SMALL = 1 << 40
 _MAX_RANK = 8
+#: The dispatcher keeps so many columns of numbers of one argument.
+_MAX_COLUMNS = 16
+_LETTERS = {DType.I64: "i", DType.F64: "f", DType.BOOL: "b", DType.C128: "c"}
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,28 @@ class ListSpec:
 
     def __str__(self) -> str:
         return "list[" * self.rank + str(self.type) + "]" * self.rank
+
+
+@dataclass(frozen=True)
+class ContainerSpec:
+    """A list of tuples, a list of lists of any lengths ("rows"), a dict or a set: the types of its items (of the keys of
+    a dict, whose values are of type `value`)."""
+
+    kind: str
+    item: ItemType
+    value: ItemType | None = None
+
+    @property
+    def template(self) -> str:
+        """As weft.runtime.templates reads it."""
+        item = _template(self.item)
+        if self.kind in ("list", "rows"):
+            return f"[{item}]" if self.kind == "list" else f"[[{item}]]"
+        return "{" + item + ("}" if self.value is None else f":{_template(self.value)}}}")
+
+    def __str__(self) -> str:
+        inner = _spelled(self.item) + ("" if self.value is None else f", {_spelled(self.value)}")
+        return f"list[list[{inner}]]" if self.kind == "rows" else f"{self.kind}[{inner}]"
 
 
 @dataclass(frozen=True)
@@ -103,7 +129,7 @@ class ObjectSpec:
         return hash(self.kind)
 
 
-Spec = Union[ArraySpec, ListSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec]
+Spec = Union[ArraySpec, ListSpec, ContainerSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec]
 
 
 def layout_of(array: np.ndarray[Any, Any]) -> Layout:
@@ -122,15 +148,72 @@ def _array_spec(array: np.ndarray[Any, Any]) -> ArraySpec | None:
     return ArraySpec(dtype, tuple(extent == 1 for extent in array.shape), layout_of(array))
 
 
-def _list_spec(value: list[Any]) -> ListSpec | None:
-    """The spec of a list by its first element; the guard checks the rest."""
+def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | None:
+    """The spec of a list by its first element and the lengths of its rows; the guard checks the rest."""
     rank, item = 1, value[0] if value else 0.0  # an empty list is a list of anything
-    while isinstance(item, list):
+    if type(item) is list:
+        ragged = _ragged_spec(value)
+        if ragged is not None:
+            return ragged
+    while isinstance(item, list) and rank < _MAX_RANK:
         rank, item = rank + 1, item[0] if item else 0.0
+    if type(item) is tuple and rank == 1:
+        return _container("list", item)
     found = type_of_value(item)
     if found is None or not found.weak or found.dtype is DType.C128:
         return None
     return ListSpec(found, rank)
+
+
+def _ragged_spec(value: list[Any]) -> ContainerSpec | None:
+    """The spec of a list of lists whose lengths differ, or whose items are tuples."""
+    if not all(type(row) is list for row in value):
+        return None
+    item = next((row[0] for row in value if row), None)
+    uneven = any(len(row) != len(value[0]) for row in value)
+    if item is None or not (uneven or type(item) is tuple):
+        return None
+    return _container("rows", item)
+
+
+def _entries_spec(value: dict[Any, Any] | set[Any]) -> ContainerSpec | None:
+    """The spec of a dict or set by its first entry."""
+    key = next(iter(value), 0)  # an empty one: of anything
+    if isinstance(value, set):
+        found = _container("set", key)
+    else:
+        found = _container("dict", key, next(iter(value.values()), 0.0))
+    return found if found is not None and set(_template(found.item)) <= set("i()") else None
+
+
+def _container(kind: str, item: object, *held: object) -> ContainerSpec | None:
+    layouts = [_item_type(part) for part in (item, *held)]
+    if any(layout is None for layout in layouts):
+        return None
+    made = ContainerSpec(kind, *layouts)  # type: ignore[arg-type]
+    columns = sum(letter in _LETTERS.values() for letter in made.template) + (kind == "rows")
+    return made if columns <= _MAX_COLUMNS else None
+
+
+def _item_type(item: object) -> ItemType | None:
+    """The type of a number or of a tuple of numbers; None if it is neither."""
+    if type(item) is tuple:
+        parts = tuple(_item_type(part) for part in item)
+        return None if None in parts or not parts else parts  # type: ignore[return-value]
+    found = type_of_value(item)
+    return found if found is not None and found.weak and found.dtype in _LETTERS else None
+
+
+def _template(layout: ItemType) -> str:
+    if isinstance(layout, tuple):
+        return "(" + "".join(map(_template, layout)) + ")"
+    return _LETTERS[layout.dtype]
+
+
+def _spelled(layout: ItemType) -> str:
+    if isinstance(layout, tuple):
+        return f"tuple[{', '.join(map(_spelled, layout))}]"
+    return str(layout)
 
 
 def _constant(value: object) -> bool:
@@ -146,6 +229,8 @@ def spec_of(value: object) -> Spec:
         found = _array_spec(value)
     elif type(value) is list:
         found = _list_spec(value)
+    elif type(value) is dict or type(value) is set:
+        found = _entries_spec(value)
     else:
         scalar = type_of_value(value)
         if scalar is not None:
@@ -162,9 +247,10 @@ def specs_of(arguments: tuple[object, ...]) -> list[Spec]:
     seen: dict[int, int] = {}
     specs: list[Spec] = []
     for index, value in enumerate(arguments):
-        if isinstance(value, (np.ndarray, list)) and id(value) in seen:
+        if isinstance(value, (np.ndarray, list, dict, set)) and id(value) in seen:
             specs.append(SameSpec(seen[id(value)]))
             continue
-        seen[id(value)] = index
         specs.append(spec_of(value))
+        if not isinstance(specs[-1], ObjectSpec):
+            seen[id(value)] = index
     return specs

@@ -117,6 +117,17 @@ class Records:
 
 
 @dataclass(frozen=True)
+class Rows:
+    """An argument that is a list of lists of any lengths: the names of the buffer that tells where each begins (and the
+    last one ends), and of those with the numbers of their items, one row after the other."""
+
+    starts: str
+    data: tuple[str, ...]
+    count: Expr
+    item: ItemType
+
+
+@dataclass(frozen=True)
 class Table:
     """The memory of a dict or set: its entries (the first `keys` numbers of one are its key, the last tells whether it
     is there), the names of the index buffer, and of scalars: how many places that has, and how many entries there are.
@@ -230,7 +241,7 @@ class Recursive:
 
 
 Value = Union[
-    Scalar, Array, Mask, Flat, Tuple, Records, Dict, Struct, Range, Grid, Slice, Iterable, Object, Instance, Method,
+    Scalar, Array, Mask, Flat, Tuple, Records, Rows, Dict, Struct, Range, Grid, Slice, Iterable, Object, Instance, Method,
     Closure, PythonFunction, Recursive,
 ]  # fmt: skip
 
@@ -247,6 +258,8 @@ def describe(value: Value) -> str:
         return "set" if value.is_set else "dict"
     if isinstance(value, Records):
         return "deque" if value.is_deque else "list of tuples"
+    if isinstance(value, Rows):
+        return "list of lists"
     if isinstance(value, Struct):
         return f"an object of type {value.kind.__name__}"
     if isinstance(value, Instance):

@@ -492,8 +492,8 @@ class _Raiser:
                 return f"an iteration reads what an earlier one wrote to `{stmt.buffer}`"
             if not varies(stmt.index, dim.var) and not domain_varies(stmt.domain, dim.var):
                 # Every iteration overwrites what the one before it wrote: only the last one counts.
-                last = Op("maximum", (dim.lo, minus(dim.hi, Const(1, INT))), INT)
-                last = self.algebra.simplify(last, loop.facts)
+                end = Op("maximum", (dim.lo, minus(dim.hi, Const(1, INT))), INT)
+                last = self.algebra.simplify(end, loop.facts)
                 return replace(stmt, domain=(replace(dim, lo=last), *stmt.domain))
             return f"several iterations may write the same element of `{stmt.buffer}`"
         if self.strict and reorders(found, stmt.value.type):

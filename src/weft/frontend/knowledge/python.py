@@ -17,7 +17,7 @@ from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.ufuncs import elements
-from weft.frontend.values import Array, Dict, Iterable, Object, Range, Records, Scalar, Slice, Tuple, Value, describe
+from weft.frontend.values import Array, Dict, Iterable, Object, Range, Records, Rows, Scalar, Slice, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Var
 from weft.ir.program import Loop, Stmt
@@ -44,6 +44,8 @@ def _len(call: Bound) -> Value:
         return Scalar(call.builder.dict_length(value))
     if isinstance(value, Records):
         return Scalar(Read(value.growing.length, (), INT))
+    if isinstance(value, Rows):
+        return Scalar(value.count)
     if isinstance(value, Range):
         return Scalar(call.builder.trips(value))
     if isinstance(value, Object) and isinstance(value.value, (str, bytes)):
