@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from weft.analysis.effects import Liveness, operation_cost, result_buffers
 from weft.analysis.facts import Facts, entry_facts
+from weft.analysis.scopes import lasting_writes
 from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import Affine, affine, difference, sub
 from weft.ir.program import (
@@ -60,6 +61,7 @@ _CHEAP_OPERATIONS = 2
 _CHEAP_READS = 2
 _LARGE = 400  # parts of a value that moves no further: the statements left behind share loops anyway
 _REACH = 400  # nodes behind a producer that are looked at: a long function takes time in proportion to its length
+_BACK = 4  # nodes before a producer that has moved that are looked at again
 _CHEAP_INDEX = (16, 6)  # operations and reads of an index computation: repeated, it is found again by the C compiler
 
 
@@ -279,6 +281,18 @@ def misses(site: _Site, producer: _Producer, facts: Facts) -> bool:
     return False
 
 
+def _last_writer(nodes: list[Node], position: int, inputs: frozenset[str]) -> int:
+    """Where to go on once the producer at a position has moved: a little before it, at the one whose value it read.
+
+    c = f(c); t = c; c = g(t)   -->   c = f(c); c = g(c)   -->   c = g(f(c))
+    """
+    for place in range(position - 1, max(position - 1 - _BACK, -1), -1):
+        node = nodes[place]
+        if isinstance(node, Stmt) and node.buffer in inputs:
+            return place
+    return position
+
+
 def overwrites(later: Node, producer: _Producer) -> bool:
     """Whether a node certainly writes every element again that the producer wrote."""
     stmt = producer.stmt
@@ -321,6 +335,8 @@ class Forwarder:
         # A scalar that is the size of an array must stay: its Alloc reads it.
         sizes = {name for buffer in self.program.buffers for extent in buffer.shape for name in expr_buffers(extent)}
         self._locals = {name for name, buffer in table.items() if buffer.role is Role.LOCAL} - sizes
+        # What an exception shows to the caller; nothing, where plain Python repeats the call and raises.
+        self._shown = {name for name in table if name not in self._locals} if lasting_writes(self.program) else set()
 
     def add_local(self, buffer: Buffer) -> None:
         """A buffer made by the pass that uses this forwarder."""
@@ -353,6 +369,8 @@ class Forwarder:
             movable = producer is not None and expr_size(producer.stmt.value) <= _LARGE
             if producer is None or not movable or not self._try(producer, nodes, position, live_out, facts):
                 position += 1
+            else:
+                position = _last_writer(nodes, position, producer.inputs)
         same = len(nodes) == len(block) and all(a is b for a, b in zip(nodes, block))
         return block if same else tuple(nodes)
 
@@ -439,7 +457,7 @@ class Forwarder:
             if isinstance(inner, Return):
                 if kept or target in result_buffers(self.program.results[inner.result]):
                     return True
-            elif isinstance(inner, Check) and target not in self._locals:
+            elif isinstance(inner, Check) and target in self._shown:
                 return True
         return kept and has_exit((node,))
 

@@ -1,0 +1,149 @@
+"""Containers that are arguments.  In: the spec of a list of tuples, a list of lists, a dict or a set, or of a list that
+the function makes longer; out: the parameters that carry its numbers, one a column, and the value it denotes.
+
+What only reads a list, or writes its elements, works on the columns: the dispatcher copies them back.  A list whose
+length changes, and a dict or set, is copied into memory of the function's own; where it is changed, every result tells
+what it holds then (`weft.runtime.containers`), and an exception hands the call back, so that Python leaves behind what it
+would have left behind.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from weft.errors import Unsupported
+from weft.frontend import growing, tables
+from weft.frontend.calls import Calls
+from weft.frontend.growing import EXTRA_ROOM, Cells
+from weft.frontend.lists import as_value, types_in
+from weft.frontend.specs import ContainerSpec
+from weft.frontend.values import Dict, Growing, ItemType, Records, Rows, Tuple, Value
+from weft.frontend.writing import variable
+from weft.ir import index as ix
+from weft.ir import walk
+from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
+from weft.ir.program import HAND_BACK, Check, Node, Role, SizeOf, Symbol
+from weft.ir.types import BOOL, I64, ScalarType
+
+
+class Arguments(Calls):
+    """Lists, dicts and sets among the parameters."""
+
+    def container(self, name: str, kind: ContainerSpec, sample: Any, nested: bool) -> tuple[Value, tuple[str, ...]]:
+        """The value that a container denotes, and the parameters that carry it."""
+        if nested:
+            raise self.unsupported(None, f"the container {name} as an argument of a recursive function")
+        types = [*types_in(kind.item), *types_in(kind.value)]
+        if kind.kind == "rows":
+            return self._rows(name, kind.item, types, sample)
+        count, data = self._columns(name, types, None if sample is None else len(sample))
+        empty = sample is not None and not sample
+        value: Value
+        if kind.kind == "list":
+            value = self._records(name, kind.item, data, count)
+        elif empty:
+            self.hold_size(data[0], 0)
+            value = self._new_dict(name, kind)
+        else:
+            table = tables.filled(self.emitter, name, data, len(types_in(kind.item)), count)
+            value = Dict(table, kind.item, kind.value, kind.kind == "set", None, self._place_of(name))
+        self.is_argument(name, data[0], value)
+        return value, data
+
+    def _columns(self, name: str, types: Sequence[ScalarType], size: int | None) -> tuple[Expr, tuple[str, ...]]:
+        """A parameter for each column; the first tells their size."""
+        emitter = self.emitter
+        names: list[str] = []
+        count: Expr | None = None
+        for place, of in enumerate(types):
+            title = emitter.fresh(name if len(types) == 1 else f"{name}_{place}")
+            emitter.taken.discard(title)
+            count = count or emitter.size_symbol(title, 0, size)
+            names.append(emitter.declare(title, of, (count,), Role.PARAM).name)
+            assert names[-1] == title  # the size is named after the buffer
+        assert count is not None
+        emitter.params.extend(names)
+        return count, tuple(names)
+
+    def _rows(
+        self, name: str, item: ItemType, types: Sequence[ScalarType], sample: Any
+    ) -> tuple[Value, tuple[str, ...]]:
+        rows = None if sample is None else len(sample)
+        total = None if sample is None else sum(map(len, sample))
+        # Positions, not Python's integers: nothing about them can overflow.
+        count, starts = self._columns(f"{name}_starts", [I64], None if rows is None else rows + 1)
+        _, data = self._columns(name, types, total)
+        value = Rows(starts[0], data, ix.sub(count, ONE), item)
+        self.own[starts[0]] = starts[0]
+        return value, (*starts, *data)
+
+    def _records(self, name: str, item: ItemType, data: tuple[str, ...], count: Expr) -> Value:
+        emitter = self.emitter
+        if name not in emitter.decisions.changing:
+            length = variable(emitter, f"{name}_length", count)
+            emitter.lasting(length.name)
+            return Records(Growing(data, (), length.name, length.name), item)
+        return as_value(self._grown_copy(name, data, count), item, False)
+
+    def _grown_copy(self, name: str, data: Sequence[str], count: Expr) -> Growing:
+        """The columns in memory that may grow."""
+        emitter = self.emitter
+        types = [emitter.buffers[column].type for column in data]
+        made = growing.make(emitter, name, types, ix.add(count, integer(EXTRA_ROOM)))
+        for target, column, of in zip(made.data, data, types):
+            dims, at = emitter.domain((count,))
+            emitter.assign(dims, target, at, Read(column, at, of))
+        Cells(emitter, made).length.set(count)
+        return made
+
+    def changing_list(self, name: str, buffer: str, sample: Any) -> Value:
+        """A list of numbers that the function makes longer or shorter; of an empty one the first item tells the type."""
+        count, of = self.emitter.buffers[buffer].shape[0], self.emitter.buffers[buffer].type
+        if isinstance(sample, list) and not sample:
+            self.hold_size(buffer, 0)
+            value = self.started(name, Tuple((), is_list=True), is_deque=False)
+        else:
+            value = as_value(self._grown_copy(name, (buffer,), count), of, False)
+        self.is_argument(name, buffer, value)
+        return value
+
+    def _new_dict(self, name: str, kind: ContainerSpec) -> Dict:
+        place = self._place_of(name)
+        known = self.emitter.decisions.entries.get(place)
+        if known is None:
+            return Dict(None, None, None, kind.kind == "set", None, place)
+        key, item = known
+        table = tables.make(self.emitter, name, types_in(key), types_in(item))
+        return Dict(table, key, item, kind.kind == "set", None, place)
+
+    def _place_of(self, name: str) -> tuple[int, str]:
+        return (0, f"argument {name}")
+
+    def is_argument(self, name: str, buffer: str, value: Value) -> None:
+        """Note that a value stands for an argument, and whether results must tell what becomes of it."""
+        self.own[self.identity(value) or buffer] = buffer
+        self.argument_of[self.identity(value) or buffer] = name
+        if name in self.emitter.decisions.changing:
+            self.changed[name] = (buffer, value)
+
+    def hold_size(self, buffer: str, size: int) -> None:
+        """The version is for arguments of this size."""
+        symbol = self.emitter.fresh(f"{buffer}_size")
+        self.emitter.symbols[symbol] = Symbol(symbol, SizeOf(buffer, 0))
+        test = Op("eq", (Var(symbol), integer(size)), BOOL)
+        self.emitter.guards.append(Check((), test, "RuntimeError", "", (), self.emitter.span))
+
+    def hand_exceptions_back(self) -> None:
+        """With containers that only results change, whatever would raise is left to Python from the start."""
+        if not self.changed:
+            return
+
+        def handed(node: Node) -> Node:
+            if not isinstance(node, Check) or node.exception == HAND_BACK:
+                return node
+            self.emitter.handed.append((node.span, "an exception after which a list, dict or set has changed"))
+            return dataclasses.replace(node, exception=HAND_BACK, message="", values=())
+
+        self.emitter.blocks[0] = list(walk.map_block(tuple(self.emitter.blocks[0]), handed))
