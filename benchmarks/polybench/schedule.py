@@ -1,13 +1,15 @@
 """What a compiled form does, apart from how it was written. In comes a lowered program; out comes text that two
 programs share if their loops nest and run alike over the same extents, call the same library routines, and each
-statement writes one place from the same others. Guards, estimates of work, the places of allocations, and the order and
-kind of the arithmetic within a statement are left out, and so is which of several equal sizes an extent comes from.
+statement writes one place from the same others. Guards, tests for Python's exceptions and what is computed for them
+alone, estimates of work, the places of allocations, and the order and kind of the arithmetic within a statement are
+left out, and so is which of several equal sizes an extent comes from.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 _SIZE = re.compile(r"^\s+size (\w+) = (.+)$")
@@ -23,7 +25,7 @@ def signature(program: Any, arguments: Sequence[Any]) -> str:
     from weft.ir.canonical import canonical
     from weft.ir.text import show
 
-    head, _, body = show(canonical(program)).partition("\n\n")
+    head, _, body = show(canonical(_without_tests(program))).partition("\n\n")
     known = _extents(arguments)
     sizes = {found.group(1): found.group(2) for line in head.splitlines() if (found := _SIZE.match(line))}
     sizes = {name: str(known.get(source, source)) for name, source in sizes.items()}
@@ -35,6 +37,22 @@ def signature(program: Any, arguments: Sequence[Any]) -> str:
             depth = (len(line) - len(line.lstrip())) // 2
             lines.append("  " * depth + _SYMBOL.sub(lambda found: sizes.get(found.group(), found.group()), kept))
     return _renamed("\n".join(lines))
+
+
+def _without_tests(program: Any) -> Any:
+    """The program without checks, and without what nothing else needs."""
+    from weft.ir.program import Check
+    from weft.ir.walk import map_sub_blocks
+    from weft.passes.deadcode import remove
+
+    def kept(block: Any) -> Any:
+        return tuple(map_sub_blocks(node, kept) for node in block if not isinstance(node, Check))
+
+    found = remove(replace(program, body=kept(program.body)))
+    # A loop that is gone may have been the last to need its bounds.
+    while (smaller := remove(found)) is not found:
+        found = smaller
+    return found
 
 
 def _extents(arguments: Sequence[Any]) -> dict[str, int]:
