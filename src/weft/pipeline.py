@@ -329,7 +329,7 @@ def _glibc() -> tuple[int, int]:
 def _version(compiled: Compiled, places: Any, exceptions: Any, function: Any, keepalive: object) -> D.Version:
     built = compiled.built
     program = compiled.program_lowered
-    call = [_bind(kind, name) for kind, name in zip(built.specs, built.names)]
+    call = [_bind(kind, name, built.changed) for kind, name in zip(built.specs, built.names)]
     hidden = [_bind_hidden(entry) for entry in built.hidden]
     location = D.SourceLocation(compiled.source.file, compiled.source.name)
     return binding.version(
@@ -337,15 +337,20 @@ def _version(compiled: Compiled, places: Any, exceptions: Any, function: Any, ke
     )
 
 
-def _bind(kind: specs.Spec, name: str | None) -> binding.Binding:
+def _bind(
+    kind: specs.Spec, name: str | tuple[str, ...] | None, changed: frozenset[str] = frozenset()
+) -> binding.Binding:
     if isinstance(kind, specs.ConstSpec):
         return D.ConstParam(kind.value)
     if isinstance(kind, specs.SameSpec):
         return D.SameAsParam(kind.index)
     if isinstance(kind, specs.ObjectSpec):
         return D.ObjectParam(kind.kind)
-    assert name is not None
-    return binding.Fills(name, isinstance(kind, specs.ListSpec))
+    if isinstance(kind, specs.ContainerSpec):
+        assert isinstance(name, tuple)
+        return binding.FillsColumns(name, kind.template, not changed.isdisjoint(name))
+    assert isinstance(name, str)
+    return binding.Fills(name, isinstance(kind, specs.ListSpec), name in changed)
 
 
 def _bind_hidden(entry: builder.Hidden) -> binding.HiddenBinding:

@@ -372,4 +372,8 @@ def test_what_nests_beyond_all_room_is_declined(monkeypatch: Any) -> None:
 
     monkeypatch.setattr(pipeline, "with_room", endless)
     with pytest.raises(Unsupported, match="nest too deeply to be compiled"):
-        weft.jit(fallback="error", cache=False)(lambda a: a + 1.0)(np.ones(3))
+        weft.jit(fallback="error", cache=False)(_increased)(np.ones(3))
+
+
+def _increased(a: Any) -> Any:
+    return a + 1.0

@@ -126,14 +126,31 @@ def symbol_values(program: Program, words: Sequence[int]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Fills:
-    """An argument that fills the program's parameter `name`; `as_list`: it is a nested list, copied in (and out)."""
+    """An argument that fills the program's parameter `name`; `as_list`: it is a nested list, copied in (and out).
+
+    `changed`: results say what becomes of the list.
+    """
 
     name: str
     as_list: bool = False
+    changed: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+@dataclass(frozen=True)
+class FillsColumns:
+    """A list, dict or set that fills a parameter for each column of its template."""
+
+    names: tuple[str, ...]
+    template: str
+    changed: bool = False
 
 
 #: How one argument of the call is bound: to a parameter of the program, or only looked at (a constant, any object).
-Binding = Union[Fills, D.ConstParam, D.SameAsParam, D.ObjectParam]
+Binding = Union[Fills, FillsColumns, D.ConstParam, D.SameAsParam, D.ObjectParam]
 #: A value that is no argument (an attribute, a global, a closure cell), with how the dispatcher fetches it.
 HiddenBinding = tuple[Binding, Callable[[D.DirectParam], D.HiddenParam]]
 
@@ -143,26 +160,28 @@ def scalar_kind(of: ScalarType) -> str:
     return str(of).replace("pybool", "bool") if of.weak else f"np.{of.dtype.numpy.name}"
 
 
-def _array_param(buffer: Buffer, written: bool, as_list: bool) -> D.DirectParam:
-    if as_list:
-        return D.ListParam(_LIST_KINDS[buffer.type.dtype], buffer.rank, written)
+def _array_param(buffer: Buffer, written: bool, binding: Fills) -> D.DirectParam:
+    if binding.as_list:
+        return D.ListParam(_LIST_KINDS[buffer.type.dtype], buffer.rank, written, binding.changed)
     return D.ArrayParam(buffer.type.dtype.typenum, buffer.rank, written)
 
 
 def _param(program: Program, binding: Binding, written: frozenset[str]) -> D.DirectParam:
+    if isinstance(binding, FillsColumns):
+        return D.ContainerParam(binding.template, not written.isdisjoint(binding.names), binding.changed)
     if not isinstance(binding, Fills):
         return binding
     buffer = program.table.get(binding.name)
     if buffer is None:
         return D.ScalarParam(scalar_kind(INT))
     if buffer.rank:
-        return _array_param(buffer, binding.name in written, binding.as_list)
+        return _array_param(buffer, binding.name in written, binding)
     return D.ScalarParam(scalar_kind(buffer.type))
 
 
 def _check_order(program: Program, bindings: Sequence[Binding]) -> None:
     """The dispatcher packs words in the order of the call: it must be the order of the program's parameters."""
-    filled = tuple(binding.name for binding in bindings if isinstance(binding, Fills))
+    filled = tuple(name for binding in bindings if isinstance(binding, (Fills, FillsColumns)) for name in binding.names)
     if filled != program.params:
         raise ValueError(f"the arguments fill {filled}, the program's parameters are {program.params}")
 
@@ -196,8 +215,9 @@ def _result(
 
 def returns(program: Program, places: WordLayout, bindings: Sequence[Binding]) -> tuple[D.Result, ...]:
     """The result descriptors, indexed by return id."""
-    position = {binding.name: at for at, binding in enumerate(bindings) if isinstance(binding, Fills)}
-    lists = {binding.name for binding in bindings if isinstance(binding, Fills) and binding.as_list}
+    filling = [(at, binding) for at, binding in enumerate(bindings) if isinstance(binding, (Fills, FillsColumns))]
+    position = {name: at for at, binding in filling for name in binding.names}
+    lists = {name for _, b in filling if isinstance(b, FillsColumns) or b.as_list for name in b.names}
     found: list[D.Result] = []
     for tree, words in zip(program.results, places.returns):
         for out in leaves(tree):

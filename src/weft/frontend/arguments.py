@@ -23,8 +23,8 @@ from weft.frontend.values import Dict, Growing, ItemType, Records, Rows, Tuple, 
 from weft.frontend.writing import variable
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
-from weft.ir.program import HAND_BACK, Check, Node, Role, SizeOf, Symbol
+from weft.ir.expr import ONE, Expr, Op, Read, Var, integer
+from weft.ir.program import HAND_BACK, Block, Check, Invoke, Node, Role, SizeOf, Symbol
 from weft.ir.types import BOOL, I64, ScalarType
 
 
@@ -83,7 +83,7 @@ class Arguments(Calls):
         emitter = self.emitter
         if name not in emitter.decisions.changing:
             length = variable(emitter, f"{name}_length", count)
-            emitter.lasting(length.name)
+            emitter._written_once.add(length.name)
             return Records(Growing(data, (), length.name, length.name), item)
         return as_value(self._grown_copy(name, data, count), item, False)
 
@@ -141,9 +141,17 @@ class Arguments(Calls):
             return
 
         def handed(node: Node) -> Node:
-            if not isinstance(node, Check) or node.exception == HAND_BACK:
+            if isinstance(node, Invoke):
+                reason = "a call of a recursive function beside a list, dict or set that the function changes"
+                raise Unsupported(node.span, reason, "make a copy of it first")
+            if not isinstance(node, Check):
+                return walk.map_sub_blocks(node, block)
+            if node.exception == HAND_BACK:
                 return node
             self.emitter.handed.append((node.span, "an exception after which a list, dict or set has changed"))
             return dataclasses.replace(node, exception=HAND_BACK, message="", values=())
 
-        self.emitter.blocks[0] = list(walk.map_block(tuple(self.emitter.blocks[0]), handed))
+        def block(nodes: Block) -> Block:
+            return walk.map_block(nodes, handed)
+
+        self.emitter.blocks[0] = list(block(tuple(self.emitter.blocks[0])))

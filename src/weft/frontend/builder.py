@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.errors import LeftToLibrary, Unsupported
 from weft.frontend import arrays
-from weft.frontend.calls import Calls
+from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, Restart
 from weft.frontend.expressions import constant_value
@@ -25,7 +25,7 @@ from weft.frontend.recursion import Entry, Fixed, Functions, key_of, with_functi
 from weft.frontend.scope import Scope
 from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
-from weft.frontend.specs import ArraySpec, ConstSpec, ListSpec, ObjectSpec, SameSpec, ScalarSpec, Spec, spec_of
+from weft.frontend.specs import ArraySpec, ConstSpec, ContainerSpec, ListSpec, ObjectSpec, SameSpec, ScalarSpec, Spec, spec_of
 from weft.frontend.values import Instance, Object, Recursive, Scalar, Value
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
@@ -44,7 +44,7 @@ class Hidden:
     name: str
     home: Any
     spec: Spec | Object
-    param: str | None  # the program's parameter; None for a constant that is only re-checked
+    param: str | tuple[str, ...] | None  # the program's parameter; None for a constant that is only re-checked
     path: tuple[str, ...] = ()
 
 
@@ -54,12 +54,13 @@ class Built:
 
     program: Program
     specs: tuple[Spec, ...]  # of the call's arguments, as compiled (some turned into constants)
-    names: tuple[str | None, ...]  # program parameter of each argument, None if it has none
+    names: tuple[str | tuple[str, ...] | None, ...]  # program parameters of each argument, None if it has none
+    changed: frozenset[str] = frozenset()  # parameters of lists, dicts and sets that results change
     hidden: list[Hidden] = field(default_factory=list)
     functions: list[Any] = field(default_factory=list)  # functions that were inlined
 
 
-class Builder(Calls):
+class Builder(Arguments):
     """One attempt at one function."""
 
     def __init__(
@@ -92,7 +93,8 @@ class Builder(Calls):
         self.hidden: dict[tuple[int, tuple[str, ...]], tuple[Hidden, Value]] = {}
         self.specs = tuple(specs)
         self.arguments = arguments
-        self.names: list[str | None] = []
+        self.names: list[str | tuple[str, ...] | None] = []
+        self.own, self.argument_of, self.changed = {}, {}, {}
         # Under another key than the body of the same function inlined.
         body = bodies.setdefault(-id(source.tree), without_contexts(source.tree.body, source.namespace))
         self.body = body
@@ -115,7 +117,7 @@ class Builder(Calls):
             self.scope.values[name] = value
             self.names.append(param)
 
-    def parameter(self, name: str, kind: Spec | Fixed, sample: Any, position: int) -> tuple[Value, str | None]:
+    def parameter(self, name: str, kind: Spec | Fixed, sample: Any, position: int) -> tuple[Value, str | tuple[str, ...] | None]:
         """The value an argument denotes, and the program parameter that carries it."""
         emitter = self.emitter
         if isinstance(kind, Fixed):
@@ -136,6 +138,8 @@ class Builder(Calls):
             return Instance(position, (), sample), None
         if isinstance(kind, ScalarSpec):
             return self._scalar_parameter(name, kind, sample)
+        if isinstance(kind, ContainerSpec):
+            return self.container(name, kind, sample, self.entry is not None)
         rank = kind.rank
         extents = sample.shape if isinstance(sample, np.ndarray) else _list_shape(sample, rank)
         unique = emitter.fresh(name)
@@ -157,7 +161,13 @@ class Builder(Calls):
             raise AssertionError(buffer.name)
         emitter.params.append(buffer.name)
         self._fixed_extents(buffer)
-        return arrays.of_buffer(buffer, isinstance(kind, ListSpec)), buffer.name
+        array = arrays.of_buffer(buffer, isinstance(kind, ListSpec))
+        if not isinstance(kind, ListSpec) or rank != 1 or self.entry is not None:
+            return array, buffer.name
+        if name in emitter.decisions.changing:
+            return self.changing_list(name, buffer.name, sample), buffer.name
+        self.is_argument(name, buffer.name, array)
+        return array, buffer.name
 
     def _fixed_extents(self, buffer: Buffer) -> None:
         """Extents that are compiled in (1, which broadcasts, and small ones): the guards hold the argument to them."""
@@ -230,7 +240,7 @@ class Builder(Calls):
         spec = spec_of(value)
         if isinstance(spec, ObjectSpec):
             return Instance(base.argument, path, value)
-        if isinstance(spec, ListSpec):
+        if isinstance(spec, (ListSpec, ContainerSpec)):
             raise self.unsupported(node, f"the attribute {name}, a list", "pass it as an argument")
         made, param = self.parameter("_".join(path), spec, value, -1)
         self.hidden[key] = (Hidden(name, base.argument, spec, param, path), made)
@@ -249,13 +259,15 @@ class Builder(Calls):
         if not self.emitter.results:
             self.emitter.results.append(NoneOut())  # the function always raises
         self.check_aliases(tuple(self.emitter.blocks[0]))
+        self.hand_exceptions_back()
         self._check_repeatable()
         program = self.emitter.program(source.span(source.tree))
         if self.entry is None:
             program = with_functions(program, self.functions)
         hidden = [entry for entry, _ in self.hidden.values()]
         specs = tuple(kind for kind in self.specs if not isinstance(kind, Fixed))
-        return Built(program, specs, tuple(self.names), hidden, self.inlined_functions)
+        changed = frozenset(param for param, _ in self.changed.values())
+        return Built(program, specs, tuple(self.names), changed, hidden, self.inlined_functions)
 
     def nested(self, source: Source, specs: Sequence[Spec | Fixed], entry: Entry) -> Built:
         decisions = Decisions(specialise=False, small=False, libraries=False)

@@ -348,6 +348,31 @@ class Core(ArraySlots):
             return Scalar(arith.truth(value.count))
         raise self.unsupported(node, "the truth value of an array", "use .any() or .all()", value=value)
 
+    #: What stands for an argument that is a list, dict or set: its parameter, and the argument's name.
+    own: dict[str, str]
+    argument_of: dict[str, str]
+    #: Arguments that results change: the parameter and the value that tells what they hold then.
+    changed: dict[str, tuple[str, Value]]
+
+    def identity(self, value: Value) -> str | None:
+        """What two names of one container have in common."""
+        if isinstance(value, Array) and value.is_list and value.view is not None:
+            return value.view.buffer if value.view.whole or value.growing is not None else None
+        if isinstance(value, Records):
+            return value.growing.data[0] if value.growing.head is None else None
+        if isinstance(value, Rows):
+            return value.starts
+        if isinstance(value, Dict):
+            return repr(value.place) if value.table is None else value.table.index
+        return repr(value.key) if isinstance(value, Tuple) and value.key is not None else None
+
+    def will_change(self, value: Value) -> None:
+        """A container gets or loses items: if it is an argument, the build starts again with memory of its own for it."""
+        name = self.argument_of.get(self.identity(value) or "")
+        if name is not None and name not in self.emitter.decisions.changing:
+            self.emitter.decisions.changing.add(name)
+            raise Restart
+
     def written_by(self, nodes: Iterable[Node]) -> set[str]:
         found: set[str] = set()
         for node in nodes:

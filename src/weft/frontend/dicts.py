@@ -58,6 +58,7 @@ class Dicts(Lists):
 
     def _typed(self, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
         """The types of a dict from its first entry; or a check that another entry has them, too."""
+        self.will_change(base)
         of_key, of_value = self._key_layout(key, node), None if value is None else layout_of(value)
         if of_value is None and not base.is_set:
             raise self.unsupported(node, "a dict of these values", "keep numbers or tuples of numbers in it")
@@ -149,6 +150,7 @@ class Dicts(Lists):
 
     def delete_entry(self, base: Dict, key: Value, node: ast.AST, missing_is_fine: bool = False) -> tuple[Expr, ...]:
         """del base[key]; the value it had."""
+        self._will_shrink(base, node)
         numbers = self._numbers_of_key(base, key, node)
         if numbers is None or base.table is None:
             if missing_is_fine:
@@ -208,6 +210,12 @@ class Dicts(Lists):
         hashed.compact()
         return self.columns(hashed.entries, len(base.table.entries.data) - 1)
 
+    def added_columns(self, base: Dict, param: str) -> list[Array]:
+        """The numbers of the keys that a set which is an argument has got, in order."""
+        assert base.table is not None
+        (before,) = self.emitter.buffers[param].shape
+        return self.columns(Hashed(self.emitter, base.table).entries, len(base.table.entries.data) - 1, before)
+
     # --- methods ----------------------------------------------------------------------------------------------------
 
     def dict_method(self, base: Dict, name: str, args: list[Value], node: ast.AST) -> Value:
@@ -227,7 +235,14 @@ class Dicts(Lists):
     def _dict_items(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         return self.entries_of(base, "items", node)
 
+    def _will_shrink(self, base: Dict, node: ast.AST) -> None:
+        """The order of a set that has lost an item depends on its past, which only CPython knows."""
+        if base.is_set and self.identity(base) in self.argument_of:
+            raise self.unsupported(node, "an item taken out of a set that is an argument", "make a copy of it first")
+        self.will_change(base)
+
     def _dict_clear(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        self._will_shrink(base, node)
         if base.table is not None:
             Hashed(self.emitter, base.table).clear()
         self.emitter.mutations += 1

@@ -93,6 +93,7 @@ class Decisions:
     settled: set[tuple[int, int]] = field(default_factory=set)  # operands before which others must be computed
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
+    changing: set[str] = field(default_factory=set)  # arguments that get or lose items
     specialise: bool = True
     small: bool = True  # small sizes are compiled in
     libraries: bool = True  # large work that a library does better is left to it

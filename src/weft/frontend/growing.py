@@ -18,6 +18,8 @@ from weft.ir.program import Alloc, Rebind
 from weft.ir.types import BOOL, INT, ScalarType
 
 _FIRST_ROOM = 16
+#: Room for items that a list with some in it may get.
+EXTRA_ROOM = 16
 
 
 @dataclass(frozen=True)

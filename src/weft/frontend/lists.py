@@ -17,7 +17,7 @@ from dataclasses import replace
 from weft.frontend import arith, arrays, growing
 from weft.frontend.core import Core
 from weft.frontend.emit import Restart
-from weft.frontend.growing import Cells
+from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.scope import Scope
 from weft.frontend.values import Array, Growing, ItemType, Object, Records, Scalar, Tuple, Value, View
 from weft.frontend.writing import loop, variable, when
@@ -25,7 +25,6 @@ from weft.ir import index as ix
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
 from weft.ir.types import BOOL, INT, PYBOOL, ScalarType
 
-_EXTRA_ROOM = 16
 #: Methods that change the length of a list.
 CHANGES_LENGTH = frozenset({"append", "extend", "pop", "insert", "clear", "remove", "appendleft", "popleft"})
 _HEAP_FUNCTIONS = frozenset({"heappush", "heappop", "heapify", "heapreplace", "insort", "insort_left", "insort_right"})
@@ -153,6 +152,7 @@ class Lists(Core):
         if isinstance(value, Array) and value.is_list and value.growing is None:
             view = value.view
             if view is not None and not (view.whole and self.exclusive(name, view.buffer)):
+                self.will_change(value)
                 raise self.unsupported(None, f"{name} shares a list whose length is fixed", f"use {name} = list(...)")
             return self._filled(name, value)
         if not isinstance(value, Tuple) or not value.is_list or value.key is not None:
@@ -168,11 +168,11 @@ class Lists(Core):
             raise self.unsupported(None, "a list of different types", "keep one type in a list", items=value)
         if layout is None:
             return replace(value, key=key, is_deque=is_deque)
-        room = integer(len(value.items) + _EXTRA_ROOM)
+        room = integer(len(value.items) + EXTRA_ROOM)
         made = growing.make(self.emitter, name, types_in(layout), room, is_deque)
         for item in value.items:
             Cells(self.emitter, made).push(tuple(numbers_of(item)))
-        return _as_value(made, layout, is_deque)
+        return as_value(made, layout, is_deque)
 
     def _grown(self) -> frozenset[str]:
         if self.scope.grown is None:
@@ -247,11 +247,11 @@ class Lists(Core):
         if items.rank != 1:
             raise self.unsupported(None, f"{name} is a list of lists whose length changes", "use an array")
         count = self.emitter.stable(items.shape[0])
-        made = growing.make(self.emitter, name, [items.type], ix.add(count, integer(_EXTRA_ROOM)))
+        made = growing.make(self.emitter, name, [items.type], ix.add(count, integer(EXTRA_ROOM)))
         dims, at = self.emitter.domain((count,))
         self.emitter.assign(dims, made.data[0], at, items.element(at))
         Cells(self.emitter, made).length.set(count)
-        value = _as_value(made, items.type, False)
+        value = as_value(made, items.type, False)
         assert isinstance(value, Array)
         return value
 
@@ -288,13 +288,15 @@ class Lists(Core):
         wrapped = Op("select", (Op("lt", (at, ZERO), BOOL), Op("add", (at, cells.length.value), INT), at), INT)
         return self.emitter.snapshot(wrapped, "place")
 
-    def columns(self, cells: Cells, many: int) -> list[Array]:
-        """The first `many` numbers of all items, each in a list of its own memory."""
+    def columns(self, cells: Cells, many: int, first: Expr = ZERO) -> list[Array]:
+        """The first `many` numbers of all items, or of those from one on, each in a list of its own memory."""
         count = cells.last()
+        if first != ZERO:
+            count = self.emitter.snapshot(Op("sub", (count, first), INT), "added")
         found = []
         for position, name in enumerate(cells.growing.data[:many]):
             of = self.emitter.buffers[name].type
-            column = Array((count,), of, lambda at, p=position: cells.read(at[0])[p], is_list=True)  # type: ignore[misc]
+            column = Array((count,), of, lambda at, p=position: cells.read(ix.add(first, at[0]))[p], is_list=True)  # type: ignore[misc]
             found.append(arrays.materialise(column, self.emitter, "column"))
         return found
 
@@ -306,8 +308,11 @@ class Lists(Core):
             return None
         if isinstance(receiver, Tuple) and receiver.is_list and not receiver.items and receiver.key is not None:
             return self._first_use(receiver, name, args, node)
+        self.will_change(receiver)
         if isinstance(receiver, Records):
             held, item = receiver.growing, receiver.item
+            if not held.spare:
+                raise self.unsupported(node, f"{name}() of a row of an argument", "use a list made here")
         elif isinstance(receiver, Array) and receiver.is_list:
             if receiver.growing is None:
                 raise self.unsupported(node, f"{name}() of a list whose length is fixed", "use a list made here")
@@ -438,8 +443,9 @@ class Lists(Core):
 
     def delete_item(self, base: Value, key: Value, node: ast.AST) -> None:
         """del base[key]"""
+        self.will_change(base)
         held = base.growing if isinstance(base, (Array, Records)) else None
-        if held is None or not isinstance(key, Scalar):
+        if held is None or not held.spare or not isinstance(key, Scalar):
             raise self.unsupported(node, "del of an element", base=base)
         cells = Cells(self.emitter, held)
         cells.close_gap(self._position(key, cells, "list assignment index out of range", node))
@@ -470,7 +476,7 @@ def _of_numbers(value: Tuple) -> bool:
     return len(kinds) == 1 and None not in kinds
 
 
-def _as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
+def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
     if isinstance(layout, tuple) or is_deque:
         return Records(held, layout, is_deque)
     of = layout

@@ -52,6 +52,8 @@ class Results(Expressions):
 
     def _containers_in(self, value: Value) -> Iterator[object]:
         """What identifies each list, dict and object that a result makes for the caller: one of each is made."""
+        if self.identity(value) in self.own:
+            return
         if isinstance(value, Array) and value.is_list and value.view is not None:
             if self.emitter.buffers[value.view.buffer].role is not Role.PARAM:
                 yield value.view.buffer
@@ -102,7 +104,7 @@ class Results(Expressions):
             return
         exchange = self._exchanged(value)
         if exchange is None:
-            self._return(self.out(value, node))
+            self._return(self.out(value, node), node)
             return
         # The names of two arguments may have changed places: put them back, and return the object that each denotes.
         first, second, flag = exchange
@@ -111,9 +113,9 @@ class Results(Expressions):
                 self.emitter.buffers[name] = replace(self.emitter.buffers[name], role=Role.RESULT)
         with self.emitter.capture() as block:
             self.emitter.emit(Rebind((first, second), (second, first), self.emitter.span))
-            self._return(_with_buffers(self.out(value, node), {first: second, second: first}))
+            self._return(_with_buffers(self.out(value, node), {first: second, second: first}), node)
         self.emitter.emit(If(Read(flag, (), BOOL), tuple(block), (), self.emitter.span))
-        self._return(self.out(value, node))
+        self._return(self.out(value, node), node)
 
     def _still_argument(self, value: Value) -> tuple[str, str, str] | None:
         """An array of the result that may be an argument's very object: its buffer, the argument, and the flag."""
@@ -142,11 +144,30 @@ class Results(Expressions):
             return Scalar(side)
         return value
 
-    def _return(self, out: Out) -> None:
+    def _return(self, out: Out, node: ast.AST) -> None:
+        out = self._with_changes(out, node)
         results = self.emitter.results
         if out not in results:
             results.append(out)
         self.emitter.emit(Return(results.index(out), self.emitter.span))
+
+    def _with_changes(self, out: Out, node: ast.AST) -> Out:
+        """A result that first gives the arguments that have changed what they hold now."""
+        for param, value in self.changed.values():
+            columns: list[Array]
+            if isinstance(value, Dict) and value.table is not None:
+                templates = [template_of(layout) for layout in (value.key, value.item) if layout is not None]
+                columns = self.added_columns(value, param) if value.is_set else self.entry_columns(value)
+            elif isinstance(value, Records) or (isinstance(value, Array) and value.growing is not None):
+                assert value.growing is not None
+                templates = [template_of(value.item if isinstance(value, Records) else value.type)]
+                columns = self.columns(Cells(self.emitter, value.growing), len(value.growing.data))
+            else:
+                continue  # nothing was ever put into it
+            kind = "list" if not isinstance(value, Dict) else "set" if value.is_set else "dict"
+            made = self._out_container(f"changed_{kind}", templates, columns, node)
+            out = replace(made, items=(out, ArrayOut(param), *made.items))
+        return out
 
     def _exchanged(self, value: Value) -> tuple[str, str, str] | None:
         """Two arguments that were swapped in a loop, if the value returned refers to one, and the flag that tells."""
@@ -160,6 +181,8 @@ class Results(Expressions):
     swap_flags: dict[frozenset[str], str]
 
     def out(self, value: Value, node: ast.AST) -> Out:
+        if self.identity(value) in self.own:
+            return ArrayOut(self.own[self.identity(value) or ""])
         if isinstance(value, Flat):
             raise self.unsupported(node, "the return of an iterator", "add .copy()")
         value = masks.settled(value, self.emitter)
@@ -215,7 +238,7 @@ class Results(Expressions):
         items = tuple(self.out(self.field(value, name, node), node) for name in names)
         return TupleOut(items, named=f"{kind.__module__}:{kind.__qualname__}")
 
-    def _out_container(self, maker: str, constants: list[str], columns: list[Array], node: ast.AST) -> Out:
+    def _out_container(self, maker: str, constants: list[str], columns: list[Array], node: ast.AST) -> TupleOut:
         """What a maker of weft.runtime.containers makes of these columns."""
         items = [*(ConstOut(text) for text in constants), *(self._out_array(column, node) for column in columns)]
         return TupleOut(tuple(items), named=f"weft.runtime.containers:{maker}")

@@ -171,6 +171,25 @@ class Hashed:
         return tuple(self.emitter.snapshot(pick(found, mine, other), "value") for mine, other in pairs)
 
 
+def filled(emitter: Emitter, name: str, data: Sequence[str], keys: int, count: Expr) -> Table:
+    """A table with the entries that stand in columns: the first `keys` of them are the numbers of their keys."""
+    types = [emitter.buffers[column].type for column in data]
+    entries = growing.make(emitter, name, [*types, BOOL], ix.add(count, integer(growing.EXTRA_ROOM)))
+    dims, at = emitter.domain((count,))
+    for target, column, of in zip(entries.data, data, types):
+        emitter.assign(dims, target, at, Read(column, at, of))
+    emitter.assign(dims, entries.data[-1], at, Const(True, BOOL))
+    Variable(emitter, entries.length, INT).set(count)
+    live = variable(emitter, f"{name}_live", count)
+    places = variable(emitter, f"{name}_places", integer(_PLACES))
+    with repeat(emitter, Op("lt", (places.value, ix.mul(integer(2), count)), BOOL)):
+        places.set(ix.mul(integer(2), places.value))
+    index = emitter.declare(f"{name}_index", INT, (places.value,))
+    table = Table(entries, index.name, places.name, live.name, keys)
+    Hashed(emitter, table)._rebuild()
+    return table
+
+
 def make(emitter: Emitter, name: str, keys: Sequence[ScalarType], values: Sequence[ScalarType]) -> Table:
     """An empty table."""
     entries = growing.make(emitter, name, [*keys, *values, BOOL])

@@ -23,7 +23,7 @@ from weft.analysis.scopes import lasting_writes
 from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, dim_vars
 from weft.ir.index import add as plus
 from weft.ir.index import sub as minus
-from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, If, Loop, Node, Program, Stmt
+from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, If, Loop, Node, Program, Stmt, While
 from weft.ir.types import BOOL, INT
 from weft.ir.walk import (
     buffers_read,
@@ -55,8 +55,26 @@ def late(program: Program) -> Block:
     if lasting_writes(program) or not any(isinstance(node, Check) for node in walk(program.body)):
         return program.body
     written = {name for node in program.body for name in buffers_written(node)}
-    body, _ = _Sinker(program.table, frozenset(written), names_of(program)).block(program.body, entry_facts(program))
-    return body
+    sinker = _Sinker(program.table, frozenset(written), _uncertain(program.body), names_of(program))
+    return sinker.block(program.body, entry_facts(program))[0]
+
+
+def _uncertain(body: Block) -> frozenset[str]:
+    """Buffers whose last places depend on the registers they are computed in: they hold sines and the like.
+
+    In a loop that a test keeps sequential they come out as in CPython, and so does the test.
+    """
+    sources: dict[str, set[str]] = {}
+    found: set[str] = set()
+    for node in walk(body):
+        if isinstance(node, Stmt):
+            sources.setdefault(node.buffer, set()).update(expr_buffers(node.value))
+            found |= set() if is_exact(node.value) else {node.buffer}
+        elif not isinstance(node, (Loop, If, While, Check)):
+            found |= buffers_written(node) if not isinstance(node, Alloc) else set()
+    while more := {name for name, read in sources.items() if name not in found and read & found}:
+        found |= more
+    return frozenset(found)
 
 
 @dataclass(frozen=True)
@@ -78,6 +96,7 @@ class _Waiting:
 class _Sinker:
     table: dict[str, Buffer]
     written: frozenset[str]  # by the whole program
+    uncertain: frozenset[str]
     taken: set[str] = field(default_factory=set)
 
     def block(self, block: Block, facts: Facts) -> tuple[Block, list[_Waiting]]:
@@ -94,7 +113,7 @@ class _Sinker:
             held: list[_Waiting] = []
             for one in waiting:
                 tests = [test for test in one.tests if self.may_wait(test, inner, facts)]
-                tests += _by_copies(one, inner)
+                tests += [test for test in _by_copies(one, inner) if self.is_certain(test)]
                 kept = one.keeping(tests)
                 if kept is None:
                     out.append(one.check)
@@ -151,6 +170,10 @@ class _Sinker:
 
     # --- leaving a loop ---
 
+    def is_certain(self, check: Check) -> bool:
+        """Whether a check comes out the same wherever what it looks at is computed."""
+        return not buffers_read(check) & self.uncertain and is_exact(check.condition)
+
     def left(self, loop: Loop, waiting: list[_Waiting], facts: Facts) -> tuple[Node, list[_Waiting]]:
         """The loop without those of its last checks that may as well be made for all iterations behind it."""
         dim = _upward(loop.dim) if self.ends(loop) and isinstance(loop.dim, Dim) else None
@@ -162,7 +185,7 @@ class _Sinker:
         staying = {id(one.check) for one in waiting}
         for one in waiting:
             down = isinstance(loop.dim, Dim) and loop.dim.step < 0
-            tests = [t for t in one.tests if not _changed_later(t, writes, context, down)]
+            tests = [t for t in one.tests if not _changed_later(t, writes, context, down) and self.is_certain(t)]
             if tests:
                 staying.discard(id(one.check))
                 tests = [self.of_all(test, dim, facts) for test in tests]
