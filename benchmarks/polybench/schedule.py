@@ -17,6 +17,7 @@ _LOOP = re.compile(r"^(parallel|vector|for) (\w+) in (.+?)(?: work .*)?:$")
 _CALL = re.compile(r"^call (\w+).*?: (.*)$")
 _PLACE = re.compile(r"\b[pt]\d+\[[^\]]*\]|\b[pt]\d+\b")
 _SYMBOL = re.compile(r"\bn\d+\b")
+_READS, _COMMA = " <- ", " ; "
 _LOCAL = re.compile(r"\b([it])\d+\b")
 
 
@@ -36,7 +37,7 @@ def signature(program: Any, arguments: Sequence[Any]) -> str:
         if kept:
             depth = (len(line) - len(line.lstrip())) // 2
             lines.append("  " * depth + _SYMBOL.sub(lambda found: sizes.get(found.group(), found.group()), kept))
-    return _renamed("\n".join(lines))
+    return "\n".join(_in_order(line) for line in _renamed("\n".join(lines)).splitlines())
 
 
 def _without_tests(program: Any) -> Any:
@@ -81,7 +82,13 @@ def _statement(text: str) -> str:
     if not equals:
         return text
     read = sorted(set(_PLACE.findall(value)) - {target})
-    return f"{target} <- {', '.join(read)}"
+    return f"{target}{_READS}{_COMMA.join(read)}"
+
+
+def _in_order(line: str) -> str:
+    """A line with what it reads in the order of its last names."""
+    target, reads, read = line.partition(_READS)
+    return target + reads + _COMMA.join(sorted(read.split(_COMMA)))
 
 
 def _renamed(text: str) -> str:

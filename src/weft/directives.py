@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any, ClassVar
+
+from weft.records import dataclass
 
 _PLACE = re.compile(r"(?P<variable>[^\W\d]\w*)?(?:@(?P<line>\d+))?")
 # What passes add to the name of a loop's variable: numbers that make it unique, and `block` for blocks of iterations.

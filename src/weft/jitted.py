@@ -15,7 +15,7 @@ import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,6 +32,7 @@ from weft.errors import (
 )
 from weft.ir.program import Layout
 from weft.options import Options
+from weft.records import dataclass
 from weft.runtime import dispatch, machine
 from weft.runtime.descriptor import Signature, Version
 from weft.steering import Steering
@@ -243,12 +244,14 @@ class Jitted(_Base):
     def _compile(self, values: tuple[Any, ...], stored: str | None, tried: int) -> bool:
         from weft import pipeline
         from weft.frontend import specs
+        from weft.runtime.progress import telling
 
         source = self._load()
         start = perf_counter()
         try:
             kinds = specs.specs_of(values)
-            compiled = pipeline.compile_for(source, kinds, values, self.options, tried == 0, self._directives())
+            with telling(source.name):
+                compiled = pipeline.compile_for(source, kinds, values, self.options, tried == 0, self._directives())
             self._sample = (tuple(kinds), tuple(map(_light, values)))
         except CompileError as problem:
             self._warn(

@@ -10,7 +10,7 @@ import os
 import platform
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -52,6 +52,7 @@ from weft.passes import (
     wavefront,
     whiles,
 )
+from weft.records import dataclass
 from weft.runtime import cache, dispatch, routines, toolchain
 from weft.runtime import descriptor as D
 
@@ -302,10 +303,16 @@ def _c_version(compiled: Compiled, options: Options, chain: toolchain.Toolchain)
 def _python_version(compiled: Compiled) -> None:
     """Without a C compiler: the optimised program as Python."""
     from weft.codegen.python import compile_python
+    from weft.codegen.python_containers import with_containers
 
     code = compile_python(compiled.program_optimised)
-    names = (*compiled.built.names, *(entry.param for entry in compiled.built.hidden))
+    built = compiled.built
+    names = (*built.names, *(entry.param for entry in built.hidden))
+    kinds = (*built.specs, *(entry.spec for entry in built.hidden))
+    templates = [kind.template if isinstance(kind, specs.ContainerSpec) else None for kind in kinds]
     filling = [position for position, name in enumerate(names) if name is not None]
+    if any(templates):
+        code = with_containers(compiled.program_optimised, code, [(names[at], templates[at]) for at in filling])
 
     def function(*values: object) -> object:
         """The dispatcher passes every value, also those that are only compared."""

@@ -1,9 +1,9 @@
 """Data classes that are cheap to define.  In: a class with annotated fields; out: what `dataclasses.dataclass` makes of
-it, by one piece of generated code instead of one for each method.
+it, its methods generated together and only when the first object is made.
 
-The compiler has some hundreds of such classes, and the standard decorator compiles five to seven functions for each,
-which took most of the time of loading the compiler.  Fields, `replace`, `fields`, defaults and `__post_init__` are those
-of the standard library; for anything unusual (slots, order, keyword-only fields, pseudo-fields) it does the work itself.
+The compiler has some hundreds of such classes; the standard decorator compiles up to seven functions for each, which
+took most of the time of loading the compiler.  Fields, `replace`, `fields`, defaults and `__post_init__` are those of
+the standard library, which also does all the work for classes with unusual options (slots, order, keyword-only fields).
 """
 
 from __future__ import annotations
@@ -19,54 +19,67 @@ else:
         """The decorator, with the options of the standard one."""
 
         def wrap(cls: type) -> type:
-            return _record(cls, options.get("frozen", False)) if set(options) <= {"frozen"} else _plain(cls)
-
-        def _plain(cls: type) -> type:
-            return dataclasses.dataclass(**options)(cls)
+            unusual = not set(options) <= {"frozen"} or any(name in cls.__dict__ for name in _METHODS)
+            return dataclasses.dataclass(**options)(cls) if unusual else _record(cls, options.get("frozen", False))
 
         return wrap if cls is None else wrap(cls)
 
+    _METHODS = ("__init__", "__repr__", "__eq__", "__hash__")
+
     def _record(cls: type, frozen: bool) -> type:
-        own = {name for name in ("__init__", "__repr__", "__eq__", "__hash__") if name in cls.__dict__}
-        hashed = cls.__dict__.get("__hash__")
-        cls = dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
-        fields = [field for field in cls.__dataclass_fields__.values()]
-        if any(field.kw_only is True or field._field_type is not dataclasses._FIELD for field in fields):
-            raise TypeError(f"{cls.__name__} has fields that need dataclasses.dataclass itself")
-        scope: dict[str, Any] = {"_missing": dataclasses.MISSING}
-        exec(_text(cls, fields, scope), scope)
-        for name in ("__init__", "__repr__", "__eq__"):
-            if name not in own:
-                method = scope[name]
-                method.__qualname__ = f"{cls.__qualname__}.{name}"
-                setattr(cls, name, method)
+        # The library compares what is frozen with the classes above; here that is settled below, without its methods.
+        above = [base.__dict__.get("__dataclass_params__") for base in cls.__mro__]
+        above = [parameters for parameters in above if parameters is not None and parameters.frozen]
+        if above and not frozen:
+            raise TypeError("cannot inherit non-frozen dataclass from a frozen one")
+        for parameters in above:
+            parameters.frozen = False
+        try:
+            dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+        finally:
+            for parameters in above:
+                parameters.frozen = True
+
+        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+            _complete(cls, frozen)
+            cls.__init__(self, *args, **kwargs)
+
+        cls.__init__ = __init__
         if frozen:
             cls.__dataclass_params__.frozen = True  # what a subclass asks
             cls.__setattr__, cls.__delattr__ = _refused, _refused
-        if "__hash__" not in own or (hashed is None and "__eq__" in own):
-            cls.__hash__ = scope["__hash__"] if frozen else None
         return cls
+
+    def _complete(cls: type, frozen: bool) -> None:
+        """Write the methods, `__init__` last: until then every first object comes here, from whichever thread."""
+        scope: dict[str, Any] = {"_missing": dataclasses.MISSING}
+        exec(_text(cls, list(cls.__dataclass_fields__.values()), scope), scope)
+        for name in ("__repr__", "__eq__", "__hash__", "__init__"):
+            method = scope[name]
+            method.__qualname__, method.__module__ = f"{cls.__qualname__}.{name}", cls.__module__
+            setattr(cls, name, method if frozen or name != "__hash__" else None)
 
     def _text(cls: type, fields: list[Any], scope: dict[str, Any]) -> str:
         """The four methods.  Fields are set in the object's dictionary: a frozen class has no other way."""
         head, body = [], []
         for field in fields:
-            value = field.name
+            name = field.name
+            value = None
             if field.default is not dataclasses.MISSING:
-                scope[f"_default_{field.name}"] = field.default
-                value = f"_default_{field.name}"
+                scope[f"_default_{name}"] = field.default
+                value = f"_default_{name}"
             elif field.default_factory is not dataclasses.MISSING:
-                scope[f"_make_{field.name}"] = field.default_factory
-                value = "_missing" if field.init else f"_make_{field.name}()"
-            if field.init:
-                head.append(field.name if value == field.name else f"{field.name}={value}")
-                made = f"_make_{field.name}() if {field.name} is _missing else {field.name}"
-                value = made if value == "_missing" else field.name
-            elif value == field.name:
-                continue  # set by __post_init__
-            body.append(f"_fields[{field.name!r}] = {value}")
-        if hasattr(cls, "__post_init__"):
-            body.append("self.__post_init__()")
+                scope[f"_make_{name}"] = field.default_factory
+                value = f"_make_{name}()"
+            if not field.init:
+                body += [] if value is None else [f"_fields[{name!r}] = {value}"]  # else __post_init__ sets it
+            elif value is None or value.startswith("_default_"):
+                head.append(name if value is None else f"{name}={value}")
+                body.append(f"_fields[{name!r}] = {name}")
+            else:
+                head.append(f"{name}=_missing")
+                body.append(f"_fields[{name!r}] = {value} if {name} is _missing else {name}")
+        body += ["self.__post_init__()"] if hasattr(cls, "__post_init__") else []
         compared = [field.name for field in fields if field.compare]
         mine, others = (f"({''.join(f'{who}.{name}, ' for name in compared)})" for who in ("self", "other"))
         hashed = "".join(f"self.{f.name}, " for f in fields if (f.compare if f.hash is None else f.hash))
@@ -82,7 +95,7 @@ else:
             "def __hash__(self):",
             f"    return hash(({hashed}))",
             "def __repr__(self):",
-            f"    return f\"{{self.__class__.__qualname__}}({shown})\"",
+            f'    return f"{{self.__class__.__qualname__}}({shown})"',
         ]
         return "\n".join(lines)
 

@@ -46,6 +46,49 @@ def reset(a):
     return m
 
 
+def largest(a):
+    m = 0
+    for v in a:
+        m = max(m, v)
+    return m
+
+
+def chosen(a):
+    m = 0
+    for v in a:
+        m = v if v > m and v < a[0] * 2 else m
+    k = max(m, 1)
+    return k, m
+
+
+def choices_of_choices(a):
+    m = 0
+    for v in a:
+        if v > 2:
+            m = v
+    k = m or 5
+    j = min(m, k, 3)
+    return k, j, (k if k > 3 else j), m and k
+
+
+def range_of(a):
+    low, high = 10, -10
+    for v in a:
+        low, high = min(low, v), max(high, v)
+    return low, high
+
+
+def computed_from_it(a):
+    m = 0
+    for v in a:
+        if v > 4:
+            m = v
+    n = m
+    for v in a:
+        n = min(m, n)
+    return m + 1, -m, (m * 2 - m) * n, m / 2, m // 2
+
+
 def left_early(a):
     m = 0
     i = 0

@@ -5,7 +5,6 @@ accesses that forbid it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from weft.analysis.dependence import LoopContext, directions
 from weft.analysis.effects import Access, Accesses, accesses
@@ -16,6 +15,7 @@ from weft.ir.expr import Dim
 from weft.ir.program import Alloc, Block, Check, Loop, Node, Stmt
 from weft.ir.text import show_expr
 from weft.ir.walk import buffers_read, buffers_written, free_vars, has_exit, sub_blocks, walk
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ the question is asked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.analysis.facts import Facts, entry_facts
 from weft.ir.expr import Const, Expr, Op, Read
@@ -15,6 +15,7 @@ from weft.ir.index import Affine
 from weft.ir.program import Block, If, Loop, Program, Role, Stmt
 from weft.ir.types import INT
 from weft.ir.walk import buffers_written, expr_buffers, free_vars, sub_blocks
+from weft.records import dataclass
 
 
 @dataclass

@@ -7,14 +7,13 @@ They are numbered in the order of the program.  Generated code notes which way a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from weft.ir.expr import Cast, Expr, Limit, Op
 from weft.ir.ops import COMPARISONS
 from weft.ir.program import Block, Call, If, Library, Loop, LoopKind, Program, While
 from weft.ir.routines import ROUTINES
 from weft.ir.types import FLOAT
 from weft.ir.walk import reads, sub_blocks, subexpressions, walk
+from weft.records import dataclass
 
 #: Each takes two bits of the word in which a kernel notes them.
 MOST = 32

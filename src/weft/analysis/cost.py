@@ -14,7 +14,7 @@ overflow flag that integer arithmetic carries.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.analysis.choices import is_by_size
 from weft.ir import index as affine_index
@@ -25,6 +25,7 @@ from weft.ir.program import Block, Call, If, Library, Loop, LoopKind, Node, Stmt
 from weft.ir.types import FLOAT, INT, PYBOOL, DType
 from weft.ir.walk import children, free_vars, reads, subexpressions, substitute
 from weft.limits import LIMIT
+from weft.records import dataclass
 
 # Data-dependent extents (a row of a sparse matrix, the trips of a while loop) are guessed: wrong guesses cost a little
 # time, never a result.

@@ -9,12 +9,13 @@ constant` or `loop variable + constant` is not covered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.ir.expr import Dim, Expr
 from weft.ir.index import Affine, affine
 from weft.ir.program import Block, Loop, Node, Stmt
 from weft.ir.walk import buffers_read, buffers_written, node_exprs, reads, walk
+from weft.records import dataclass
 
 Interval = tuple[Affine, Affine]
 _ONE = Affine((), 1)

@@ -8,7 +8,6 @@ the integer-set library.  An index that is read from memory may be anything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from weft.analysis.effects import Access, accesses, depends_on, dim_depends_on
@@ -19,6 +18,7 @@ from weft.ir.index import Affine, affine, expression
 from weft.ir.program import Alloc, Loop, Stmt
 from weft.ir.types import PYBOOL
 from weft.ir.walk import buffers_read, buffers_written, has_exit, map_domain, substitute
+from weft.records import dataclass
 
 _PRIME = "'"
 _MOST_FACTS = 12

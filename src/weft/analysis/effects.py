@@ -7,7 +7,7 @@ for every node of a program, whose contents may still be read once the node is d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.ir.expr import ONE, ZERO, AnyDim, CompressedDim, Dim, Domain, Expr, Op, Read, Reduce, Var
 from weft.ir.ops import OPERATIONS
@@ -46,6 +46,7 @@ from weft.ir.walk import (
     overwritten,
     subexpressions,
 )
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

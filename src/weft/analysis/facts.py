@@ -9,7 +9,7 @@ of their own; any other pure integer expression is an atom without.  Everything 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd
 
 from weft.ir.expr import ZERO, AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce
@@ -18,6 +18,7 @@ from weft.ir.ops import COMPARISONS
 from weft.ir.program import Derived, Program, SizeOf
 from weft.ir.types import BOOL, INT, DType
 from weft.ir.walk import subexpressions, substitute
+from weft.records import dataclass
 
 _MAX_STEPS = 120
 _MAX_DEPTH = 9

@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from weft.analysis import ranges
 from weft.ir.expr import Cast, Const, Expr, Op, Read, Reduce
 from weft.ir.ops import COMPARISONS
-from weft.ir.program import If, Loop, Program, Role, Stmt, While
+from weft.ir.program import Alloc, If, Loop, Program, Role, Stmt, While
 from weft.ir.types import DType
 from weft.ir.walk import buffers_written, walk
+from weft.records import dataclass
 
 _SLACK = 1e-6  # more than any implementation is wrong by
 
@@ -134,9 +135,10 @@ _BINARY: dict[str, Callable[[Floats, Floats], Floats]] = {
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of scalar variables, of integers, and (`assumed`) of expressions under a condition."""
+    """What is known of variables and of all elements of arrays, of integers, and (`assumed`) of expressions under a
+    condition."""
 
-    scalars: Mapping[str, Floats] = field(default_factory=dict)
+    buffers: Mapping[str, Floats] = field(default_factory=dict)
     integers: Mapping[str, ranges.Interval] = field(default_factory=dict)
     assumed: Mapping[Expr, Floats] = field(default_factory=dict)
 
@@ -158,7 +160,7 @@ class Known:
             value = float(expr.value.real)
             return ANYTHING if math.isnan(value) else Floats(value, value, False)
         if isinstance(expr, Read):
-            return self.scalars.get(expr.buffer, ANYTHING) if not expr.index else ANYTHING
+            return self.buffers.get(expr.buffer, ANYTHING)
         if isinstance(expr, Cast):
             return ANYTHING if expr.value.type.dtype.is_complex else self.of(expr.value)
         if isinstance(expr, Reduce):
@@ -174,11 +176,18 @@ class Known:
         if expr.op == "mul" and expr.args[0] == expr.args[1]:
             side = self.of(expr.args[0]).magnitude
             return Floats(side.low * side.low, side.high * side.high, side.nan)
+        if expr.op == "truediv" and self._counts(expr.args[1]) and self.of(expr.args[0]).low >= 0.0:
+            return NOT_NEGATIVE
         if expr.op in _UNARY:
             return _UNARY[expr.op](self.of(expr.args[0]))
         if expr.op in _BINARY:
             return _BINARY[expr.op](self.of(expr.args[0]), self.of(expr.args[1]))
         return _AT_MOST.get(expr.op, ANYTHING)
+
+    def _counts(self, expr: Expr) -> bool:
+        """Whether a number was an integer of at least zero: it is not the zero below zero."""
+        of = expr.value.type.dtype if isinstance(expr, Cast) else None
+        return of is not None and of.kind in "biu" and self.of(expr).low >= 0.0
 
     # --- conditions ---
 
@@ -256,27 +265,27 @@ def without_nan(value: Expr) -> Expr | None:
 
 
 def known(program: Program) -> Known:
-    """What holds everywhere of a program's scalars, from everything that is ever assigned to them."""
+    """What holds everywhere of a program's own variables and arrays, from everything that is ever assigned to them."""
     writers: dict[str, list[Stmt]] = {
         b.name: []
         for b in program.buffers
-        if b.role is Role.LOCAL and not b.rank and b.type.dtype.is_float and b.name not in program.params
+        if b.role is not Role.PARAM and b.type.dtype.is_float and b.name not in program.params
     }
     for node in walk(program.body):
         if isinstance(node, Stmt):
             if node.buffer in writers:
                 writers[node.buffer].append(node)
-        elif not isinstance(node, (Loop, If, While)):
+        elif not isinstance(node, (Loop, If, While, Alloc)):
             for name in buffers_written(node):
                 writers.pop(name, None)
     facts = Known(integers=ranges.environment(program))
     for _ in range(2):
-        facts = replace(facts, scalars={name: _assigned(writers[name], facts) for name in writers})
+        facts = replace(facts, buffers={name: _assigned(writers[name], facts) for name in writers})
     # What no assignment breaks, if it holds before, holds always: an accumulator of squares is not negative.
     hopeful = set(writers)
     while True:
-        scalars = {n: f.both(NOT_NEGATIVE) if n in hopeful else f for n, f in facts.scalars.items()}
-        trial = replace(facts, scalars=scalars)
+        found = {n: f.both(NOT_NEGATIVE) if n in hopeful else f for n, f in facts.buffers.items()}
+        trial = replace(facts, buffers=found)
         broken = {name for name in hopeful if not _assigned(writers[name], trial).within(NOT_NEGATIVE)}
         if not broken:
             return trial
@@ -286,7 +295,9 @@ def known(program: Program) -> Known:
 def _assigned(writers: list[Stmt], facts: Known) -> Floats:
     found: Floats | None = None
     for stmt in writers:
-        value = facts.of(stmt.value) if stmt.reduce is None else ANYTHING
+        value = facts.of(stmt.value)
+        if stmt.reduce is not None:
+            value = NOT_NEGATIVE if stmt.reduce == "add" and value.low >= 0.0 else ANYTHING
         found = value if found is None else found.union(value)
     return ANYTHING if found is None else found
 

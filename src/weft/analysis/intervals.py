@@ -6,13 +6,14 @@ accesses never meet.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.ir import index as affine_index
 from weft.ir.expr import AnyDim, Const, Dim, Expr, Op, Var, integer
 from weft.ir.index import Affine, affine
 from weft.ir.types import INT
 from weft.ir.walk import free_vars, reads
+from weft.records import dataclass
 
 _ONE = Affine((), 1)
 

@@ -5,11 +5,11 @@ value, and so whether arithmetic on Python integers can leave 64 bits (`fits`): 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from weft.ir.expr import Cast, CompressedDim, Const, Dim, Expr, Op, Read, Reduce, Var
 from weft.ir.program import Alloc, Argument, Block, If, Loop, Node, Program, Stmt, While
 from weft.ir.types import INT, DType
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ touches lies at constant distances from x.  Two sweeps meet where x' - x is in a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis import cost
 from weft.ir import index as affine_index
@@ -18,6 +18,7 @@ from weft.ir.index import Affine, affine
 from weft.ir.program import If, Loop, LoopKind, Node, Stmt
 from weft.ir.types import INT
 from weft.ir.walk import buffers_written, node_exprs, reads, walk
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

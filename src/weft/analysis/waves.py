@@ -11,7 +11,6 @@ s = q + f p, every distance becomes (dp, ds), ds = dq + f dp:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from weft.analysis.effects import Access, accesses
@@ -20,6 +19,7 @@ from weft.ir.expr import Dim, Expr, Op
 from weft.ir.index import Affine, affine
 from weft.ir.program import Block, Loop, LoopKind
 from weft.ir.walk import reads
+from weft.records import dataclass
 
 # A larger skew makes tiles that are hardly anything but margin.
 MOST_SKEW = 4

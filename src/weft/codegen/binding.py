@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Union
 
 from weft.analysis import cost
@@ -28,6 +27,7 @@ from weft.ir.program import (
 )
 from weft.ir.types import INT, DType, ScalarType
 from weft.ir.walk import leaves
+from weft.records import dataclass
 from weft.runtime import descriptor as D
 
 _LIST_KINDS: dict[DType, D.ListKind] = {

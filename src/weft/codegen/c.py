@@ -6,8 +6,6 @@ without headers that exports `kernel`, where its arguments and results lie, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from weft.analysis import ranges
 from weft.analysis.choices import choices
 from weft.analysis.scopes import declarations, exchanged, lasting_writes, written_params
@@ -40,6 +38,7 @@ from weft.ir.expr import Var, dim_vars
 from weft.ir.program import Argument, Buffer, Derived, Layout, Loop, Program, Role, SizeOf, Symbol
 from weft.ir.walk import walk
 from weft.options import Options
+from weft.records import dataclass
 
 __all__ = ["CFeatures", "CSource", "flags", "generate"]
 

@@ -7,7 +7,7 @@ adds to the address, so that slices, transposes and offsets need no case of thei
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.codegen import c_ops, c_support
 from weft.codegen import syntax as C
@@ -18,6 +18,7 @@ from weft.ir.ops import REDUCTIONS
 from weft.ir.program import Accumulator, Block, Buffer, Call, Layout, Loop, LoopKind, Node, Stmt
 from weft.ir.types import INT, ScalarType
 from weft.ir.walk import free_vars, fresh, rewrite, subexpressions, substitute
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.analysis import ranges
 from weft.codegen import c_ops
@@ -20,6 +20,7 @@ from weft.ir.index import canonical
 from weft.ir.program import Buffer, Layout
 from weft.ir.types import INT, DType, ScalarType
 from weft.limits import POSITION
+from weft.records import dataclass
 
 #: Names of the generated code's own variables begin so; the user's never do.
 OWN = "k_"

@@ -8,7 +8,7 @@ which the lowest iteration's wins.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.analysis.scopes import Path
 from weft.codegen import c_ops
@@ -16,6 +16,7 @@ from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout
 from weft.codegen.c_expr import OWN, Expressions, Names
 from weft.ir.program import Block, Node, Program
+from weft.records import dataclass
 
 WORDS, RESULTS, STATUS, TICKS, FAILED, CHOICES = (
     OWN + name for name in ("w", "results", "status", "ticks", "failed", "choices")

@@ -7,10 +7,10 @@ real part and $f the suffix of C library names; a type's code (i64, f32, ...) is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from string import Template
 
 from weft.ir.types import DType
+from weft.records import dataclass
 
 PRELUDE = """
 typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64;
@@ -116,20 +116,21 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
 }
 
 # A Python integer is 64 bits wide here; going beyond sets a flag that is looked at before anything leaves the function.
+# Sums and differences show it in their signs, which vectors have instructions for.
 _CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
     "add_checked": Helper(
         "i",
         """static inline i64 add_checked_i64(i64 a, i64 b, i64 *o) {
-  i64 r;
-  *o |= __builtin_add_overflow(a, b, &r);
+  i64 r = (i64)((u64)a + (u64)b);
+  *o |= (i64)((u64)((a ^ r) & (b ^ r)) >> 63);
   return r;
 }""",
     ),
     "sub_checked": Helper(
         "i",
         """static inline i64 sub_checked_i64(i64 a, i64 b, i64 *o) {
-  i64 r;
-  *o |= __builtin_sub_overflow(a, b, &r);
+  i64 r = (i64)((u64)a - (u64)b);
+  *o |= (i64)((u64)((a ^ b) & (a ^ r)) >> 63);
   return r;
 }""",
     ),
@@ -143,7 +144,11 @@ _CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
     ),
     "neg_checked": Helper(
         "i",
-        "static inline i64 neg_checked_i64(i64 a, i64 *o) { i64 r; *o |= __builtin_sub_overflow(0, a, &r); return r; }",
+        """static inline i64 neg_checked_i64(i64 a, i64 *o) {
+  i64 r = (i64)(0 - (u64)a);
+  *o |= (i64)((u64)(a & r) >> 63);
+  return r;
+}""",
     ),
     "abs_checked": Helper(
         "i",

@@ -8,8 +8,6 @@ strides are read off the index maps, as for the calls of `c_call`: no operand is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from weft.codegen import syntax as C
 from weft.codegen.c_call import operand as strided
 from weft.codegen.c_expr import RT
@@ -19,6 +17,7 @@ from weft.ir.expr import Dim, Read
 from weft.ir.program import Library, Operand, Program
 from weft.ir.routines import ROUTINES, types_of
 from weft.ir.walk import walk
+from weft.records import dataclass
 
 TABLE = "weft_routines"
 

@@ -4,7 +4,7 @@ private partial results in each lane, and a look for Ctrl-C once in a while.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis import ranges
 from weft.analysis.choices import calls_library
@@ -35,13 +35,20 @@ from weft.ir.program import (
 )
 from weft.ir.types import INT
 from weft.ir.walk import node_exprs, reads, walk
+from weft.records import dataclass
 
 #: Inner iterations between two looks at a pending Ctrl-C: some milliseconds.
 POLL_ITERATIONS = 1 << 20
 #: Terms up to this size cannot overflow a sum of as many as an index can count.
 SUMMABLE = 2**22
 
+_FLAG = C.Prefix("&", C.Name(OVERFLOW))
 _CLAUSE = {"add": "+", "mul": "*", "and": "&", "or": "|", "bitand": "&", "bitor": "|", "bitxor": "^"}
+
+
+def _watched(body: C.CBlock) -> tuple[str, ...]:
+    """The clause of a simd loop in which integers may leave 64 bits: each lane has a flag of its own."""
+    return (f"reduction(|:{OVERFLOW})",) if OVERFLOW in C.free_names(body) else ()
 
 
 def _jumps(block: C.CBlock) -> bool:
@@ -206,14 +213,16 @@ class Loops(Memory):
     def simd(self, loop: Loop, body: C.CBlock) -> tuple[str, ...]:
         """The pragma of a loop whose iterations may run in lockstep, an innermost parallel one included."""
         innermost = loop.kind is LoopKind.VECTOR or not has_loop(loop.body)
-        return ("#pragma omp simd",) if innermost and not loop.accumulators and self._lockstep(loop, body) else ()
+        fit = innermost and not loop.accumulators and self._lockstep(loop, body)
+        return (" ".join(("#pragma omp simd", *_watched(body))),) if fit else ()
 
     def _lockstep(self, loop: Loop, body: C.CBlock) -> bool:
         """Whether a VECTOR loop's body is fit for the simd pragma: nothing leaves it and it sets no shared variable."""
-        shared = {OVERFLOW, TICKS} & set(C.free_names(body))
-        if shared or _jumps(body) or isinstance(loop.dim, CompressedDim):
-            return False
         free = set(C.free_names(body))
+        if TICKS in free or _jumps(body) or isinstance(loop.dim, CompressedDim):
+            return False
+        if not c_ops.CHECKED_IN_VECTORS.issuperset(C.invoked_with(body, _FLAG)):
+            return False
         allowed = {self.expressions.storages[a.buffer].name for a in loop.accumulators}  # under their name in this loop
         return not any(
             isinstance(node, Stmt)
@@ -275,6 +284,7 @@ class Loops(Memory):
                 operator = {"minimum": "min", "maximum": "max"}.get(accumulator.op) or _CLAUSE[accumulator.op]
                 clauses.append(f"reduction({operator}:{storages[accumulator.buffer].name})")
         body = self._body(loop, path)
+        clauses += _watched(body)
         pragmas = (f"#pragma omp simd {' '.join(clauses)}",) if self._lockstep(loop, body) else ()
         self._ticked(loop.dim, body, out, pragmas)
         out.extend(after)

@@ -4,8 +4,6 @@ for the caller, and moves names from one memory to another; and `storage_of`, ho
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from weft.codegen import c_support
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import RT, Expressions, Names, Storage
@@ -15,6 +13,7 @@ from weft.ir.expr import Const
 from weft.ir.index import affine
 from weft.ir.program import Alloc, Buffer, Layout, Program, Rebind
 from weft.ir.walk import free_vars
+from weft.records import dataclass
 
 #: Local arrays of constant size up to this many bytes live on the stack, up to the second number in one function.
 STACK_BYTES, STACK_TOTAL = 4096, 65536

@@ -6,12 +6,13 @@ A kind of dtype (b, i, u, f, c) without an entry has no such operation; the fron
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Union
 
 from weft.codegen import syntax as C
 from weft.codegen.c_helpers import C_TYPE, LIBRARY_OF_HELPERS, expand, unsigned_type
 from weft.ir.types import DType
+from weft.records import dataclass
 
 # --- what an entry may be -------------------------------------------------------------------------------------------
 
@@ -169,6 +170,9 @@ LIBRARY_NAMES = frozenset(_CALLED | {f"{name}f" for name in _CALLED})
 CHECKED: dict[str, str] = {
     op: f"{op}_checked" for op in ("add", "sub", "mul", "neg", "abs", "floordiv", "pow", "shl", "gcd", "lcm")
 }
+
+#: Those of them that vectors can do.
+CHECKED_IN_VECTORS = frozenset(f"{op}_checked_i64" for op in ("add", "sub", "neg"))
 
 _WEAK_MEANING: dict[tuple[str, str], Meaning] = {("truediv", "c"): Helper("pydiv")}
 

@@ -4,8 +4,6 @@ the variables it uses, and the code that hands both to the thread pool when the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from weft.analysis import ranges
 from weft.analysis.scopes import Path
 from weft.codegen import c_support
@@ -16,6 +14,7 @@ from weft.codegen.c_loops import Loops, has_loop
 from weft.errors import Unsupported
 from weft.ir.expr import Dim
 from weft.ir.program import Loop
+from weft.records import dataclass
 
 #: Pieces handed out for each thread, so that uneven iterations even out.
 TASKS_PER_THREAD = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.scopes import Path
 from weft.codegen import c_call, c_invoke, c_library
@@ -36,6 +36,7 @@ from weft.ir.program import (
 )
 from weft.ir.types import INT
 from weft.ir.walk import leaves, reads, substitute
+from weft.records import dataclass
 
 
 @dataclass

@@ -129,7 +129,8 @@ def _adapted(program: Program, function: Callable[..., object]) -> Callable[...,
                 passed[position] = data
         ended = True
         try:
-            result = function(*passed)
+            with python_support.standing_for((data, original) for original, data, _ in lists.values()):
+                result = function(*passed)
         except GuardFailed:
             ended = False  # the call is repeated: the lists keep their contents
             raise
@@ -142,7 +143,7 @@ def _adapted(program: Program, function: Callable[..., object]) -> Callable[...,
             for original, data, buffer in lists.values():
                 if ended and buffer.name in written:
                     _copy_out(original, data.tolist())
-        return _originals(result, [(data, original) for original, data, _ in lists.values()])
+        return originals(result, [(data, original) for original, data, _ in lists.values()])
 
     return call if arrays or not changes_arguments else function
 
@@ -157,13 +158,13 @@ def _copy_out(target: list[Any], values: list[Any]) -> None:
             target[position] = value
 
 
-def _originals(result: object, copies: Sequence[tuple[object, object]]) -> object:
+def originals(result: object, copies: Sequence[tuple[object, object]]) -> object:
     """A result with the copies of list arguments replaced by the lists themselves."""
     for copy, original in copies:
-        if result is copy:
+        if result is copy or result is original:
             return original
     if copies and isinstance(result, (tuple, list)):
-        items = [_originals(item, copies) for item in result]
+        items = [originals(item, copies) for item in result]
         kind: Any = type(result)
         return kind(*items) if hasattr(result, "_fields") else kind(items)
     return result
@@ -699,6 +700,9 @@ class _Writer:
         if isinstance(out, TupleOut):
             items = [self.result(item) for item in out.items]
             if out.named:
+                for place, item in enumerate(out.items):
+                    if isinstance(item, ArrayOut) and self.program.buffer(item.buffer).role is Role.PARAM:
+                        items[place] = py.call("original", items[place])  # to be changed itself, not a copy of it
                 return ast.Call(py.call("located", ast.Constant(out.named)), items, [])
             return ast.List(items, ast.Load()) if out.as_list else ast.Tuple(items, ast.Load())
         node = py.name(self.names.of(out.buffer))

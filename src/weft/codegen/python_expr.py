@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.facts import Facts
 from weft.codegen import python_syntax as py
@@ -22,6 +22,7 @@ from weft.ir.program import Program
 from weft.ir.types import INT, DType, ScalarType
 from weft.ir.walk import dim_children, free_vars, reads
 from weft.limits import LIMIT
+from weft.records import dataclass
 
 Frame = tuple[Dim, ...]
 

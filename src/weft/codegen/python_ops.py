@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from weft.codegen import python_syntax as py
 from weft.ir.ops import COMPARISONS
 from weft.ir.types import INT, DType, ScalarType
+from weft.records import dataclass
 
 Kind = Literal["literal", "python", "numpy"]
 

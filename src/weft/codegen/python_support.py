@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from ast import literal_eval as literal_eval
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,32 @@ import numpy as np
 from weft.errors import located as located
 from weft.ir.ops import OPERATIONS
 from weft.ir.routines import run_routine as run_routine
+
+
+class _Running(threading.local):
+    """What the calls that this thread runs have copied: the originals by the identity of their copies."""
+
+    def __init__(self) -> None:
+        self.originals: dict[int, object] = {}
+
+
+_running = _Running()
+
+
+@contextmanager
+def standing_for(pairs: Iterable[tuple[object, object]]) -> Iterator[None]:
+    """While generated code runs: the arrays it gets, and the arguments that they are copies of."""
+    before = _running.originals
+    _running.originals = before | {id(copy): own for copy, own in pairs}
+    try:
+        yield
+    finally:
+        _running.originals = before
+
+
+def original(copy: object) -> object:
+    """The argument that an array is a copy of."""
+    return _running.originals.get(id(copy), copy)
 
 
 def _elementwise(operation: str) -> Any:

@@ -5,8 +5,10 @@ that precedence asks for.  Also the one query the generator needs of finished co
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Union
+
+from weft.records import dataclass
 
 _INFIX_LEVEL = {
     **dict.fromkeys(("*", "/", "%"), 13),
@@ -393,6 +395,15 @@ def _used(node: object) -> Iterator[str]:
     else:
         for part in fields(node):  # type: ignore[arg-type]
             yield from _used(getattr(node, part.name))
+
+
+def invoked_with(node: object, argument: CExpr) -> Iterator[str]:
+    """The functions that are called with an argument somewhere in a piece of syntax."""
+    if isinstance(node, Invoke) and argument in node.arguments:
+        yield node.function
+    inner = node if isinstance(node, tuple) else tuple(vars(node).values()) if hasattr(node, "__dict__") else ()
+    for part in inner:
+        yield from invoked_with(part, argument)
 
 
 def _declared(block: CBlock) -> Iterator[str]:

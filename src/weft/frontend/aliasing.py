@@ -8,10 +8,11 @@ nor `a` is written in place while `x` still is that view.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.errors import Span
 from weft.ir.program import Alloc, Block, Break, Call, Continue, If, Loop, Node, Rebind, Return, Stmt, While
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@ the function makes longer; out: the parameters that carry its numbers, one a col
 
 What only reads a list, or writes its elements, works on the columns: the dispatcher copies them back.  A list whose
 length changes, and a dict or set, is copied into memory of the function's own; where it is changed, every result tells
-what it holds then (`weft.runtime.containers`), and an exception hands the call back, so that Python leaves behind what it
-would have left behind.
+what it holds then (`weft.runtime.containers`), and an exception hands the call back, so that what it leaves behind is
+Python's.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from weft.frontend.values import Dict, Growing, ItemType, Records, Rows, Tuple, 
 from weft.frontend.writing import variable
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, Expr, Op, Read, Var, integer
-from weft.ir.program import HAND_BACK, Block, Check, Invoke, Node, Role, SizeOf, Symbol
+from weft.ir.expr import ONE, ZERO, Expr, Op, Read, integer
+from weft.ir.program import HAND_BACK, Block, Check, Invoke, Node, Role
 from weft.ir.types import BOOL, I64, ScalarType
 
 
@@ -44,11 +44,10 @@ class Arguments(Calls):
         if kind.kind == "list":
             value = self._records(name, kind.item, data, count)
         elif empty:
-            self.hold_size(data[0], 0)
+            self._hold_empty(count)
             value = self._new_dict(name, kind)
         else:
-            table = tables.filled(self.emitter, name, data, len(types_in(kind.item)), count)
-            value = Dict(table, kind.item, kind.value, kind.kind == "set", None, self._place_of(name))
+            value = self._filled_dict(name, kind, data, count)
         self.is_argument(name, data[0], value)
         return value, data
 
@@ -82,16 +81,16 @@ class Arguments(Calls):
     def _records(self, name: str, item: ItemType, data: tuple[str, ...], count: Expr) -> Value:
         emitter = self.emitter
         if name not in emitter.decisions.changing:
-            length = variable(emitter, f"{name}_length", count)
-            emitter._written_once.add(length.name)
-            return Records(Growing(data, (), length.name, length.name), item)
+            return Records(self._fixed_columns(name, data, count), item)
         return as_value(self._grown_copy(name, data, count), item, False)
 
-    def _grown_copy(self, name: str, data: Sequence[str], count: Expr) -> Growing:
-        """The columns in memory that may grow."""
+    def _grown_copy(
+        self, name: str, data: Sequence[str], count: Expr, more: Sequence[ScalarType] = ()
+    ) -> Growing:
+        """The columns in memory that may grow, and room for more of them."""
         emitter = self.emitter
         types = [emitter.buffers[column].type for column in data]
-        made = growing.make(emitter, name, types, ix.add(count, integer(EXTRA_ROOM)))
+        made = growing.make(emitter, name, [*types, *more], ix.add(count, integer(EXTRA_ROOM)))
         for target, column, of in zip(made.data, data, types):
             dims, at = emitter.domain((count,))
             emitter.assign(dims, target, at, Read(column, at, of))
@@ -99,15 +98,32 @@ class Arguments(Calls):
         return made
 
     def changing_list(self, name: str, buffer: str, sample: Any) -> Value:
-        """A list of numbers that the function makes longer or shorter; of an empty one the first item tells the type."""
+        """A list of numbers that gets longer or shorter; of an empty one the first item tells the type."""
         count, of = self.emitter.buffers[buffer].shape[0], self.emitter.buffers[buffer].type
         if isinstance(sample, list) and not sample:
-            self.hold_size(buffer, 0)
+            self._hold_empty(count)
             value = self.started(name, Tuple((), is_list=True), is_deque=False)
         else:
             value = as_value(self._grown_copy(name, (buffer,), count), of, False)
         self.is_argument(name, buffer, value)
         return value
+
+    def _filled_dict(self, name: str, kind: ContainerSpec, data: tuple[str, ...], count: Expr) -> Dict:
+        emitter, place = self.emitter, self._place_of(name)
+        if name in emitter.decisions.changing:
+            entries = self._grown_copy(name, data, count, [BOOL])
+        else:
+            there = emitter.allocate(f"{name}_there", BOOL, (count,))
+            entries = self._fixed_columns(name, (*data, there.name), count)
+        indexed = name in emitter.decisions.changing or place in emitter.decisions.searched
+        table = tables.filled(emitter, name, entries, len(types_in(kind.item)), count, indexed)
+        return Dict(table, kind.item, kind.value, kind.kind == "set", None, place)
+
+    def _fixed_columns(self, name: str, data: tuple[str, ...], count: Expr) -> Growing:
+        """Columns that stay as long as they are."""
+        length = variable(self.emitter, f"{name}_length", count)
+        self.emitter._written_once.add(length.name)
+        return Growing(data, (), length.name, length.name)
 
     def _new_dict(self, name: str, kind: ContainerSpec) -> Dict:
         place = self._place_of(name)
@@ -128,11 +144,9 @@ class Arguments(Calls):
         if name in self.emitter.decisions.changing:
             self.changed[name] = (buffer, value)
 
-    def hold_size(self, buffer: str, size: int) -> None:
-        """The version is for arguments of this size."""
-        symbol = self.emitter.fresh(f"{buffer}_size")
-        self.emitter.symbols[symbol] = Symbol(symbol, SizeOf(buffer, 0))
-        test = Op("eq", (Var(symbol), integer(size)), BOOL)
+    def _hold_empty(self, count: Expr) -> None:
+        """The version is for empty arguments."""
+        test = Op("eq", (count, ZERO), BOOL)
         self.emitter.guards.append(Check((), test, "RuntimeError", "", (), self.emitter.span))
 
     def hand_exceptions_back(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -25,11 +25,22 @@ from weft.frontend.recursion import Entry, Fixed, Functions, key_of, with_functi
 from weft.frontend.scope import Scope
 from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
-from weft.frontend.specs import ArraySpec, ConstSpec, ContainerSpec, ListSpec, ObjectSpec, SameSpec, ScalarSpec, Spec, spec_of
+from weft.frontend.specs import (
+    ArraySpec,
+    ConstSpec,
+    ContainerSpec,
+    ListSpec,
+    ObjectSpec,
+    SameSpec,
+    ScalarSpec,
+    Spec,
+    spec_of,
+)
 from weft.frontend.values import Instance, Object, Recursive, Scalar, Value
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
 from weft.ir.types import BOOL, INT, ScalarType
+from weft.records import dataclass
 
 _ATTEMPTS = 40
 
@@ -82,6 +93,7 @@ class Builder(Arguments):
         self.entry = entry
         self.inlined_functions = []
         self.mixed_exprs = {}
+        self.unsettled = {}
         self.widened = {}
         self.emitter.literal = lambda value: self.array_of(value, None)
         self.undecided = set()
@@ -117,7 +129,9 @@ class Builder(Arguments):
             self.scope.values[name] = value
             self.names.append(param)
 
-    def parameter(self, name: str, kind: Spec | Fixed, sample: Any, position: int) -> tuple[Value, str | tuple[str, ...] | None]:
+    def parameter(
+        self, name: str, kind: Spec | Fixed, sample: Any, position: int
+    ) -> tuple[Value, str | tuple[str, ...] | None]:
         """The value an argument denotes, and the program parameter that carries it."""
         emitter = self.emitter
         if isinstance(kind, Fixed):

@@ -233,7 +233,7 @@ class Calls(Structs, Recursion):
             assert isinstance(last, ast.Return) and last.value is not None
             result = self.evaluate(last.value)
             if isinstance(result, Scalar):
-                result = Scalar(self.emitter.snapshot(result.expr, name if name.isidentifier() else "value"))
+                result = Scalar(self._kept(result.expr, name if name.isidentifier() else "value"))
             return result
         finally:
             self.scope = caller
@@ -244,7 +244,7 @@ class Calls(Structs, Recursion):
     def _argument(self, value: Value, name: str) -> Value:
         value = masks.settled(value, self.emitter)
         if isinstance(value, Scalar):
-            return Scalar(self.emitter.snapshot(value.expr, name))
+            return Scalar(self._kept(value.expr, name))
         if isinstance(value, Array) and value.view is None and value.origin is None:
             arrays.keepable(value, self.emitter)
             return arrays.materialise(value, self.emitter, name)

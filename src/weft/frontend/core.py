@@ -6,8 +6,8 @@ The builder is one class in four files: `statements`, `expressions`, `calls` and
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays, masks
@@ -16,10 +16,11 @@ from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import ArraySlots, arrays_in
 from weft.frontend.values import Array, Dict, Flat, Object, Records, Rows, Scalar, Slice, Struct, Tuple, Value, describe
 from weft.ir import walk
-from weft.ir.expr import Const, Expr, Read, Var
+from weft.ir.expr import Const, Expr, Op, Read, Var
 from weft.ir.index import affine
 from weft.ir.program import Buffer, Node
 from weft.ir.types import BOOL, INT, ScalarType, join
+from weft.records import dataclass
 
 SYNTHETIC = "__weft"
 
@@ -38,6 +39,11 @@ def benign(of: ScalarType, joined: ScalarType) -> bool:
     return of == joined or (of.weak and of.dtype is joined.dtype and of.dtype.is_inexact)
 
 
+def _sides(choice: Mixed | None, operand: Expr) -> tuple[Expr, ...]:
+    """What an operand may be; where it was lost of what type it is, that is most likely one of Python's integers."""
+    return (arith.cast(operand, INT),) if choice is None else (choice.then, choice.orelse)
+
+
 class Core(ArraySlots):
     """State and helpers of a build."""
 
@@ -47,12 +53,79 @@ class Core(ArraySlots):
     # Scalar buffers that may hold a value whose own Python type is another than theirs, and the slots they are of.
     widened: dict[str, tuple[int, str]]
     mixed_exprs: dict[int, Mixed]
+    unsettled: dict[int, str]  # choices of which one side is such a buffer
     _keep: list[Expr]
 
     def note_mixed(self, expr: Expr, choice: Mixed) -> None:
         """Remember that `expr` is a choice between types: if it is returned, each side is returned as what it is."""
         self.mixed_exprs[id(expr)] = choice
         self._keep.append(expr)  # its id must stay its own
+
+    def note_choice(self, chosen: Expr, test: Expr, then: Expr, orelse: Expr) -> None:
+        """Remember what `chosen` is a choice between, if the types differ; a side may be a choice itself."""
+        if self.types_differ(then, orelse):
+            self.note_mixed(chosen, Mixed(test, then, orelse))
+            return
+        lost = self.lost(then) or self.lost(orelse)
+        if lost is not None:
+            self.unsettled[id(chosen)] = lost
+            self._keep.append(chosen)
+
+    def note_computed(self, result: Expr, operands: list[Expr], compute: Callable[[list[Expr]], Expr]) -> Expr:
+        """Remember that what was computed from a choice between types is one too; gives back the result."""
+        if not isinstance(result, Op):
+            return result
+        for place, operand in enumerate(operands):
+            choice, lost = self.mixed_exprs.get(id(operand)), self.lost(operand)
+            ways = [operands[:place] + [side] + operands[place + 1 :] for side in _sides(choice, operand)]
+            found = [compute(way) for way in ways] if choice is not None or lost is not None else []
+            if all(benign(side.type, result.type) for side in found):
+                continue
+            if choice is not None:
+                sides = [self.note_computed(side, way, compute) for side, way in zip(found, ways)]
+                self.note_mixed(result, Mixed(choice.test, *sides))
+            else:
+                assert lost is not None
+                self.unsettled[id(result)] = lost
+                self._keep.append(result)
+            break
+        return result
+
+    def types_differ(self, first: Expr, second: Expr) -> bool:
+        """Whether a choice between two values is one between types."""
+        return first.type != second.type or id(first) in self.mixed_exprs or id(second) in self.mixed_exprs
+
+    def held_choice(self, held: Read, choice: Mixed) -> Read:
+        """A choice that has been written to a buffer, read from there: its tests are kept, since they may change."""
+        lost = self.lost(choice.then) or self.lost(choice.orelse)
+        if self.types_differ(choice.then, choice.orelse):
+            held = replace(held)
+            self.note_mixed(held, self._held(held, choice))
+        elif lost is not None:
+            self.widened[held.buffer] = self.widened[lost]
+        return held
+
+    def _held(self, held: Read, choice: Mixed) -> Mixed:
+        sides: list[Expr] = []
+        for side in (choice.then, choice.orelse):
+            lost, inner = self.lost(side), self.mixed_exprs.get(id(side))
+            if lost is not None:
+                self.tell_type(lost)
+            sides.append(arith.cast(replace(held), side.type))
+            if inner is not None:
+                self.note_mixed(sides[-1], self._held(held, inner))
+        return Mixed(self.emitter.snapshot(choice.test, "test"), *sides)
+
+    def _kinds(self, value: Expr) -> list[Expr]:
+        """The values that a number is a choice between, each of one type; itself if it is none."""
+        choice = self.mixed_exprs.get(id(value))
+        return [value] if choice is None else self._kinds(choice.then) + self._kinds(choice.orelse)
+
+    def lost(self, expr: Expr) -> str | None:
+        """The buffer in which it was lost of what Python type a value is; None if its own type is right."""
+        if isinstance(expr, Read):
+            return expr.buffer if expr.buffer in self.widened else None
+        return self.unsettled.get(id(expr))
 
     # --- places -----------------------------------------------------------------------------------------------------
 
@@ -89,13 +162,11 @@ class Core(ArraySlots):
         """The value in a scalar of its own; a choice between types stays one."""
         kept = self.emitter.snapshot(expr, name)
         choice = self.mixed_exprs.get(id(expr))
+        lost = self.lost(expr)
         if isinstance(kept, Read) and choice is not None:
-            test = self.emitter.snapshot(choice.test, "test")
-            kept = replace(kept)
-            sides = (arith.cast(replace(kept), side.type) for side in (choice.then, choice.orelse))
-            self.note_mixed(kept, Mixed(test, *sides))
-        elif isinstance(kept, Read) and isinstance(expr, Read) and expr.buffer in self.widened:
-            self.widened[kept.buffer] = self.widened[expr.buffer]
+            kept = self.held_choice(kept, choice)
+        elif isinstance(kept, Read) and lost is not None:
+            self.widened[kept.buffer] = self.widened[lost]
         if isinstance(kept, Read) and self.may_be_python(expr):
             self.undecided.add(kept.buffer)
         return kept
@@ -115,10 +186,9 @@ class Core(ArraySlots):
 
     def _type_may_differ(self, expr: Expr, of: ScalarType) -> bool:
         """Whether a value, kept as an `of`, may be of another Python type, one that the user could tell from it."""
-        choice = self.mixed_exprs.get(id(expr))
-        if choice is not None:
-            return not (benign(choice.then.type, of) and benign(choice.orelse.type, of))
-        return isinstance(expr, Read) and expr.buffer in self.widened
+        kinds = self._kinds(expr)
+        known = len(kinds) == 1 or all(benign(part.type, of) for part in kinds)
+        return not known or any(self.lost(part) is not None for part in kinds)
 
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
         if isinstance(value, Scalar):
@@ -203,12 +273,11 @@ class Core(ArraySlots):
 
         `held` becomes a choice by that tag, so that a return gives each as what it is.
         """
-        if isinstance(value, Read) and value.buffer in self.widened:
-            self.tell_type(value.buffer)
-        choice = self.mixed_exprs.get(id(value))
-        parts = (value,) if choice is None else (choice.then, choice.orelse)
         tagged = self.emitter.decisions.tagged
-        for part in parts:
+        for part in self._kinds(value):
+            lost = self.lost(part)
+            if lost is not None:
+                self.tell_type(lost)
             if benign(part.type, held.type):
                 continue
             if tagged[slot.key] is None:
@@ -223,11 +292,16 @@ class Core(ArraySlots):
             return
         if slot.tag is None:
             slot.tag = self.emitter.declare(f"{slot.key[1]}_type", BOOL)
-        is_other: list[Expr] = [Const(not benign(part.type, held.type), BOOL) for part in parts]
-        test = is_other[0] if choice is None else arith.select(choice.test, is_other[0], is_other[1])
-        self.emitter.assign((), slot.tag.name, (), test)
+        self.emitter.assign((), slot.tag.name, (), self._is_other(value, held.type))
         told = Read(slot.tag.name, (), BOOL)
         self.note_mixed(held, Mixed(told, arith.cast(replace(held), other), replace(held)))
+
+    def _is_other(self, value: Expr, of: ScalarType) -> Expr:
+        """Whether a number is of another type than a slot's own."""
+        choice = self.mixed_exprs.get(id(value))
+        if choice is None:
+            return Const(not benign(value.type, of), BOOL)
+        return arith.select(choice.test, self._is_other(choice.then, of), self._is_other(choice.orelse, of))
 
     def tell_type(self, buffer: str) -> None:
         """Build again with a tag that tells of which type the number in a buffer is."""
@@ -313,7 +387,7 @@ class Core(ArraySlots):
         if len(slot.parts) != len(value.items):
             raise Unsupported(self.emitter.span, f"{name} is a tuple of different lengths", "use two names")
         # All numbers are taken before one changes: p = (p[1], p[0]).
-        taken = [self.emitter.snapshot(item.expr, "part") for item in value.items if isinstance(item, Scalar)]
+        taken = [self._kept(item.expr, "part") for item in value.items if isinstance(item, Scalar)]
         for part, expr in zip(slot.parts, taken):
             self._assign_scalar_slot(_part_name(name, part), part, Scalar(expr))
         self.scope.values[name] = self._assembled(name, slot, value)
@@ -363,11 +437,11 @@ class Core(ArraySlots):
         if isinstance(value, Rows):
             return value.starts
         if isinstance(value, Dict):
-            return repr(value.place) if value.table is None else value.table.index
+            return repr(value.place) if value.table is None else value.table.live
         return repr(value.key) if isinstance(value, Tuple) and value.key is not None else None
 
     def will_change(self, value: Value) -> None:
-        """A container gets or loses items: if it is an argument, the build starts again with memory of its own for it."""
+        """A container gets or loses items: an argument then has memory of its own, and the build starts again."""
         name = self.argument_of.get(self.identity(value) or "")
         if name is not None and name not in self.emitter.decisions.changing:
             self.emitter.decisions.changing.add(name)

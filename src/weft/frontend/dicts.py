@@ -17,7 +17,7 @@ from weft.frontend.tables import Hashed
 from weft.frontend.values import Array, Dict, ItemType, Iterable, Object, Scalar, Tuple, Value
 from weft.frontend.writing import loop, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Read
-from weft.ir.types import BOOL, INT, PYBOOL, ScalarType
+from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, ScalarType
 
 
 class Dicts(Lists):
@@ -67,7 +67,12 @@ class Dicts(Lists):
         if base.table is None:
             self.emitter.decisions.entries[base.place] = (of_key, of_value)
             raise Restart
-        if of_key != base.key or (value is not None and layout_of(value) != base.item):
+        differs = of_key != base.key or (value is not None and layout_of(value) != base.item)
+        if differs and base.place in self.emitter.decisions.guessed:
+            self.emitter.decisions.guessed.discard(base.place)
+            self.emitter.decisions.entries[base.place] = (of_key, of_value)
+            raise Restart
+        if differs:
             raise self.unsupported(
                 node, "a dict with keys or values of different types", "keep one type of each", key=key
             )
@@ -80,8 +85,16 @@ class Dicts(Lists):
 
     def _numbers_of_key(self, base: Dict, key: Value, node: ast.AST) -> list[Expr] | None:
         """The numbers of a key to be looked for; None if it surely is not there."""
+        if base.table is None and self.identity(base) in self.own and not base.is_set:
+            # An empty dict that is an argument: which values it would have is not known before something is stored.
+            self.emitter.decisions.entries[base.place] = (self._key_layout(key, node), FLOAT)
+            self.emitter.decisions.guessed.add(base.place)
+            raise Restart
         if base.table is None:
             return None
+        if not base.table.index:
+            self.emitter.decisions.searched.add(base.place)
+            raise Restart
         if self._key_layout(key, node) != base.key:
             raise self.unsupported(node, "a key of another type than the others", "keep one type of key", key=key)
         return [self.emitter.snapshot(number, "key") for number in numbers_of(key)]

@@ -12,7 +12,7 @@ import ast
 import keyword
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.errors import LeftToLibrary, Span, Unsupported
 from weft.frontend import arith
@@ -42,6 +42,7 @@ from weft.ir.program import (
     ViewOut,
 )
 from weft.ir.types import BOOL, INT, ScalarType
+from weft.records import dataclass
 
 
 class Restart(Exception):
@@ -93,6 +94,8 @@ class Decisions:
     settled: set[tuple[int, int]] = field(default_factory=set)  # operands before which others must be computed
     private: set[tuple[int, str]] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
+    guessed: set[tuple[int, str]] = field(default_factory=set)  # dicts among `entries` whose values are not known yet
+    searched: set[tuple[int, str]] = field(default_factory=set)  # arguments in which keys are looked for
     changing: set[str] = field(default_factory=set)  # arguments that get or lose items
     specialise: bool = True
     small: bool = True  # small sizes are compiled in

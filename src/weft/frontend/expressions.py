@@ -116,7 +116,7 @@ class Expressions(Comparisons):
         for node in nodes:
             place = (self.scope.path, id(node))
             if values and (changes_list(node) or place in self.emitter.decisions.settled):
-                values = [Scalar(self.emitter.snapshot(v.expr)) if isinstance(v, Scalar) else v for v in values]
+                values = [Scalar(self._kept(v.expr, "t")) if isinstance(v, Scalar) else v for v in values]
             value = self.evaluate(node)
             lazy = [v for v in values if self._lazy(v)] if self.emitter.mutations != before else []
             if lazy and all(isinstance(v, Scalar) for v in lazy) and place not in self.emitter.decisions.settled:
@@ -245,7 +245,8 @@ class Expressions(Comparisons):
         if (isinstance(left, Array) and left.is_list) or (isinstance(right, Array) and right.is_list):
             return self._list_operator(op, left, right, node)
         if isinstance(left, Scalar) and isinstance(right, Scalar):
-            return self.scalar_binary(op, left, right)
+            result, operands = self.scalar_binary(op, left, right), [left.expr, right.expr]
+            return Scalar(self.note_computed(result.expr, operands, lambda way: arith.binary(op, way[0], way[1], span)))
         for value in (left, right):
             if not isinstance(value, (Array, Scalar, Mask)):
                 raise self.unsupported(node, f"the operator on {type(value).__name__.lower()}", left=left, right=right)
@@ -430,7 +431,10 @@ class Expressions(Comparisons):
         span = self.emitter.span
         if not isinstance(value, (Scalar, Array, Mask)) or (isinstance(value, Array) and value.is_list):
             raise self.unsupported(node, "this operator", value=value)
-        return arrays.elementwise([value], lambda parts: arith.unary(op, parts[0], span), self.emitter)
+        result = arrays.elementwise([value], lambda parts: arith.unary(op, parts[0], span), self.emitter)
+        if isinstance(value, Scalar) and isinstance(result, Scalar):
+            self.note_computed(result.expr, [value.expr], lambda way: arith.unary(op, way[0], span))
+        return result
 
     def _eval_boolop(self, node: ast.BoolOp) -> Value:
         """`and`/`or`: later operands are evaluated only if they are needed."""
@@ -470,19 +474,17 @@ class Expressions(Comparisons):
                 return Scalar(Op("and" if conjunction else "or", (first.expr, second.expr), of))
             pair = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
             chosen = Op("select", (arith.condition(test.expr), arith.cast(pair[0], of), arith.cast(pair[1], of)), of)
-            if mixed:
-                self.note_mixed(chosen, Mixed(arith.condition(test.expr), pair[0], pair[1]))
+            self.note_choice(chosen, arith.condition(test.expr), pair[0], pair[1])
             return Scalar(chosen)
-        wanted = self.emitter.snapshot(arith.condition(test.expr), "test") if mixed else arith.condition(test.expr)
+        sides = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
+        wanted = arith.condition(test.expr)
+        if self.types_differ(*sides):
+            wanted = self.emitter.snapshot(wanted, "test")
         buffer = self.emitter.declare("both" if conjunction else "either", of)
         self.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
         store = Stmt((), buffer.name, (), arith.cast(second.expr, of), None, self.emitter.span)
         self.emitter.emit(If(wanted if conjunction else arith.negate(wanted), (*block, store), (), self.emitter.span))
-        held = Read(buffer.name, (), of)
-        if mixed:
-            sides = (second.type, first.type) if conjunction else (first.type, second.type)
-            self.note_mixed(held, Mixed(wanted, *(arith.cast(replace(held), side) for side in sides)))
-        return Scalar(held)
+        return Scalar(self.held_choice(Read(buffer.name, (), of), Mixed(wanted, *sides)))
 
     def _eval_ifexp(self, node: ast.IfExp) -> Value:
         test = self.truth(self.condition_value(node.test), node)
@@ -505,23 +507,17 @@ class Expressions(Comparisons):
         if not then_block and not else_block:
             parts = (arith.condition(test.expr), arith.cast(then.expr, of), arith.cast(orelse.expr, of))
             chosen = Op("select", parts, of)
-            if then.type != orelse.type:
-                self.note_mixed(chosen, Mixed(parts[0], then.expr, orelse.expr))
+            self.note_choice(chosen, parts[0], then.expr, orelse.expr)
             return Scalar(chosen)
         buffer = self.emitter.declare("choice", of)
         span = self.emitter.span
         first = Stmt((), buffer.name, (), arith.cast(then.expr, of), None, span)
         second = Stmt((), buffer.name, (), arith.cast(orelse.expr, of), None, span)
-        condition = (
-            self.emitter.snapshot(arith.condition(test.expr), "test")
-            if then.type != orelse.type
-            else arith.condition(test.expr)
-        )
+        condition = arith.condition(test.expr)
+        if self.types_differ(then.expr, orelse.expr):
+            condition = self.emitter.snapshot(condition, "test")
         self.emitter.emit(If(condition, (*then_block, first), (*else_block, second), span))
-        held = Read(buffer.name, (), of)
-        if then.type != orelse.type:
-            self.note_mixed(held, Mixed(condition, *(arith.cast(replace(held), side.type) for side in (then, orelse))))
-        return Scalar(held)
+        return Scalar(self.held_choice(Read(buffer.name, (), of), Mixed(condition, then.expr, orelse.expr)))
 
     def _chosen_array(
         self, test: Scalar, then: tuple[Array, list[Node]], orelse: tuple[Array, list[Node]], node: ast.AST

@@ -7,7 +7,6 @@ Item k lies at `head + k` of every buffer (a list has no head: it begins at 0), 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from weft.frontend.emit import Emitter
 from weft.frontend.values import Growing
@@ -16,6 +15,7 @@ from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Expr, Op, Read, integer
 from weft.ir.program import Alloc, Rebind
 from weft.ir.types import BOOL, INT, ScalarType
+from weft.records import dataclass
 
 _FIRST_ROOM = 16
 #: Room for items that a list with some in it may get.

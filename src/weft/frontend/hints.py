@@ -11,7 +11,6 @@ import ast
 import inspect
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from weft.frontend.source import load
 from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec
 from weft.ir.program import Layout
 from weft.ir.types import COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ the brackets; out: a scalar, a view, or a gathered array.  Bounds become guards 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
@@ -15,6 +14,7 @@ from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
 from weft.ir.index import affine
 from weft.ir.types import BOOL, INT, DType
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ and whether NumPy's reshape of it is a view or a copy.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from weft.frontend.arrays import unravelled
 from weft.frontend.emit import Emitter
@@ -16,6 +15,7 @@ from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Var, integer
 from weft.ir.index import affine
 from weft.ir.program import Check, Layout
 from weft.ir.types import BOOL, INT
+from weft.records import dataclass
 
 Monomial = tuple[Expr, ...]
 

@@ -7,7 +7,7 @@ lazy expression, a gather) is put into memory first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
@@ -19,6 +19,7 @@ from weft.ir.index import affine
 from weft.ir.program import Library, Operand
 from weft.ir.routines import ROUTINES, dtypes_of, find
 from weft.ir.types import BOOL, DType, ScalarType
+from weft.records import dataclass
 
 Shape = tuple[Expr, ...]
 

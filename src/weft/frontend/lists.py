@@ -23,7 +23,7 @@ from weft.frontend.values import Array, Growing, ItemType, Object, Records, Scal
 from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
-from weft.ir.types import BOOL, INT, PYBOOL, ScalarType
+from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, ScalarType
 
 #: Methods that change the length of a list.
 CHANGES_LENGTH = frozenset({"append", "extend", "pop", "insert", "clear", "remove", "appendleft", "popleft"})
@@ -329,6 +329,8 @@ class Lists(Core):
     def _first_use(self, receiver: Tuple, name: str, args: list[Value], node: ast.AST) -> Value:
         """The first item tells the type of an empty list: the build starts again with it."""
         if name in ("pop", "popleft", "remove"):
+            if self.identity(receiver) in self.own:
+                self.decide_items(receiver, FLOAT, node)  # what an empty list that is an argument counts as
             raise self.unsupported(node, f"{name}() of an empty list")
         layout = layout_of(args[-1]) if args and name in ("append", "insert", "appendleft") else None
         if name == "extend" and args:

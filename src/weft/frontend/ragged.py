@@ -9,7 +9,7 @@ from __future__ import annotations
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, indexing
 from weft.frontend.emit import Emitter
-from weft.frontend.values import Array, Growing, Iterable, Records, Rows, Scalar, Value
+from weft.frontend.values import Growing, Iterable, Records, Rows, Scalar, Value
 from weft.frontend.writing import variable
 from weft.ir import index as ix
 from weft.ir.expr import ONE, Expr, Op, Read
@@ -19,7 +19,7 @@ from weft.ir.types import I64, INT, ScalarType
 def row(rows: Rows, key: Value, emitter: Emitter) -> Value:
     """rows[key]"""
     if not isinstance(key, Scalar):
-        raise Unsupported(emitter.span, "an index into a list of lists that is not an integer", "copy its rows in a loop")
+        raise Unsupported(emitter.span, "an index into a list of lists that is no integer", "copy its rows in a loop")
     starts = arrays.view(emitter.buffers[rows.starts], (rows.count,), lambda at: at, is_list=True)
     return row_at(rows, indexing.position(starts, 0, key.expr, emitter), emitter)
 
@@ -40,8 +40,3 @@ def row_at(rows: Rows, place: Expr, emitter: Emitter) -> Value:
 
 def iteration(rows: Rows, emitter: Emitter) -> Iterable:
     return Iterable(rows.count, lambda q: row_at(rows, q, emitter))
-
-
-def is_fixed(value: Array | Records) -> bool:
-    """Whether a list of tuples is an argument's own memory, which cannot grow."""
-    return isinstance(value, Records) and not value.growing.spare

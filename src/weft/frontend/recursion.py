@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from weft.errors import NOWHERE, Unsupported
@@ -31,6 +31,7 @@ from weft.ir.index import affine
 from weft.ir.program import Invoke, Layout, NoneOut, Operand, Out, Program, Role, ScalarOut, TupleOut
 from weft.ir.types import FLOAT, INT, ScalarType
 from weft.ir.walk import buffers_written, expr_buffers, map_block, map_sub_blocks, walk
+from weft.records import dataclass
 
 if TYPE_CHECKING:
     from weft.frontend.builder import Builder, Built

@@ -16,10 +16,11 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.frontend.liveness import Liveness, assigned, surely_assigned
 from weft.frontend.source import Source
+from weft.records import dataclass
 
 REGION = "__weft_region_"
 _BARRIERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)

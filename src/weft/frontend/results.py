@@ -18,7 +18,8 @@ from weft.frontend.growing import Cells
 from weft.frontend.lists import template_of
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
-from weft.frontend.values import Array, Dict, Flat, Instance, Object, Records, Scalar, Struct, Tuple, Value
+from weft.frontend.specs import ContainerSpec
+from weft.frontend.values import Array, Dict, Flat, Instance, ItemType, Object, Records, Scalar, Struct, Tuple, Value
 from weft.ir.expr import Expr, Read
 from weft.ir.program import (
     ArrayOut,
@@ -154,18 +155,22 @@ class Results(Expressions):
     def _with_changes(self, out: Out, node: ast.AST) -> Out:
         """A result that first gives the arguments that have changed what they hold now."""
         for param, value in self.changed.values():
-            columns: list[Array]
+            layout: ItemType | None
             if isinstance(value, Dict) and value.table is not None:
-                templates = [template_of(layout) for layout in (value.key, value.item) if layout is not None]
+                layout, held = value.key, value.item
                 columns = self.added_columns(value, param) if value.is_set else self.entry_columns(value)
             elif isinstance(value, Records) or (isinstance(value, Array) and value.growing is not None):
                 assert value.growing is not None
-                templates = [template_of(value.item if isinstance(value, Records) else value.type)]
+                layout, held = value.item if isinstance(value, Records) else value.type, None
                 columns = self.columns(Cells(self.emitter, value.growing), len(value.growing.data))
             else:
                 continue  # nothing was ever put into it
+            if layout is None or not all(column.type.weak for column in columns):
+                raise self.unsupported(node, "NumPy's numbers in a container that is an argument", "use float() or int()")
             kind = "list" if not isinstance(value, Dict) else "set" if value.is_set else "dict"
-            made = self._out_container(f"changed_{kind}", templates, columns, node)
+            template = ContainerSpec(kind, layout, held).template
+            plain = [replace(column, is_list=False) for column in columns]
+            made = self._out_container(f"changed_{kind}", [repr(template)], plain, node)
             out = replace(made, items=(out, ArrayOut(param), *made.items))
         return out
 
@@ -193,8 +198,9 @@ class Results(Expressions):
                 return ConstOut(repr(value.value))
             raise self.unsupported(node, f"the return of {value.value!r}")
         if isinstance(value, Scalar):
-            if isinstance(value.expr, Read) and value.expr.buffer in self.widened:
-                self.tell_type(value.expr.buffer)
+            lost = self.lost(value.expr)
+            if lost is not None:
+                self.tell_type(lost)
             if isinstance(value.expr, Read) and value.expr.buffer in self.emitter.boxed:
                 raise self.unsupported(node, "the return of an array of rank 0", "add [()]")
             buffer = self.emitter.declare("result", value.type)

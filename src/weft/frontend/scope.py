@@ -7,13 +7,14 @@ other assignment simply binds the name to a new value.  Which names are slots fo
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.frontend.liveness import Liveness
 from weft.frontend.source import Source
 from weft.frontend.values import Value
 from weft.ir.program import Buffer, Node
 from weft.ir.types import ScalarType
+from weft.records import dataclass
 
 
 @dataclass

@@ -10,11 +10,11 @@ import inspect
 import textwrap
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from weft.directives import Place
 from weft.errors import Span, Unsupported
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

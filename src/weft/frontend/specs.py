@@ -6,7 +6,6 @@ are 1 for an array, the type of a scalar, the value of a constant.  Two calls wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy as np
 from weft.frontend.values import ItemType
 from weft.ir.program import Layout
 from weft.ir.types import DType, ScalarType, from_numpy, type_of_value
+from weft.records import dataclass
 
 SMALL = 1 << 40
 _MAX_RANK = 8
@@ -53,8 +53,10 @@ class ListSpec:
 
 @dataclass(frozen=True)
 class ContainerSpec:
-    """A list of tuples, a list of lists of any lengths ("rows"), a dict or a set: the types of its items (of the keys of
-    a dict, whose values are of type `value`)."""
+    """A list of tuples, a list of lists of any lengths ("rows"), a dict or a set: the types of its items.
+
+    Those of a dict are its keys; its values are of type `value`.
+    """
 
     kind: str
     item: ItemType

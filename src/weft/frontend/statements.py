@@ -246,7 +246,7 @@ class Statements(Results):
     def _taken(self, value: Value) -> Value:
         value = masks.settled(value, self.emitter)
         if isinstance(value, Scalar):
-            return Scalar(self.emitter.snapshot(value.expr))
+            return Scalar(self._kept(value.expr, "t"))
         if isinstance(value, Array) and value.view is None and value.origin is None:
             return arrays.materialise(value, self.emitter)
         if isinstance(value, Array) and self._is_slot_array(value):

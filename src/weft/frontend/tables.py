@@ -11,17 +11,17 @@ places, -1 where none leads anywhere, searched one after the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from weft.frontend import arith, growing
 from weft.frontend.emit import Emitter
 from weft.frontend.growing import Cells
-from weft.frontend.values import Table
+from weft.frontend.values import Growing, Table
 from weft.frontend.writing import Variable, both, loop, pick, repeat, variable, when
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import Alloc
 from weft.ir.types import BOOL, I64, INT, DType, ScalarType
+from weft.records import dataclass
 
 _PLACES = 32
 _U64 = ScalarType(DType.U64)
@@ -124,6 +124,8 @@ class Hashed:
 
     def compact(self) -> None:
         """Afterwards there are no marked entries, and entry k is the k-th in the order of insertion."""
+        if not self.table.entries.spare:
+            return  # nothing is ever taken out
         gone = Op("ne", (self.live.value, self.entries.length.value), BOOL)
         with when(self.emitter, gone):
             self.tidy()
@@ -171,16 +173,16 @@ class Hashed:
         return tuple(self.emitter.snapshot(pick(found, mine, other), "value") for mine, other in pairs)
 
 
-def filled(emitter: Emitter, name: str, data: Sequence[str], keys: int, count: Expr) -> Table:
-    """A table with the entries that stand in columns: the first `keys` of them are the numbers of their keys."""
-    types = [emitter.buffers[column].type for column in data]
-    entries = growing.make(emitter, name, [*types, BOOL], ix.add(count, integer(growing.EXTRA_ROOM)))
+def filled(emitter: Emitter, name: str, entries: Growing, keys: int, count: Expr, indexed: bool) -> Table:
+    """A table of entries that are there already: the first `keys` columns are the numbers of their keys.
+
+    A last column tells of each that it is there.  What is only run through needs no index.
+    """
     dims, at = emitter.domain((count,))
-    for target, column, of in zip(entries.data, data, types):
-        emitter.assign(dims, target, at, Read(column, at, of))
     emitter.assign(dims, entries.data[-1], at, Const(True, BOOL))
-    Variable(emitter, entries.length, INT).set(count)
     live = variable(emitter, f"{name}_live", count)
+    if not indexed:
+        return Table(entries, "", "", live.name, keys)
     places = variable(emitter, f"{name}_places", integer(_PLACES))
     with repeat(emitter, Op("lt", (places.value, ix.mul(integer(2), count)), BOOL)):
         places.set(ix.mul(integer(2), places.value))

@@ -10,11 +10,12 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Union
 
 from weft.ir.expr import Expr
 from weft.ir.types import ScalarType
+from weft.records import dataclass
 
 Index = tuple[Expr, ...]
 
@@ -241,8 +242,8 @@ class Recursive:
 
 
 Value = Union[
-    Scalar, Array, Mask, Flat, Tuple, Records, Rows, Dict, Struct, Range, Grid, Slice, Iterable, Object, Instance, Method,
-    Closure, PythonFunction, Recursive,
+    Scalar, Array, Mask, Flat, Tuple, Records, Rows, Dict, Struct, Range, Grid, Slice, Iterable, Object, Instance,
+    Method, Closure, PythonFunction, Recursive,
 ]  # fmt: skip
 
 

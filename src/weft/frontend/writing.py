@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 
 from weft.frontend import arith
 from weft.frontend.emit import Emitter
@@ -16,6 +15,7 @@ from weft.ir import walk
 from weft.ir.expr import ZERO, Cast, Const, Dim, Expr, Op, Read, Var
 from weft.ir.program import Break, If, Loop, Role, Stmt, While
 from weft.ir.types import BOOL, I64, INT, ScalarType
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

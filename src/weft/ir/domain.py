@@ -10,7 +10,6 @@ fixed, and the same at both ends of a dependence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -18,6 +17,7 @@ from weft.ir import index
 from weft.ir.expr import Cast, Const, Dim, Domain, Expr, Op, Var, boolean, dim_vars, integer
 from weft.ir.types import INT, PYBOOL, DType
 from weft.ir.walk import free_vars, reads
+from weft.records import dataclass
 
 MAX_DIMS = 16  # of one question: isl's time grows fast beyond
 MAX_OPERATIONS = 100_000  # isl's own count of steps for one question, about a tenth of a second

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from weft.ir import index
 from weft.ir.expr import ONE, ZERO, AnyDim, Cast, CompressedDim, Dim, Domain, Expr, Op, Read, Reduce, Var, integer
@@ -20,6 +19,7 @@ from weft.ir.index import Affine, affine
 from weft.ir.program import Buffer, Program, Stmt
 from weft.ir.types import INT, DType
 from weft.ir.walk import children, dim_children
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

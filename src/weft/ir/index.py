@@ -6,10 +6,10 @@ The canonical form of an affine expression (terms by name, constant last) is wha
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from weft.ir.expr import Const, Expr, Op, Var, integer
 from weft.ir.types import INT
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -58,6 +58,7 @@ from weft.ir.scalar import IntegerOverflow, apply, convert, fold
 from weft.ir.types import ScalarType, from_numpy, type_of_value
 from weft.ir.walk import buffers_read, buffers_written, leaves, walk
 from weft.limits import LIMIT
+from weft.records import dataclass
 
 __all__ = ["GuardFailed", "IntegerOverflow", "check_message", "run"]
 

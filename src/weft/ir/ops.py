@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from weft.ir.types import I64, DType, ScalarType
+from weft.records import dataclass
 
 Evaluate = Callable[..., Any]
 

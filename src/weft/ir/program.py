@@ -29,12 +29,13 @@ Every name (buffer, symbol, dimension) is unique in a program.  Spans never take
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Union
 
 from weft.errors import NOWHERE, Span
 from weft.ir.expr import AnyDim, Domain, Expr, Read
 from weft.ir.types import ScalarType
+from weft.records import dataclass
 
 
 class Role(enum.Enum):

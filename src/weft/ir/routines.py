@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from weft.ir.types import DType
+from weft.records import dataclass
 
 _LINALG, _FFT = "numpy.linalg._umath_linalg", "numpy.fft._pocketfft_umath"
 _LETTERS = {DType.I32: "i", DType.F32: "f", DType.F64: "d", DType.C64: "F", DType.C128: "D"}

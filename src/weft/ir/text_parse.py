@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Limit, Op, Read, Reduce, Var
@@ -53,6 +53,7 @@ from weft.ir.program import (
 from weft.ir.routines import ROUTINES
 from weft.ir.text import ASSIGNMENTS, BINDING, COMPARISON, REDUCE_NAMES, inferred_type
 from weft.ir.types import BOOL, PYBOOL, ScalarType, type_named, type_of_value
+from weft.records import dataclass
 
 T = TypeVar("T")
 

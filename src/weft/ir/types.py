@@ -8,10 +8,11 @@ Python integer: 64 bits with overflow *detected*, where a strong one wraps.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+
+from weft.records import dataclass
 
 
 class DType(enum.Enum):

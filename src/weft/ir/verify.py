@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import keyword
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.errors import WeftError, exception_type
 from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Limit, Op, Read, Reduce, Var, dim_vars
@@ -51,6 +51,7 @@ from weft.ir.text import show_domain, show_expr, show_node
 from weft.ir.types import INT, DType, ScalarType
 from weft.ir.walk import buffers_written, expr_buffers, free_vars, leaves, subexpressions
 from weft.limits import LIMIT
+from weft.records import dataclass
 
 _WEAK = (DType.BOOL, DType.I64, DType.F64, DType.C128)
 

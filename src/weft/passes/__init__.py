@@ -4,12 +4,13 @@ it would not do and why, it writes into `context.log`, from which `explain` spea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from weft.directives import NONE, Directives
 from weft.errors import NOWHERE, Span
 from weft.options import Options
+from weft.records import dataclass
 
 RemarkKind = Literal["done", "missed"]
 

@@ -8,7 +8,7 @@ strict floating point.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from weft.ir.scalar import IntegerOverflow, apply, convert
 from weft.ir.types import BOOL, INT, DType, ScalarType
 from weft.ir.walk import map_children, map_dim, rewrite, subexpressions, substitute
 from weft.passes.recentre import recentred_reduce
+from weft.records import dataclass
 
 # Operations whose value is exactly determined (correctly rounded or discrete): folding them is not a matter of library.
 _ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "abs", "sqrt", "copysign", "sign"})

@@ -12,7 +12,7 @@ out of order), in which the loop as it was written decides.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.analysis.facts import Facts, conjuncts
 from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars, integer, is_const
@@ -23,6 +23,7 @@ from weft.ir.types import BOOL, INT, PYBOOL
 from weft.ir.walk import expr_buffers, free_vars, rewrite, substitute
 from weft.passes.predicate import NewBuffer, bounds_on
 from weft.passes.rename import renamed_expr
+from weft.records import dataclass
 
 # Sizes are smaller than this.
 _FAR = 2**40

@@ -13,7 +13,7 @@ Everything else stays where it is, or moves down within its block (`late.py`).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis import floats, ranges
 from weft.analysis.carried import Carried, wrapped
@@ -37,6 +37,7 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.late import late
+from weft.records import dataclass
 
 _NAME = "checks"
 _LARGE = 100  # parts of an expression that is not looked through any more

@@ -12,7 +12,7 @@ lies between two statements; any write that is not understood gives its target a
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis.effects import flops
 from weft.errors import Span
@@ -34,6 +34,7 @@ from weft.ir.walk import (
 from weft.passes import PassContext, deadcode
 from weft.passes.forward import is_cheap
 from weft.passes.sink import sets_all
+from weft.records import dataclass
 
 _NAME = "common"
 # A reduction of fewer cycles than this (a sum of a known few terms has become operations) is no reason for a variable.

@@ -10,7 +10,7 @@ The second form is that of a list that grows by one item an iteration: its memor
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.ir.expr import Const, Dim, Expr, Op, Read, Var
 from weft.ir.index import add as plus
@@ -34,6 +34,7 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
+from weft.records import dataclass
 
 _NAME = "counters"
 _ZERO = Const(0, INT)

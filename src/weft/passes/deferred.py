@@ -15,7 +15,7 @@ any more.  Integer sets decide both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.effects import Access, domain_reads, reads_of
 from weft.ir.domain import is_empty
@@ -27,6 +27,7 @@ from weft.ir.program import Loop, Stmt
 from weft.ir.types import INT, PYBOOL
 from weft.ir.walk import dim_children, expr_buffers, free_vars, reads, subexpressions, substitute
 from weft.passes.rewrite_dims import renamed_domain
+from weft.records import dataclass
 
 # Iterations of a block: enough terms for the library to be fast, few enough that the rest of the block stays small.
 ROWS = 64

@@ -6,7 +6,7 @@ with such scalars replaced by their definitions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 
 from weft.ir.expr import Expr, Read, Reduce
@@ -14,6 +14,7 @@ from weft.ir.program import Stmt
 from weft.ir.walk import buffers_written, rewrite, subexpressions
 from weft.passes.algebra import is_exact
 from weft.passes.predicate import Item
+from weft.records import dataclass
 
 _MOST_REPEATED = 60  # parts of an expression that may be computed again
 

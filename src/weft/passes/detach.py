@@ -11,7 +11,7 @@ keeps it: an element that one iteration writes, and no other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.effects import accesses
 from weft.analysis.waves import Nest, axis_of, carries, constant_distance, nest_of, pairs_of
@@ -31,6 +31,7 @@ from weft.ir.walk import (
 from weft.passes import PassContext
 from weft.passes.independent import first_access
 from weft.passes.rename import renamed
+from weft.records import dataclass
 
 PASS = "detach"
 

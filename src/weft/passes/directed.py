@@ -10,7 +10,7 @@ that is a `TransformError` with the two accesses that forbid it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis import bands, cost
 from weft.analysis.bands import Conflict
@@ -50,6 +50,7 @@ from weft.passes.lower import Workspace
 from weft.passes.races import reduction_of
 from weft.passes.uncut import is_shared, shared_at, with_strips, without_strips
 from weft.passes.unique import unique_loops
+from weft.records import dataclass
 
 PASS = "directed"
 

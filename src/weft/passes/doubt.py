@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from weft.ir.expr import Cast, Const, Expr, Op, Read, Reduce
 from weft.ir.ops import COMPARISONS
 from weft.ir.types import BOOL, DType, ScalarType
 from weft.ir.walk import subexpressions
 from weft.passes.algebra import EXACT
+from weft.records import dataclass
 
 _UNIT = {DType.F64: 2.0**-44, DType.F32: 2.0**-16}
 #: Functions that change by no more than their argument does.

@@ -17,7 +17,7 @@ of floats are reassociated.  The updates of the new form can wait (`deferred`), 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
 from weft.analysis.effects import Access, reads_of
@@ -31,6 +31,7 @@ from weft.ir.types import PYBOOL
 from weft.ir.walk import map_children, reads, subexpressions, substitute
 from weft.passes.bounds import bounded, inside, plain
 from weft.passes.rewrite_dims import renamed_domain
+from weft.records import dataclass
 
 _ONE = Affine((), 1)
 # Statements of a nest, beyond which the number of questions is too large.

@@ -12,7 +12,7 @@ never taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.facts import conjuncts
 from weft.ir.expr import Cast, Const, Dim, Expr, Op, Read, Reduce, Var, is_const
@@ -24,6 +24,7 @@ from weft.ir.types import BOOL, INT, PYBOOL
 from weft.ir.walk import buffers_read, buffers_written, expr_buffers, free_vars, is_repeatable, substitute
 from weft.passes.definitions import Definitions
 from weft.passes.predicate import Item, NewBuffer
+from weft.records import dataclass
 
 _KINDS = {"lt": "argmin", "gt": "argmax"}
 _LAST = {"le": "minimum", "ge": "maximum"}

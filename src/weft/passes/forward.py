@@ -10,7 +10,7 @@ work is repeated: each element is read once, or costs next to nothing.  A reduct
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis.effects import Liveness, operation_cost, result_buffers
 from weft.analysis.facts import Facts, entry_facts
@@ -55,6 +55,7 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext, deadcode
 from weft.passes.algebra import as_type
+from weft.records import dataclass
 
 _NAME = "forward"
 _CHEAP_OPERATIONS = 2

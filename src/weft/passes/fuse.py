@@ -12,13 +12,14 @@ inside each group, so that inner loops fuse too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis.intervals import Ranges, never_meet, ranges_of
 from weft.ir.expr import Dim, Expr, Var
 from weft.ir.index import affine
 from weft.ir.walk import free_vars, reads
 from weft.passes.lower import Atom, renamed
+from weft.records import dataclass
 
 # Hardware prefetchers follow about this many streams.
 MAX_ARRAYS = 14

@@ -11,7 +11,7 @@ dimensions around it.  It moves only where its reads are in bounds anyway, and n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from weft.analysis.dependence import blocks_parallel
@@ -39,6 +39,7 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.rename import renamed
+from weft.records import dataclass
 
 _NAME = "hoist"
 _DEAR = 15

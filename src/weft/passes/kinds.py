@@ -9,7 +9,7 @@ Blocks have a size that depends on the extents alone, never on the number of thr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis import cost
 from weft.errors import Span
@@ -31,6 +31,7 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.lower import Workspace, identity, reduction_operation
+from weft.records import dataclass
 
 PASS = "schedule"
 STRICT = "strict floating point keeps the order of the terms"

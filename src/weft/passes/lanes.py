@@ -17,7 +17,7 @@ reads later, becomes a block of its own for each thread, with the iterations sid
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis import cost
 from weft.analysis.coverage import is_covered, own_axis
@@ -47,6 +47,7 @@ from weft.passes.kinds import element_instead, strips
 from weft.passes.lower import Workspace
 from weft.passes.trapezoid import apart, reordered
 from weft.passes.unique import unique_loops
+from weft.records import dataclass
 
 PASS = "lanes"
 # Iterations side by side where memory runs across them: a line of the cache of each, and each in a page of its own.

@@ -14,7 +14,7 @@ to, or, for the argument of a square root, at the root.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis.dependence import LoopContext, directions
 from weft.analysis.effects import Access, accesses, node_reads
@@ -44,6 +44,7 @@ from weft.passes.algebra import as_type, is_exact
 from weft.passes.bounds import bounded, inside, plain
 from weft.passes.rename import renamed
 from weft.passes.speculate import is_speculable
+from weft.records import dataclass
 
 _ONE = Const(1, INT)
 _MOST_REPEATED = 60  # parts of an expression that a check may compute again

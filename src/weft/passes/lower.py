@@ -9,7 +9,7 @@ The scheduler orders, fuses and places the loops, and contracts `s` to a scalar 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis.intervals import Box, box, never_meet, ranges_of
 from weft.errors import NOWHERE, Span
@@ -34,6 +34,7 @@ from weft.ir.walk import (
 )
 from weft.passes.order import order
 from weft.passes.rewrite_dims import dense_expr, dense_stmt, without_arg_reductions
+from weft.records import dataclass
 
 
 @dataclass

@@ -9,7 +9,7 @@ spelling, as calls of a library routine where the run-time size makes it worth w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis import cost
 from weft.analysis.intervals import Box, box
@@ -45,6 +45,7 @@ from weft.passes.products import (
 from weft.passes.rename import renamed
 from weft.passes.rewrite_dims import renamed_domain
 from weft.passes.triangles import Panels, panels, parts, rowwise, sheared
+from weft.records import dataclass
 
 PASS = "match"
 # Multiplications above which a call beats our own loops (a call costs some tens of nanoseconds).

@@ -11,7 +11,7 @@ extents alone: so do the results.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis import cost
 from weft.ir import index as affine_index
@@ -32,6 +32,7 @@ from weft.passes.kinds import COLUMNS, neutral, strips
 from weft.passes.lower import Workspace, identity
 from weft.passes.trapezoid import apart, reordered
 from weft.passes.unique import unique_loops
+from weft.records import dataclass
 
 PASS = "paired"
 # A matrix that stays in a shared cache is read fast enough twice.

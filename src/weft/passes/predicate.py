@@ -9,7 +9,7 @@ if c: h[k[i]] = h[k[i]] + e    -->   p = select(c, k[i], 0); h[p] = h[p] + selec
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis.effects import Liveness
 from weft.analysis.facts import NEGATED, Facts, conjuncts
@@ -21,6 +21,7 @@ from weft.ir.program import Alloc, Block, Buffer, Check, If, Loop, Node, Stmt
 from weft.ir.types import BOOL, ScalarType
 from weft.ir.walk import buffers_written, domain_buffers, expr_buffers, subexpressions
 from weft.passes.reductions import accumulation, unchanging
+from weft.records import dataclass
 
 _MOST_CONDITIONS = 16  # branches inside each other (`elif` too) of which each statement tests all
 NewBuffer = Callable[[str, ScalarType, tuple[Expr, ...]], Buffer]

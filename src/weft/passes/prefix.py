@@ -12,7 +12,7 @@ counts down and sums over what lies above is the same seen from the other end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.effects import Access, accesses
 from weft.ir.expr import Dim, Expr, Op, Read, Reduce, Var, integer
@@ -22,6 +22,7 @@ from weft.ir.index import sub as minus
 from weft.ir.program import Loop, Stmt
 from weft.ir.types import INT
 from weft.ir.walk import children, expr_buffers, map_children, reads, substitute
+from weft.records import dataclass
 
 # Iterations of a block: enough to share, few enough that what is left of the sums stays short.
 ROWS = 64

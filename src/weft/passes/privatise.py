@@ -8,7 +8,7 @@ In: the items of a loop body; out: the names that are private to an iteration, a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.effects import returned
 from weft.analysis.facts import Facts, extreme
@@ -19,6 +19,7 @@ from weft.ir.program import Alloc, Block, Buffer, Loop, Program, Role, Stmt
 from weft.ir.types import INT
 from weft.ir.walk import buffers_read, buffers_written, free_vars, map_node_exprs, map_sub_blocks, rewrite, walk
 from weft.passes.predicate import Item, NewBuffer
+from weft.records import dataclass
 
 ShapeOf = Callable[[str], Buffer]
 

@@ -8,7 +8,7 @@ operands and dimensions, or the reason why it is none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.ir import index as affine_index
 from weft.ir.expr import Const, Dim, Expr, Op, Read, Reduce, Var
@@ -17,6 +17,7 @@ from weft.ir.program import Buffer, Layout, Role, Stmt
 from weft.ir.types import DType
 from weft.ir.walk import dim_children, expr_buffers, free_vars, map_children, reads, subexpressions
 from weft.passes.triangles import operands_apart
+from weft.records import dataclass
 
 DTYPES = (DType.F32, DType.F64, DType.C64, DType.C128)
 

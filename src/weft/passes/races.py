@@ -11,7 +11,6 @@ is believed.  Accumulations (s += a[i], h[k[i]] += 1) are no races.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from weft.analysis.dependence import LoopContext, certainly_meet
 from weft.analysis.effects import Access, node_write, reads_of
@@ -26,6 +25,7 @@ from weft.ir.types import PYBOOL
 from weft.ir.walk import buffers_written, children, dim_children, expr_buffers, node_exprs, walk
 from weft.passes import PassContext
 from weft.passes.reductions import accumulation
+from weft.records import dataclass
 
 # A loop whose length is not known is taken to have so many iterations.
 ENOUGH = 64

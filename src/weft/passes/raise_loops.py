@@ -11,7 +11,7 @@ A test of values may also be made along with the work, which is undone should it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis.dependence import LoopContext, directions, domain_varies, varies
 from weft.analysis.effects import Access, Liveness, domain_reads, node_reads, node_write, reads_of
@@ -53,6 +53,7 @@ from weft.passes.speculate import Recoverer, all_set, flagged, is_speculable, se
 from weft.passes.split import cut
 from weft.passes.taken import last_taken
 from weft.passes.wraparound import without_wraparound
+from weft.records import dataclass
 
 _NAME = "raise"
 

@@ -9,7 +9,7 @@ anyway, whereas tiles load and compute one after the other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis import cost
 from weft.ir import index as affine_index
@@ -18,6 +18,7 @@ from weft.ir.index import affine
 from weft.ir.walk import map_children, reads, substitute
 from weft.passes.lower import Atom, Let, Workspace
 from weft.passes.tile import Chain, recomputation
+from weft.records import dataclass
 
 MAX_LETS = 48
 # Bytes a cycle that one core gets from memory, operations a cycle in vectors: their ratio decides, not their size.

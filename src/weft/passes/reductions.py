@@ -9,7 +9,7 @@ m = select(a[i] < m, a[i], m)   minimum, a[i]          (integers; a float that i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.ir.expr import Cast, Const, Expr, Op, Read
 from weft.ir.ops import REDUCTIONS
@@ -17,6 +17,7 @@ from weft.ir.program import Stmt
 from weft.ir.types import DType, ScalarType
 from weft.ir.walk import subexpressions
 from weft.passes.algebra import as_type
+from weft.records import dataclass
 
 _CHAINS = frozenset({"mul", "minimum", "maximum", "and", "or", "bitand", "bitor", "bitxor"})
 

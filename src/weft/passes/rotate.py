@@ -9,7 +9,7 @@ After as many iterations as the order of the permutation all names are back, so 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.ir import index as affine_index
 from weft.ir.expr import Dim, Expr, Op, Read, Var, integer
@@ -27,6 +27,7 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes.lower import Workspace
+from weft.records import dataclass
 
 # More iterations at once would only make code longer.
 MOST = 4

@@ -8,7 +8,7 @@ statement a single point, loops with kinds, reductions as accumulators.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis import cost
 from weft.errors import NOWHERE, Span
@@ -57,6 +57,7 @@ from weft.passes.sink import sets_all, sunk
 from weft.passes.store import contract
 from weft.passes.tile import Chain, find_chain, tile_sizes, tiled
 from weft.passes.unique import unique_loops
+from weft.records import dataclass
 
 PASS = "schedule"
 # More cycles than any threshold asks for.

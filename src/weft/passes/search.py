@@ -11,7 +11,7 @@ and finding where it is another: here the second pass is over one block.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis import cost
 from weft.ir import index as affine_index
@@ -32,6 +32,7 @@ from weft.ir.walk import (
 from weft.passes import PassContext
 from weft.passes.kinds import BLOCK, MAX_BLOCKS
 from weft.passes.rewrite_dims import chosen, first_place, is_best, or_zero, renamed_domain
+from weft.records import dataclass
 
 _NAME = "search"
 _PLAIN = {"argmin": "minimum", "argmax": "maximum"}

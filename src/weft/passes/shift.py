@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis import cost
 from weft.ir.expr import Dim, Expr, Op, Read, Var, integer
@@ -20,6 +20,7 @@ from weft.ir.types import INT
 from weft.ir.walk import free_vars, rewrite
 from weft.passes.fuse import Facts, Group, keeps_parallel, same_iteration
 from weft.passes.lower import Atom, renamed
+from weft.records import dataclass
 
 # Iterations beside the shared loop, at either end.
 FARTHEST = 4

@@ -14,7 +14,7 @@ that fails need not mean an exception (`doubt.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.intervals import box
 from weft.ir.expr import TRUE, Const, Expr, Op, Read, Reduce, Var
@@ -27,6 +27,7 @@ from weft.passes.algebra import as_type
 from weft.passes.doubt import Doubt
 from weft.passes.predicate import Item, NewBuffer
 from weft.passes.rename import renamed
+from weft.records import dataclass
 
 #: Exceptions whose tests guard a value and never an access to memory.
 _OF_VALUES = frozenset({"ZeroDivisionError", "OverflowError", HAND_BACK})

@@ -9,8 +9,6 @@ a loop and its body; out: the value of its variable to cut it at, and the two ra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from weft.analysis.effects import Access, accesses
 from weft.analysis.facts import Facts
 from weft.ir.expr import Const, Dim, Expr, Op, dim_vars
@@ -20,6 +18,7 @@ from weft.ir.program import Block, If, Loop, Stmt
 from weft.ir.types import INT, PYBOOL
 from weft.ir.walk import walk
 from weft.passes.algebra import Algebra
+from weft.records import dataclass
 
 # A cut writes the body three times: of short bodies only (a loop around them may be cut, too).
 MOST_STATEMENTS = 3

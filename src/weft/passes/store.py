@@ -7,7 +7,7 @@ private memory inside parallel loops, allocation outside sequential ones, and me
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 from weft.ir.expr import Expr, Read
@@ -41,6 +41,7 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
+from weft.records import dataclass
 
 # --- contraction -----------------------------------------------------------------------------------------------------
 

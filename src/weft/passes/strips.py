@@ -13,7 +13,7 @@ Threads meet once a strip instead of once an iteration, and a strip stays in the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis import cost
 from weft.analysis.effects import Access, domain_reads, reads_of
@@ -26,6 +26,7 @@ from weft.ir.program import Loop, LoopKind, Node, Stmt
 from weft.ir.types import INT, PYBOOL
 from weft.ir.walk import free_vars, substitute
 from weft.passes.rewrite_dims import renamed_domain
+from weft.records import dataclass
 
 # The width of a strip: across rows few of them, along rows as much as the second cache takes of a block's rows.
 ROWS, COLUMNS = 16, 256

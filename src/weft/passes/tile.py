@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis import cost
 from weft.ir import index as affine_index
@@ -23,6 +23,7 @@ from weft.ir.types import INT
 from weft.ir.walk import map_children, reads
 from weft.passes.fuse import Facts, depends
 from weft.passes.lower import Atom, Workspace
+from weft.records import dataclass
 
 # What a tile may hold in scratch: about half of a second-level cache.
 SCRATCH_BYTES = 256 * 1024

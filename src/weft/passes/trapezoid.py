@@ -18,7 +18,7 @@ not in every sweep, and arrays come from memory twice in T steps.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis import cost
 from weft.analysis.sweeps import Reach, Sweep, Sweeps, Track, reach_of, sweeps_of
@@ -33,6 +33,7 @@ from weft.passes.kinds import element_instead
 from weft.passes.lower import Workspace
 from weft.passes.rotate import rotation_of
 from weft.passes.unique import unique_loops
+from weft.records import dataclass
 
 PASS = "trapezoid"
 # What the rows of one block may hold: most of a core's own cache.

@@ -12,7 +12,7 @@ row reads something, so that nothing is read which the statement would not read.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.intervals import Box
 from weft.ir.domain import Access, overlaps
@@ -23,6 +23,7 @@ from weft.ir.index import sub as minus
 from weft.ir.program import Stmt
 from weft.ir.types import INT
 from weft.ir.walk import dim_children, expr_buffers, free_vars, map_children, reads, subexpressions, substitute
+from weft.records import dataclass
 
 # Rows of a panel: enough for the library to be fast, few enough to waste little beside the triangle.
 ROWS = 96

@@ -12,7 +12,7 @@ on the grouping of their terms are split: extremes, and arithmetic of integers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.effects import Access, accesses, reads_of
 from weft.analysis.waves import Nest, by_position
@@ -28,6 +28,7 @@ from weft.passes.kinds import element_instead
 from weft.passes.lower import Workspace, reduction_operation
 from weft.passes.rename import renamed
 from weft.passes.wave_grid import Grid, between, constant, name, pick
+from weft.records import dataclass
 
 _EXTREMES = ("minimum", "maximum", "and", "or")
 

@@ -9,7 +9,7 @@ the other, the tiles of each in parallel.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from weft.analysis.waves import Axis, Nest, by_position, extreme
 from weft.errors import Span
@@ -18,6 +18,7 @@ from weft.ir.expr import Dim, Expr, Op, Var, integer
 from weft.ir.index import Affine
 from weft.ir.program import Block, Loop, LoopKind
 from weft.ir.types import INT, PYBOOL
+from weft.records import dataclass
 
 # Positions stay below this: a range that is not limited on one side ends there.
 _FAR = 1 << 41

@@ -13,7 +13,7 @@ Every element is computed once, by the expression it had, from the same operands
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.effects import Access, accesses
 from weft.analysis.waves import Distance, Nest, constant_distance
@@ -26,6 +26,7 @@ from weft.ir.walk import children, free_vars, map_node_exprs, map_sub_blocks, re
 from weft.passes.kinds import element_instead
 from weft.passes.lower import Workspace, has_reduce
 from weft.passes.wave_grid import Grid, between, constant, name
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ iterations that do not depend on each other changes: results keep their bits.  `
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from weft.analysis import cost
 from weft.analysis.effects import returned
@@ -39,6 +39,7 @@ from weft.passes.wave_blocks import Blocked
 from weft.passes.wave_fill import fewer_fills
 from weft.passes.wave_grid import Grid, Size
 from weft.passes.wave_window import Window, Windowed, windows_of
+from weft.records import dataclass
 
 PASS = "wavefront"
 # Rows of a window: enough for vectors along its diagonals, few enough for a core's own caches.

@@ -12,7 +12,7 @@ A statement that reads rows of its own target is cut so that no panel reads what
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.analysis.intervals import Box, box
 from weft.ir.domain import is_empty
@@ -25,6 +25,7 @@ from weft.ir.walk import dim_children, expr_buffers, free_vars, map_children, re
 from weft.passes import triangles
 from weft.passes.rewrite_dims import chosen, renamed_domain
 from weft.passes.triangles import panel
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

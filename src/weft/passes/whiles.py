@@ -9,7 +9,7 @@ Nothing leaves such a loop but its condition, and the number of iterations is kn
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.ir.expr import Cast, Const, Dim, Expr, Op, Read, Var
 from weft.ir.index import add as plus
@@ -30,6 +30,7 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.counters import replaced, step_of, value_after
+from weft.records import dataclass
 
 PASS = "whiles"
 # variable OP bound, by the side on which the variable stands

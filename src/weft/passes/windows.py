@@ -8,7 +8,7 @@ side and multiplied as a matrix.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.ir.expr import Dim, Domain, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.index import add as plus
@@ -18,6 +18,7 @@ from weft.ir.program import Stmt
 from weft.ir.walk import dim_children, free_vars, map_children, reads, subexpressions, substitute
 from weft.passes.products import axes_of
 from weft.passes.triangles import why_not_in_order
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

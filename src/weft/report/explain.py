@@ -11,7 +11,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from weft.errors import Span
@@ -19,6 +19,7 @@ from weft.ir.expr import Cast, Op, Read, Reduce
 from weft.ir.program import Block, Call, Library, Loop, LoopKind, Node, Program, Stmt
 from weft.ir.routines import ROUTINES
 from weft.ir.walk import node_exprs, sub_blocks, subexpressions, walk
+from weft.records import dataclass
 from weft.report import memory
 from weft.report.memory import MemoryReport
 from weft.report.tree import Branch, Calls, History, decision_tree, guards_of, tree_text

@@ -8,7 +8,6 @@ pieces of a parallel loop give theirs back at the end of the piece, one on each 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from weft.analysis import cost
@@ -16,6 +15,7 @@ from weft.ir.expr import Const, Expr, Op, Var, real
 from weft.ir.program import Alloc, Block, Buffer, If, Loop, LoopKind, Program, Role, While
 from weft.ir.types import FLOAT
 from weft.ir.walk import buffers_read, buffers_written, sub_blocks
+from weft.records import dataclass
 from weft.report.texts import bytes_text, polynomial, size_text
 
 THREADS = "threads"

@@ -7,12 +7,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from weft.errors import Span, source_line
 from weft.ir.program import Block, Call, Library, Loop, Node, Program, Stmt
 from weft.ir.text import show, show_dim, show_node
 from weft.ir.walk import sub_blocks, walk
+from weft.records import dataclass
 
 _NUMBERS = re.compile(r"(_\d+)+$")
 

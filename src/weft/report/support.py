@@ -13,13 +13,14 @@ import math
 import sys
 import types
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from weft.frontend import knowledge
 from weft.frontend.knowledge import ALL_KINDS, ARRAYS, COMMON_LIMITS, Entry
+from weft.records import dataclass
 
 Path = Literal["native", "library", "black box"]
 

@@ -12,7 +12,7 @@ call decides: kinds of the arguments, then what must hold for a version to be ri
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from weft.analysis.choices import Choice, choices
@@ -21,6 +21,7 @@ from weft.ir.ops import COMPARISONS
 from weft.ir.program import Block, Call, Loop, LoopKind, Program
 from weft.ir.types import FLOAT
 from weft.ir.walk import walk
+from weft.records import dataclass
 from weft.report.texts import guard_texts, size_text
 
 

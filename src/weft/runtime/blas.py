@@ -9,9 +9,10 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 from typing import Final
+
+from weft.records import dataclass
 
 #: In the order of the kernel's table.
 FUNCTIONS: Final = (

@@ -17,13 +17,14 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
 from weft.errors import CacheWarning
+from weft.records import dataclass
 
 DEFAULT_LIMIT = 1_000_000_000
 _MANIFEST = "manifest"

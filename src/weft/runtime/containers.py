@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from operator import ne
 from typing import Any, Union
 
+from weft.runtime import templates
+
 Template = Union[int, tuple["Template", ...]]
 Column = list[Any]
 
@@ -36,27 +38,50 @@ def defaultdict_of(kind: str, key: Template, value: Template, *columns: Column) 
     return defaultdict({"int": int, "float": float}[kind], dict_of(key, value, *columns))
 
 
-def changed_list(result: Any, target: list[Any], template: Template, *columns: Column) -> Any:
+def changed_list(result: Any, target: list[Any], template: str, *columns: Any) -> Any:
     """The result of a call that has changed a list: it holds these items now."""
-    target[:] = _items(template, iter(columns))
+    core = _core()
+    if core is not None:
+        core.weft_change_list(target, template.encode(), columns)
+    else:
+        new = templates.items_of(templates.parsed(template).item, iter([column.tolist() for column in columns]))
+        del target[len(new) :]
+        for place, old in enumerate(target):
+            if not templates.same(old, new[place]):
+                target[place] = new[place]
+        target.extend(new[len(target) :])
     return result
 
 
-def changed_dict(result: Any, target: dict[Any, Any], key: Template, value: Template, *columns: Column) -> Any:
+def changed_dict(result: Any, target: dict[Any, Any], template: str, *columns: Any) -> Any:
     """The result of a call that has changed a dict: it holds these entries now, in this order."""
-    numbers = iter(columns)
-    keys, values = _items(key, numbers), _items(value, numbers)
+    shape = templates.parsed(template)
+    core = _core()
+    if core is not None:
+        core.weft_change_dict(target, template.encode(), columns, len(templates.leaves(shape.item)))
+        return result
+    assert shape.value is not None
+    numbers = iter([column.tolist() for column in columns])
+    keys, values = templates.items_of(shape.item, numbers), templates.items_of(shape.value, numbers)
     if len(keys) < len(target) or any(map(ne, target, keys)):
         target.clear()
     target.update(zip(keys, values))
     return result
 
 
-def changed_set(result: Any, target: set[Any], template: Template, *columns: Column) -> Any:
+def changed_set(result: Any, target: set[Any], template: str, *columns: Any) -> Any:
     """The result of a call that has added these items to a set, in this order."""
-    for item in _items(template, iter(columns)):
+    for item in templates.items_of(templates.parsed(template).item, iter([column.tolist() for column in columns])):
         target.add(item)
     return result
+
+
+def _core() -> Any:
+    """The native core's library, where there is one."""
+    from weft.runtime import dispatch
+
+    core = dispatch.load_core()
+    return None if core is None else core.library
 
 
 def set_of(template: Template, *columns: Column) -> set[Any]:

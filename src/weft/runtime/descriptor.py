@@ -10,9 +10,9 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from weft.records import dataclass
 from weft.runtime import templates
 
 #: The words at the head of every block: return id, exception code, source line, three message values, two reserved.

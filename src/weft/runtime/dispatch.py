@@ -17,13 +17,13 @@ import sys
 import sysconfig
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
 from weft.errors import CompileError, exception_argument
+from weft.records import dataclass
 from weft.runtime import blas, interpreted, machine, routines, threads, toolchain
 from weft.runtime.descriptor import (
     LIST_KINDS,
@@ -174,6 +174,9 @@ def _start_core() -> Core:
     library.weft_scratch_kept.restype = ctypes.c_int64
     library.weft_set_threads.argtypes = [ctypes.c_int64]
     library.weft_set_blas.argtypes = [ctypes.c_int64, ctypes.c_void_p]
+    for name, count in (("weft_change_list", 3), ("weft_change_dict", 4)):
+        getattr(library, name).restype = ctypes.py_object
+        getattr(library, name).argtypes = [ctypes.py_object] * count
     library.weft_set_limits.argtypes = [ctypes.POINTER(ctypes.c_double)]
     array_api = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
     number = 1.5

@@ -9,12 +9,12 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import metadata
 from typing import Literal
 
 from weft.errors import OptionError
 from weft.options import Options, make_options
+from weft.records import dataclass
 from weft.runtime.cache import default_cache
 from weft.runtime.toolchain import cpu_identity, examine
 

@@ -19,11 +19,11 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from weft.limits import LIMIT, LIMITS, PLACES
+from weft.records import dataclass
 from weft.runtime.cache import default_cache, digest
 from weft.runtime.threads import get_num_threads
 from weft.runtime.toolchain import cpu_identity

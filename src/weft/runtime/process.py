@@ -9,14 +9,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from weft.errors import CompileError
+from weft.runtime.progress import telling
 
 DEFAULT_TIMEOUT = 120.0
-_PATIENCE = 1.0
 
 
 def _timeout() -> float:
@@ -37,20 +36,8 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 def _wait(process: subprocess.Popen[str], name: str) -> str:
     """Wait for the compiler; only a person at a terminal who has waited a second is told about it."""
-    timeout = _timeout()
-    try:
-        return process.communicate(timeout=min(_PATIENCE, timeout))[0]
-    except subprocess.TimeoutExpired:
-        if timeout <= _PATIENCE:
-            raise
-    shown = sys.stderr is not None and sys.stderr.isatty()
-    if shown:
-        print(f"weft: compiling {name} ...", end="", file=sys.stderr, flush=True)
-    try:
-        return process.communicate(timeout=timeout - _PATIENCE)[0]
-    finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    with telling(name):
+        return process.communicate(timeout=_timeout())[0]
 
 
 def run(command: Sequence[str], *, directory: Path, name: str, environment: Mapping[str, str]) -> str:

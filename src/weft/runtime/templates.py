@@ -4,19 +4,20 @@ columns, and the other way round.  The native dispatcher does the same in C (nat
     template := "[" item "]" | "[[" item "]]" | "{" item "}" | "{" item ":" item "}"
     item     := "i" | "f" | "b" | "c" | "(" item... ")"
 
-A list of items, a list of lists of items of any lengths, a set, a dict.  Each number of an item is a column.  The rows of
-a list of lists follow one another in the columns; one more column, before the others, tells where each of them begins,
-and where the last one ends.
+A list of items, a list of lists of items of any lengths, a set, a dict.  Each number of an item is a column.  The rows
+of a list of lists follow one another in the columns; one more column, before the others, tells where each of them
+begins, and where the last one ends.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, Union
 
 import numpy as np
+
+from weft.records import dataclass
 
 #: The number of an item, by its letter; or the parts of a tuple.
 Item = Union[str, tuple["Item", ...]]
@@ -97,9 +98,10 @@ def fits(template: str, value: Any, met: list[Any]) -> bool:
     shape = parsed(template)
     if type(value) is not shape.kind:
         return False
+    items: Any = value
     met.append(value)
     if shape.ragged:
-        for row in value:
+        for row in items:
             if type(row) is not list:
                 return False
             met.append(row)
@@ -111,12 +113,12 @@ def fits(template: str, value: Any, met: list[Any]) -> bool:
         return all(_item_fits(shape.item, key) for key in value) and all(
             _item_fits(shape.value, item) for item in value.values()
         )
-    return all(_item_fits(shape.item, item) for item in value)
+    return all(_item_fits(shape.item, item) for item in items)
 
 
 def _item_fits(item: Item, value: Any) -> bool:
     if isinstance(item, str):
-        return type(value) is _TYPES[item] and (item != "i" or -(2**63) <= value < 2**63)
+        return type(value) is _TYPES[item] and (type(value) is not int or -(2**63) <= value < 2**63)
     return type(value) is tuple and len(value) == len(item) and all(map(_item_fits, item, value))
 
 

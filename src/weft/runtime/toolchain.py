@@ -15,12 +15,13 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from weft.errors import CompileError
+from weft.records import dataclass
 from weft.runtime.cache import Cache, default_cache, digest
 
 Kind = Literal["gcc", "clang", "zig"]

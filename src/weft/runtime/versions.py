@@ -12,7 +12,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ import numpy as np
 
 from weft.errors import CompileError
 from weft.options import Options
+from weft.records import dataclass
 from weft.runtime import cache, dispatch, portable, toolchain
 from weft.runtime.descriptor import SourceLocation, Version
 

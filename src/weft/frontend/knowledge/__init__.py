@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from weft.errors import Unsupported
 from weft.frontend.masks import settled
 from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value, describe
+from weft.records import dataclass
 
 if TYPE_CHECKING:
     from weft.frontend.builder import Builder

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +26,7 @@ from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
 from weft.ir.program import If
 from weft.ir.routines import dtypes_of, find
 from weft.ir.types import BOOL, F64, FLOAT, INT, DType, ScalarType
+from weft.records import dataclass
 
 Kind = Literal["fft", "ifft", "rfft", "irfft"]
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}

@@ -12,12 +12,24 @@ import numpy as np
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant_int
-from weft.frontend.core import Mixed
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.ufuncs import elements
-from weft.frontend.values import Array, Dict, Iterable, Object, Range, Records, Rows, Scalar, Slice, Tuple, Value, describe
+from weft.frontend.values import (
+    Array,
+    Dict,
+    Iterable,
+    Object,
+    Range,
+    Records,
+    Rows,
+    Scalar,
+    Slice,
+    Tuple,
+    Value,
+    describe,
+)
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Var
 from weft.ir.program import Loop, Stmt
@@ -185,7 +197,6 @@ def _choose(kind: str) -> None:
         if not values or not all(isinstance(value, Scalar) for value in values) or call.rest == values[:1]:
             raise Unsupported(builder.emitter.span, f"{kind}() of these arguments", f"use np.{kind} for arrays")
         exprs = [value.expr for value in values if isinstance(value, Scalar)]
-        types = {expr.type for expr in exprs}
         result = exprs[0]
         for expr in exprs[1:]:
             # Python keeps the first of equals: max(a, b) is b only if b > a.
@@ -193,8 +204,7 @@ def _choose(kind: str) -> None:
             of = join(expr.type, result.type)
             test = arith.cast(better, BOOL)
             chosen = Op("select", (test, arith.cast(expr, of), arith.cast(result, of)), of)
-            if len(types) > 1:
-                builder.note_mixed(chosen, Mixed(test, expr, result))
+            builder.note_choice(chosen, test, expr, result)
             result = chosen
         return Scalar(result)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from weft.frontend.writing import both, last, loop, pick
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, integer
 from weft.ir.types import BOOL, F64, I64, INT, DType, ScalarType
+from weft.records import dataclass
 
 #: An item of a sorted line by its position.
 Items = Callable[[Expr], Expr]

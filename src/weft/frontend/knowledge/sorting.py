@@ -7,7 +7,7 @@ between the result and one temporary line.  A NaN is larger than every number, a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Read, Reduce, integer
 from weft.ir.program import Stmt
 from weft.ir.types import BOOL, I64, INT, ScalarType, promote
+from weft.records import dataclass
 
 LARGE = 2048  # from here on NumPy's vectorised sorts win by more than a call costs
 _RUN = 16  # shorter lines are sorted by insertion

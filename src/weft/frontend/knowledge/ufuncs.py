@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.ops import OPERATIONS
 from weft.ir.types import BOOL, INT, DType, ScalarType, can_cast, from_numpy, promote
+from weft.records import dataclass
 
 Combine = Callable[[tuple[Expr, ...], Span], Expr]
 

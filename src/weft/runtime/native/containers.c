@@ -77,10 +77,7 @@ static int take_items(const container_copy *copy, PyObject *list, int64_t at)
     if (*copy->item != '(') {
         list_kind kind = copy->kinds[first];
         int64_t bytes = list_item_bytes[kind];
-        char *place = copy->columns[first] + at * bytes;
-        for (int64_t i = 0; i < length && fits > 0; i++, place += bytes)
-            fits = read_item(kind, items[i], place);
-        return fits;
+        return read_items(kind, items, length, copy->columns[first] + at * bytes);
     }
     for (int64_t i = 0; i < length && fits > 0; i++) {
         const char *t = copy->item;
@@ -225,22 +222,27 @@ static PyObject *make_item(const container_copy *copy, const char **t, int *colu
     return tuple;
 }
 
-static int is_unchanged(const container_copy *copy, PyObject *item, int64_t at)
+/* Whether an object stands for the numbers at a position, from a column on; `t` is where its item begins. */
+static int stands_for(const container_copy *copy, const char *t, PyObject *item, int first, int64_t at)
 {
     char numbers[MAX_COLUMNS][16];
     char *places[MAX_COLUMNS];
     for (int i = 0; i < copy->column_count; i++)
         places[i] = numbers[i];
-    const char *t = copy->item;
-    int column = copy->ragged;
+    int column = first;
     if (take_item(copy, &t, item, places, &column, 0) <= 0)
         return 0;
-    for (int i = copy->ragged; i < copy->column_count; i++) {
+    for (int i = first; i < column; i++) {
         int64_t bytes = list_item_bytes[copy->kinds[i]];
         if (memcmp(numbers[i], copy->columns[i] + at * bytes, (size_t)bytes) != 0)
             return 0;
     }
     return 1;
+}
+
+static int is_unchanged(const container_copy *copy, PyObject *item, int64_t at)
+{
+    return stands_for(copy, copy->item, item, copy->ragged, at);
 }
 
 static int copy_container_out(const container_copy *copy)
@@ -269,6 +271,96 @@ static void release_container(container_copy *copy)
     free(copy->rows);
     for (int i = 0; i < copy->column_count; i++)
         rt_release(copy->columns[i]);
+}
+
+/* --- containers that a result changes: given what they hold now, as arrays --- */
+
+static PyObject *nothing_or_error(void) { return PyErr_Occurred() ? NULL : new_reference(&_Py_NoneStruct); }
+
+/* A copy whose columns are the memory of one-dimensional arrays, one for each number of the template. */
+static void read_arrays(container_copy *copy, PyObject *template, PyObject *arrays)
+{
+    memset(copy, 0, sizeof *copy);
+    read_template(copy, PyBytes_AsString(template));
+    for (int i = 0; i < copy->column_count; i++) {
+        const ArrayHead *array = (const ArrayHead *)PyTuple_GetItem(arrays, i);
+        copy->columns[i] = array->data;
+        copy->total = array->shape[0];
+    }
+}
+
+static PyObject *item_at(const container_copy *copy, int64_t at)
+{
+    const char *t = copy->item;
+    int column = 0;
+    return make_item(copy, &t, &column, at);
+}
+
+/* The list gets the items of the arrays; objects that stand for the same numbers stay. */
+PyObject *weft_change_list(PyObject *list, PyObject *template, PyObject *arrays)
+{
+    container_copy copy;
+    read_arrays(&copy, template, arrays);
+    ListHead *head = (ListHead *)list;
+    for (int64_t at = 0; at < copy.total && at < head->size; at++) {
+        if (is_unchanged(&copy, head->items[at], at))
+            continue;
+        PyObject *item = item_at(&copy, at);
+        if (item == NULL || PyList_SetItem(list, at, item) < 0)
+            return NULL;
+    }
+    if (head->size > copy.total && PyList_SetSlice(list, copy.total, head->size, NULL) < 0)
+        return NULL;
+    int64_t size = head->size;
+    if (size == copy.total)
+        return nothing_or_error();
+    PyObject *added = PyList_New(copy.total - size);
+    for (int64_t at = size; added != NULL && at < copy.total; at++) {
+        PyObject *item = item_at(&copy, at);
+        if (item == NULL || PyList_SetItem(added, at - size, item) < 0) {
+            Py_DecRef(added);
+            return NULL;
+        }
+    }
+    if (added != NULL)
+        PyList_SetSlice(list, size, size, added);
+    Py_DecRef(added);
+    return nothing_or_error();
+}
+
+static int put_entry(const container_copy *copy, PyObject *dict, PyObject *known, int keys, int64_t at)
+{
+    const char *t = copy->value;
+    int column = keys;
+    PyObject *key = known == NULL ? item_at(copy, at) : new_reference(known);
+    PyObject *value = key == NULL ? NULL : make_item(copy, &t, &column, at);
+    int status = value == NULL ? -1 : PyDict_SetItem(dict, key, value);
+    Py_DecRef(key);
+    Py_DecRef(value);
+    return status;
+}
+
+/* The dict gets the entries of the arrays, in their order; entries that stand for the same numbers stay. */
+PyObject *weft_change_dict(PyObject *dict, PyObject *template, PyObject *arrays, PyObject *key_count)
+{
+    container_copy copy;
+    read_arrays(&copy, template, arrays);
+    int keys = (int)PyLong_AsLongLong(key_count);
+    int64_t at = 0;
+    PyObject *key, *value;
+    for (Py_ssize_t place = 0; PyDict_Next(dict, &place, &key, &value); at++) {
+        if (at >= copy.total || !stands_for(&copy, copy.item, key, 0, at)) {
+            PyDict_Clear(dict); /* entries were taken out: the others are put in again, in order */
+            at = 0;
+            break;
+        }
+        if (!stands_for(&copy, copy.value, value, keys, at) && put_entry(&copy, dict, key, keys, at) < 0)
+            return NULL;
+    }
+    for (; at < copy.total; at++)
+        if (put_entry(&copy, dict, NULL, keys, at) < 0)
+            return NULL;
+    return nothing_or_error();
 }
 
 /* --- all lists and containers of a call --- */

@@ -165,6 +165,8 @@ int PyTuple_SetItem(PyObject *, Py_ssize_t, PyObject *);
 Py_ssize_t PyTuple_Size(PyObject *);
 PyObject *PyList_New(Py_ssize_t);
 int PyList_SetItem(PyObject *, Py_ssize_t, PyObject *);
+int PyList_SetSlice(PyObject *, Py_ssize_t, Py_ssize_t, PyObject *);
+void PyDict_Clear(PyObject *);
 PyObject *PyLong_FromLongLong(long long);
 long long PyLong_AsLongLong(PyObject *);
 long long PyLong_AsLongLongAndOverflow(PyObject *, int *);
