@@ -309,7 +309,7 @@ def _python_version(compiled: Compiled) -> None:
     built = compiled.built
     names = (*built.names, *(entry.param for entry in built.hidden))
     kinds = (*built.specs, *(entry.spec for entry in built.hidden))
-    templates = [kind.template if isinstance(kind, specs.ContainerSpec) else None for kind in kinds]
+    templates = [kind.template if isinstance(kind, (specs.ContainerSpec, specs.ArraysSpec)) else None for kind in kinds]
     filling = [position for position, name in enumerate(names) if name is not None]
     if any(templates):
         code = with_containers(compiled.program_optimised, code, [(names[at], templates[at]) for at in filling])
@@ -353,7 +353,7 @@ def _bind(
         return D.SameAsParam(kind.index)
     if isinstance(kind, specs.ObjectSpec):
         return D.ObjectParam(kind.kind)
-    if isinstance(kind, specs.ContainerSpec):
+    if isinstance(kind, (specs.ContainerSpec, specs.ArraysSpec)):
         assert isinstance(name, tuple)
         return binding.FillsColumns(name, kind.template, not changed.isdisjoint(name))
     assert isinstance(name, str)

@@ -3,7 +3,7 @@ it, its methods generated together and only when the first object is made.
 
 The compiler has some hundreds of such classes; the standard decorator compiles up to seven functions for each, which
 took most of the time of loading the compiler.  Fields, `replace`, `fields`, defaults and `__post_init__` are those of
-the standard library, which also does all the work for classes with unusual options (slots, order, keyword-only fields).
+the standard library, which also does all the work for classes with unusual options (slots, order).
 """
 
 from __future__ import annotations
@@ -53,17 +53,18 @@ else:
     def _complete(cls: type, frozen: bool) -> None:
         """Write the methods, `__init__` last: until then every first object comes here, from whichever thread."""
         scope: dict[str, Any] = {"_missing": dataclasses.MISSING}
-        exec(_text(cls, list(cls.__dataclass_fields__.values()), scope), scope)
+        exec(_text(cls, dataclasses.fields(cls), scope), scope)
         for name in ("__repr__", "__eq__", "__hash__", "__init__"):
             method = scope[name]
             method.__qualname__, method.__module__ = f"{cls.__qualname__}.{name}", cls.__module__
             setattr(cls, name, method if frozen or name != "__hash__" else None)
 
-    def _text(cls: type, fields: list[Any], scope: dict[str, Any]) -> str:
+    def _text(cls: type, fields: tuple[Any, ...], scope: dict[str, Any]) -> str:
         """The four methods.  Fields are set in the object's dictionary: a frozen class has no other way."""
         head, body = [], []
-        for field in fields:
+        for field in sorted(fields, key=lambda field: field.kw_only):
             name = field.name
+            head += ["*"] if field.kw_only and "*" not in head else []
             value = None
             if field.default is not dataclasses.MISSING:
                 scope[f"_default_{name}"] = field.default

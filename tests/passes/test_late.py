@@ -149,11 +149,15 @@ def test_loops_that_count_down_are_left_too():
         "  for i in 0 .. n:\n    check (a[0, 0] != 0.0 as bool) else ZeroDivisionError\n    a[0, 0] = a[0, 0] - 1.0\n",
         "  for i in 1 .. n:\n    check (b[i - 1] != 0.0 as bool) else ZeroDivisionError\n    b[n - i] = 0.5\n",
         # whether the loop comes to its end depends on values
-        "  for i in 0 .. n:\n    check (a[i, i] != 0.0 as bool) else ZeroDivisionError\n    b[i] = 1.0\n"
-        "    if (b[i] > 2.0 as bool):\n      break\n",
+        (
+            "  for i in 0 .. n:\n    check (a[i, i] != 0.0 as bool) else ZeroDivisionError\n    b[i] = 1.0\n"
+            "    if (b[i] > 2.0 as bool):\n      break\n"
+        ),
         # a sum has no simpler origin
-        "  for i in 0 .. n:\n    s = sum[k: 0 <= k < n] a[i, k]\n"
-        "    check (s != 0.0 as bool) else ZeroDivisionError\n    b[i] = 1.0 / s\n",
+        (
+            "  for i in 0 .. n:\n    s = sum[k: 0 <= k < n] a[i, k]\n"
+            "    check (s != 0.0 as bool) else ZeroDivisionError\n    b[i] = 1.0 / s\n"
+        ),
     ],
 )
 def test_checks_that_stay_in_their_loops(source):

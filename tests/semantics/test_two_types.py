@@ -129,7 +129,11 @@ ARRAYS = [
 ]
 
 
-@pytest.mark.parametrize("function", [best, conditional_sum, copied, reset, left_early, nested, halved])
+FUNCTIONS = [best, conditional_sum, copied, reset, left_early, nested, halved]
+FUNCTIONS += [largest, chosen, choices_of_choices, range_of, computed_from_it]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("array", ARRAYS, ids=lambda a: f"{a.dtype}-{len(a)}")
 def test_type_is_that_of_the_path_taken(function, array):
     expected = function(array.copy())

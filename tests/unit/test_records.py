@@ -6,7 +6,7 @@ import copy
 import dataclasses
 from dataclasses import FrozenInstanceError, field, fields, replace
 from threading import Barrier, Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -51,9 +51,16 @@ def _family(decorator: Any) -> dict[str, Any]:
 
     @decorator(frozen=True)
     class Empty:
-        pass
+        kind: ClassVar[str] = "nothing"
 
-    return {"Base": Base, "Child": Child, "Plain": Plain, "Open": Open, "Empty": Empty}
+    @decorator(frozen=True)
+    class Named(Empty):
+        kind: ClassVar[str] = "named"
+        a: int
+        rest: int = field(kw_only=True)
+        b: int = 2
+
+    return {"Base": Base, "Child": Child, "Plain": Plain, "Open": Open, "Empty": Empty, "Named": Named}
 
 
 OURS, THEIRS = _family(dataclass), _family(dataclasses.dataclass)
@@ -70,6 +77,8 @@ OURS, THEIRS = _family(dataclass), _family(dataclasses.dataclass)
         ("Open", (1,), {}),
         ("Open", (), {"a": 2, "made": {"k": 1}}),
         ("Empty", (), {}),
+        ("Named", (1,), {"rest": 3}),
+        ("Named", (1, 5), {"rest": 3}),
     ],
 )
 def test_objects_are_those_of_the_standard_library(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -198,7 +198,11 @@ class Facts:
         """Whether `form >= 0` follows from the facts; False means: not found."""
         if form.is_constant:
             return form.constant >= 0
-        return _Search(self).follows(form)
+        # What is known of an atom is known when it gets its name, so that an answer stays right.
+        answers: dict[Affine, bool] = self.__dict__.setdefault("_answers", {})
+        if form not in answers:
+            answers[form] = _Search(self).follows(form)
+        return answers[form]
 
 
 @dataclass

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.errors import Unsupported
-from weft.frontend import growing, tables
+from weft.frontend import arrays, growing, tables
 from weft.frontend.calls import Calls
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.lists import as_value, types_in
-from weft.frontend.specs import ContainerSpec
-from weft.frontend.values import Dict, Growing, ItemType, Records, Rows, Tuple, Value
+from weft.frontend.specs import ArraysSpec, ContainerSpec
+from weft.frontend.values import Dict, Growing, ItemType, Records, Rows, Stack, Tuple, Value
 from weft.frontend.writing import variable
 from weft.ir import index as ix
 from weft.ir import walk
@@ -77,6 +77,26 @@ class Arguments(Calls):
         value = Rows(starts[0], data, ix.sub(count, ONE), item)
         self.own[starts[0]] = starts[0]
         return value, (*starts, *data)
+
+    def array_list(self, name: str, kind: ArraysSpec, sample: Any, nested: bool) -> tuple[Value, tuple[str, ...]]:
+        """A list of arrays: what they are copied into, one after the other."""
+        if nested:
+            raise self.unsupported(None, f"the list {name} as an argument of a recursive function")
+        emitter, of = self.emitter, ScalarType(kind.dtype)
+        if kind.unequal:
+            count, starts = self._columns(f"{name}_starts", [I64], None if sample is None else len(sample) + 1)
+            _, data = self._columns(name, [of], None if sample is None else sum(map(len, sample)))
+            self.own[starts[0]] = starts[0]
+            return Rows(starts[0], data, ix.sub(count, ONE), of, of_arrays=True), (*starts, *data)
+        shape = None if sample is None else (len(sample), *sample[0].shape)
+        title = emitter.fresh(name)
+        emitter.taken.discard(title)
+        extents = [emitter.size_symbol(title, k, None if shape is None else shape[k]) for k in range(kind.rank + 1)]
+        buffer = emitter.declare(title, of, tuple(extents), Role.PARAM)
+        emitter.params.append(buffer.name)
+        value = Stack(arrays.of_buffer(buffer))
+        self.own[self.identity(value) or ""] = buffer.name
+        return value, (buffer.name,)
 
     def _records(self, name: str, item: ItemType, data: tuple[str, ...], count: Expr) -> Value:
         emitter = self.emitter

@@ -13,7 +13,7 @@ from dataclasses import replace
 from weft.errors import Unsupported
 from weft.frontend import arith
 from weft.frontend.emit import Emitter
-from weft.frontend.values import Array, Flat, Index, Mask, Part, Records, Scalar, Tuple, Value, View, describe
+from weft.frontend.values import Array, Flat, Index, Mask, Part, Records, Scalar, Stack, Tuple, Value, View, describe
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
@@ -122,6 +122,8 @@ def as_array(value: Value, emitter: Emitter) -> Array:
         return emitter.literal(value)
     if isinstance(value, Records):
         return _table(value, emitter)
+    if isinstance(value, Stack):
+        return copied(value.array)
     raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
 
 

@@ -26,6 +26,7 @@ from weft.frontend.scope import Scope
 from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
 from weft.frontend.specs import (
+    ArraysSpec,
     ArraySpec,
     ConstSpec,
     ContainerSpec,
@@ -154,6 +155,8 @@ class Builder(Arguments):
             return self._scalar_parameter(name, kind, sample)
         if isinstance(kind, ContainerSpec):
             return self.container(name, kind, sample, self.entry is not None)
+        if isinstance(kind, ArraysSpec):
+            return self.array_list(name, kind, sample, self.entry is not None)
         rank = kind.rank
         extents = sample.shape if isinstance(sample, np.ndarray) else _list_shape(sample, rank)
         unique = emitter.fresh(name)
@@ -254,7 +257,7 @@ class Builder(Arguments):
         spec = spec_of(value)
         if isinstance(spec, ObjectSpec):
             return Instance(base.argument, path, value)
-        if isinstance(spec, (ListSpec, ContainerSpec)):
+        if isinstance(spec, (ListSpec, ContainerSpec, ArraysSpec)):
             raise self.unsupported(node, f"the attribute {name}, a list", "pass it as an argument")
         made, param = self.parameter("_".join(path), spec, value, -1)
         self.hidden[key] = (Hidden(name, base.argument, spec, param, path), made)

@@ -14,7 +14,7 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import ArraySlots, arrays_in
-from weft.frontend.values import Array, Dict, Flat, Object, Records, Rows, Scalar, Slice, Struct, Tuple, Value, describe
+from weft.frontend.values import Array, Dict, Flat, Object, Records, Rows, Scalar, Slice, Stack, Struct, Tuple, Value, describe
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Op, Read, Var
 from weft.ir.index import affine
@@ -418,8 +418,8 @@ class Core(ArraySlots):
             return False if value.table is None else Scalar(arith.truth(Read(value.table.live, (), INT)))
         if isinstance(value, Records):
             return Scalar(arith.truth(Read(value.growing.length, (), INT)))
-        if isinstance(value, Rows):
-            return Scalar(arith.truth(value.count))
+        if isinstance(value, (Rows, Stack)):
+            return Scalar(arith.truth(value.array.shape[0] if isinstance(value, Stack) else value.count))
         raise self.unsupported(node, "the truth value of an array", "use .any() or .all()", value=value)
 
     #: What stands for an argument that is a list, dict or set: its parameter, and the argument's name.
@@ -428,14 +428,17 @@ class Core(ArraySlots):
     #: Arguments that results change: the parameter and the value that tells what they hold then.
     changed: dict[str, tuple[str, Value]]
 
+    #: Dicts that loops around here run through.
+    run_through: frozenset[str | None] = frozenset()
+
     def identity(self, value: Value) -> str | None:
         """What two names of one container have in common."""
         if isinstance(value, Array) and value.is_list and value.view is not None:
             return value.view.buffer if value.view.whole or value.growing is not None else None
         if isinstance(value, Records):
             return value.growing.data[0] if value.growing.head is None else None
-        if isinstance(value, Rows):
-            return value.starts
+        if isinstance(value, (Rows, Stack)):
+            return value.starts if isinstance(value, Rows) else f"list {value.array.view and value.array.view.buffer}"
         if isinstance(value, Dict):
             return repr(value.place) if value.table is None else value.table.live
         return repr(value.key) if isinstance(value, Tuple) and value.key is not None else None

@@ -121,6 +121,9 @@ class Dicts(Lists):
         numbers = self._numbers_of_key(base, key, node)
         assert numbers is not None
         held = [] if value is None else [self.emitter.snapshot(number, "value") for number in numbers_of(value)]
+        if self.identity(base) in self.run_through:
+            _, known = Hashed(self.emitter, base.table).search(numbers)
+            self._keep_size(base, Op("ge", (known.value, ZERO), BOOL))
         Hashed(self.emitter, base.table).put(numbers, held)
         self.emitter.mutations += 1
 
@@ -137,6 +140,7 @@ class Dicts(Lists):
         if base.default is None:
             self._refuse_missing(there, numbers)
             return assembled(base.item, iter(hashed.taken(entry.value)))
+        self._keep_size(base, there)
         with when(self.emitter, Op("not", (there,), BOOL)):
             entry.set(hashed.entries.length.value)
             hashed.insert(numbers, [base.default.expr])
@@ -172,6 +176,7 @@ class Dicts(Lists):
         hashed = Hashed(self.emitter, base.table)
         _, entry = hashed.search(numbers)
         there = Op("ge", (entry.value, ZERO), BOOL)
+        self._keep_size(base, Op("not", (there,), BOOL))
         value: tuple[Expr, ...] = ()
         if missing_is_fine:
             with when(self.emitter, there):
@@ -248,6 +253,11 @@ class Dicts(Lists):
     def _dict_items(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         return self.entries_of(base, "items", node)
 
+    def _keep_size(self, base: Dict, keeps: Expr) -> None:
+        """What happens to a loop over a dict that gets or loses entries is left to Python."""
+        if self.identity(base) in self.run_through:
+            self.emitter.hand_back(keeps, "a dict that gets or loses entries while a loop runs through it")
+
     def _will_shrink(self, base: Dict, node: ast.AST) -> None:
         """The order of a set that has lost an item depends on its past, which only CPython knows."""
         if base.is_set and self.identity(base) in self.argument_of:
@@ -256,6 +266,7 @@ class Dicts(Lists):
 
     def _dict_clear(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         self._will_shrink(base, node)
+        self._keep_size(base, Const(False, BOOL))
         if base.table is not None:
             Hashed(self.emitter, base.table).clear()
         self.emitter.mutations += 1
@@ -285,6 +296,7 @@ class Dicts(Lists):
         assert numbers is not None
         hashed = Hashed(self.emitter, base.table)
         _, entry = hashed.search(numbers)
+        self._keep_size(base, Op("ge", (entry.value, ZERO), BOOL))
         with when(self.emitter, Op("lt", (entry.value, ZERO), BOOL)):
             hashed.insert(numbers, held)
             entry.set(Op("sub", (hashed.entries.length.value, Const(1, INT)), INT))

@@ -37,6 +37,7 @@ from weft.frontend.values import (
     Rows,
     Scalar,
     Slice,
+    Stack,
     Struct,
     Tuple,
     Value,
@@ -451,6 +452,8 @@ class Expressions(Comparisons):
         return result
 
     def _lazily(self, test: Scalar, operand: ast.expr, first: Value, conjunction: bool, node: ast.AST) -> Value:
+        if not isinstance(first, Scalar) and self._as_condition:
+            first = test  # only the truth matters
         if not isinstance(first, Scalar):
             raise self.unsupported(node, "`and`/`or` of these values", first=first)
         with self.emitter.capture() as block:
@@ -579,7 +582,7 @@ class Expressions(Comparisons):
             return self._tuple_item(base, key, node)
         if isinstance(base, Records) and isinstance(key, Scalar):
             return self.record(base, key, node)
-        if isinstance(base, Rows):
+        if isinstance(base, (Rows, Stack)):
             return ragged.row(base, key, self.emitter)
         if isinstance(base, Dict) and node is not None:
             return self.item(base, key, node)
@@ -641,7 +644,7 @@ class Expressions(Comparisons):
         if isinstance(base, Slice) and name in ("start", "stop", "step"):
             part = {"start": base.lo, "stop": base.hi, "step": base.step}[name]
             return Object(None) if part is None else part
-        if isinstance(base, (Tuple, Mask, Records, Rows, Dict, PythonFunction)):
+        if isinstance(base, (Tuple, Mask, Records, Rows, Stack, Dict, PythonFunction)):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
 
@@ -719,7 +722,7 @@ class Expressions(Comparisons):
             cells = Cells(self.emitter, value.growing)
             layout = value.item
             return Iterable(cells.length.value, lambda q: assembled(layout, iter(cells.taken(q))))
-        if isinstance(value, Rows):
+        if isinstance(value, (Rows, Stack)):
             return ragged.iteration(value, self.emitter)
         raise self.unsupported(node, "iteration over this", "iterate over a range or an array", value=value)
 

@@ -18,7 +18,7 @@ from weft.frontend.emit import NeedConstant
 from weft.frontend.liveness import assigned, bound_anew, set_at_exit, surely_assigned, target_names
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
-from weft.frontend.values import Array, Closure, Grid, Iterable, Range, Scalar, Tuple, Value
+from weft.frontend.values import Array, Closure, Dict, Grid, Iterable, Range, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Var, integer
@@ -299,8 +299,21 @@ class Loops(Statements):
         elif isinstance(value, Grid):
             self._for_grid(node, value, names)
         else:
-            self._for_items(node, value)
+            with self._running_through(node.iter):
+                self._for_items(node, value)
         return True
+
+    @contextmanager
+    def _running_through(self, node: ast.expr) -> Iterator[None]:
+        """The dicts that an iteration looks at, unless it makes a list of them first."""
+        call = node.func if isinstance(node, ast.Call) else None
+        copied = isinstance(call, ast.Name) and call.id in ("list", "sorted", "tuple", "set")
+        names = [] if copied else [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+        values = [value for value in map(self.scope.values.get, names) if isinstance(value, Dict)]
+        before = self.run_through
+        self.run_through = before | {self.identity(value) for value in values}
+        yield
+        self.run_through = before
 
     def _unrolled(self, node: ast.For, value: Tuple) -> bool:
         """A loop over a tuple: its body once for each item."""

@@ -166,7 +166,7 @@ class Results(Expressions):
             else:
                 continue  # nothing was ever put into it
             if layout is None or not all(column.type.weak for column in columns):
-                raise self.unsupported(node, "NumPy's numbers in a container that is an argument", "use float() or int()")
+                raise self.unsupported(node, "NumPy's numbers put into an argument", "use float() or int()")
             kind = "list" if not isinstance(value, Dict) else "set" if value.is_set else "dict"
             template = ContainerSpec(kind, layout, held).template
             plain = [replace(column, is_list=False) for column in columns]

@@ -76,6 +76,24 @@ class ContainerSpec:
 
 
 @dataclass(frozen=True)
+class ArraysSpec:
+    """A list of arrays of one dtype and rank; of one shape, unless they are of rank 1 and `unequal`."""
+
+    dtype: DType
+    rank: int
+    unequal: bool
+
+    @property
+    def template(self) -> str:
+        """As weft.runtime.templates reads it."""
+        inner = f"{self.dtype.typenum}:{self.rank}"
+        return f"<<{inner}>>" if self.unequal else f"<{inner}>"
+
+    def __str__(self) -> str:
+        return f"list[{self.dtype.value}[{', '.join(':' * self.rank)}]]"
+
+
+@dataclass(frozen=True)
 class ScalarSpec:
     """A Python or NumPy scalar.  `small`: an int below 2**40 in magnitude, fit to be a size or an index."""
 
@@ -131,7 +149,7 @@ class ObjectSpec:
         return hash(self.kind)
 
 
-Spec = Union[ArraySpec, ListSpec, ContainerSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec]
+Spec = Union[ArraySpec, ListSpec, ContainerSpec, ArraysSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec]
 
 
 def layout_of(array: np.ndarray[Any, Any]) -> Layout:
@@ -150,9 +168,23 @@ def _array_spec(array: np.ndarray[Any, Any]) -> ArraySpec | None:
     return ArraySpec(dtype, tuple(extent == 1 for extent in array.shape), layout_of(array))
 
 
-def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | None:
+def _arrays_spec(value: list[Any]) -> ArraysSpec | None:
+    """The spec of a list of arrays by their shapes; the guard checks the rest."""
+    first = value[0]
+    dtype = from_numpy(first.dtype)
+    if dtype is None or not 1 <= first.ndim < _MAX_RANK:
+        return None
+    if any(type(item) is not np.ndarray or item.ndim != first.ndim for item in value):
+        return None
+    unequal = any(item.shape != first.shape for item in value)
+    return None if unequal and first.ndim > 1 else ArraysSpec(dtype, first.ndim, unequal)
+
+
+def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | ArraysSpec | None:
     """The spec of a list by its first element and the lengths of its rows; the guard checks the rest."""
     rank, item = 1, value[0] if value else 0.0  # an empty list is a list of anything
+    if type(item) is np.ndarray:
+        return _arrays_spec(value)
     if type(item) is list:
         ragged = _ragged_spec(value)
         if ragged is not None:

@@ -15,7 +15,22 @@ from weft.frontend.constants import constant_int
 from weft.frontend.expressions import BINARY, flat
 from weft.frontend.results import Results
 from weft.frontend.slots import arrays_in
-from weft.frontend.values import Array, Closure, Dict, Flat, Mask, Object, Records, Scalar, Slice, Struct, Tuple, Value
+from weft.frontend.values import (
+    Array,
+    Closure,
+    Dict,
+    Flat,
+    Mask,
+    Object,
+    Records,
+    Rows,
+    Scalar,
+    Slice,
+    Stack,
+    Struct,
+    Tuple,
+    Value,
+)
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Read, Var, integer
 from weft.ir.program import (
@@ -410,13 +425,9 @@ class Statements(Results):
         load = ast.copy_location(ast.Name(id=target.id, ctx=ast.Load()), target)
         current = self.evaluate(load)
         if isinstance(current, Array) and not current.is_list and not isinstance(node.op, ast.MatMult):
-            value = masks.settled(self.evaluate(node.value), self.emitter)
+            value = self.evaluate(node.value)
             self.at(node)
-            if not isinstance(value, (Scalar, Array)):
-                raise self.unsupported(node, "an update in place by this", value=value)
-            if isinstance(value, Scalar):
-                arrays.weak_int(value.expr, current.type, self.emitter)
-            arrays.update(current, BINARY[type(node.op)], value, self.emitter)
+            self._augment_array(current, node, value)
             return
         grows = isinstance(current, Array) and current.growing is not None and isinstance(node.op, ast.Add)
         if grows or (isinstance(current, Tuple) and current.key is not None and isinstance(node.op, ast.Add)):
@@ -424,6 +435,15 @@ class Statements(Results):
             return
         operation = ast.copy_location(ast.BinOp(left=load, op=node.op, right=node.value), node)
         self.bind(target.id, self.evaluate(operation))
+
+    def _augment_array(self, array: Array, node: ast.AugAssign, value: Value) -> None:
+        """array OP= value, in place"""
+        value = masks.settled(value, self.emitter)
+        if not isinstance(value, (Scalar, Array)):
+            raise self.unsupported(node, "an update in place by this", value=value)
+        if isinstance(value, Scalar):
+            arrays.weak_int(value.expr, array.type, self.emitter)
+        arrays.update(array, BINARY[type(node.op)], value, self.emitter)
 
     def _augment_element(self, node: ast.AugAssign, target: ast.Subscript) -> None:
         base, key = self.evaluate_all([target.value, target.slice])
@@ -445,6 +465,11 @@ class Statements(Results):
             return
         if isinstance(base, Flat):
             base = base.array
+        if isinstance(base, (Rows, Stack)) and not isinstance(node.op, ast.MatMult):
+            held = self.subscript(base, key, node)
+            if isinstance(held, Array) and not held.is_list:
+                self._augment_array(held, node, value)
+                return
         if not isinstance(base, Array) or (base.view is None and base.part is None):
             raise self.unsupported(node, "an update in place of this", base=base)
         if isinstance(node.op, ast.MatMult):

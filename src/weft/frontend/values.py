@@ -126,6 +126,14 @@ class Rows:
     data: tuple[str, ...]
     count: Expr
     item: ItemType
+    of_arrays: bool = False  # the rows are arrays
+
+
+@dataclass(frozen=True)
+class Stack:
+    """An argument that is a list of arrays of one shape: the array with one more axis that they are copied into."""
+
+    array: Array
 
 
 @dataclass(frozen=True)
@@ -242,7 +250,7 @@ class Recursive:
 
 
 Value = Union[
-    Scalar, Array, Mask, Flat, Tuple, Records, Rows, Dict, Struct, Range, Grid, Slice, Iterable, Object, Instance,
+    Scalar, Array, Mask, Flat, Tuple, Records, Rows, Stack, Dict, Struct, Range, Grid, Slice, Iterable, Object, Instance,
     Method, Closure, PythonFunction, Recursive,
 ]  # fmt: skip
 
@@ -260,7 +268,9 @@ def describe(value: Value) -> str:
     if isinstance(value, Records):
         return "deque" if value.is_deque else "list of tuples"
     if isinstance(value, Rows):
-        return "list of lists"
+        return "list of arrays" if value.of_arrays else "list of lists"
+    if isinstance(value, Stack):
+        return "list of arrays"
     if isinstance(value, Struct):
         return f"an object of type {value.kind.__name__}"
     if isinstance(value, Instance):

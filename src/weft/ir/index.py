@@ -38,6 +38,8 @@ class Affine:
         return not self.terms
 
     def __add__(self, other: Affine) -> Affine:
+        if not other.terms:
+            return Affine(self.terms, self.constant + other.constant)
         terms = dict(self.terms)
         for name, coefficient in other.terms:
             terms[name] = terms.get(name, 0) + coefficient
@@ -47,7 +49,11 @@ class Affine:
         return self + other.scaled(-1)
 
     def scaled(self, factor: int) -> Affine:
-        return Affine.make({name: c * factor for name, c in self.terms}, self.constant * factor)
+        if factor == 1:
+            return self
+        if factor == 0:
+            return Affine((), 0)
+        return Affine(tuple([(name, c * factor) for name, c in self.terms]), self.constant * factor)
 
     def without(self, name: str) -> Affine:
         """The form with the term of `name` removed."""

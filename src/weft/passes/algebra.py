@@ -264,8 +264,10 @@ class Algebra:
             condition, then, orelse = condition.args[0], orelse, then
         if expr.of.dtype is DType.BOOL and is_const(then, True) and is_const(orelse, False):
             return as_type(condition, expr.of)
-        if expr.of == INT and (extreme := _extreme_of(condition, then, orelse)) is not None:
-            return self._extreme(Op(extreme, (then, orelse), INT, expr.span), facts)
+        whole = expr.of.dtype.is_integer and then.type == orelse.type == expr.of  # no NaN, which a comparison forgets
+        if whole and (extreme := _extreme_of(condition, then, orelse)) is not None:
+            found = Op(extreme, (then, orelse), expr.of, expr.span)
+            return self._extreme(found, facts) if expr.of == INT else found
         args = (condition, then, orelse)
         return expr if all(a is b for a, b in zip(args, expr.args)) else replace(expr, args=args)
 

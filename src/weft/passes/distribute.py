@@ -21,7 +21,7 @@ def _edges(all_accesses: list[Accesses], loop: LoopContext) -> dict[int, set[int
             second = all_accesses[q]
             pairs = [(a, b) for a in first.writes for b in second.writes + second.reads if a.buffer == b.buffer]
             pairs += [(a, b) for a in first.reads for b in second.writes if a.buffer == b.buffer]
-            for a, b in pairs:
+            for a, b in dict.fromkeys(pairs):  # a statement that reads an element twice is asked once
                 if q in edges[p] and p in edges[q]:
                     break
                 if len(a.index) != len(b.index):  # an allocation touches everything

@@ -6,12 +6,13 @@ private memory inside parallel loops, allocation outside sequential ones, and me
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import partial
 
-from weft.ir.expr import Expr, Read
-from weft.ir.index import affine
+from weft.analysis.facts import Facts, extreme
+from weft.ir.expr import AnyDim, Expr, Op, Read, integer
+from weft.ir.index import affine, expression
 from weft.ir.program import (
     Alloc,
     Block,
@@ -26,9 +27,11 @@ from weft.ir.program import (
     Stmt,
     While,
 )
+from weft.ir.types import INT
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
+    expr_buffers,
     free_vars,
     map_block,
     map_node_exprs,
@@ -164,11 +167,12 @@ def _rebuilt(block: Block, dropped: dict[str, tuple[int, ...]], inside: dict[int
 def run(program: Program, context: PassContext) -> Program:
     """Let temporaries share memory where they never live at the same time, then move allocations out of loops."""
     body = _shared(program.body, program)
-    body = _hoisted(body, program)
+    table = dict(program.table)
+    body = _hoisted(body, table)
     if body is program.body:
         return program
     merged = _named(program.body) - _named(body)
-    buffers = tuple(buffer for buffer in program.buffers if buffer.name not in merged)
+    buffers = tuple(table[buffer.name] for buffer in program.buffers if buffer.name not in merged)
     return replace(program, body=body, buffers=buffers)
 
 
@@ -185,7 +189,7 @@ def _shared(block: Block, program: Program) -> Block:
             spans[name] = (spans.get(name, (at, at))[0], at)
     fixed = {name for node in walk(block) if isinstance(node, Rebind) for name in node.targets}
     allocs = [
-        node for node in nodes if isinstance(node, Alloc) and _movable(node, program) and node.buffer not in fixed
+        node for node in nodes if isinstance(node, Alloc) and _movable(node, program.table) and node.buffer not in fixed
     ]
     free_after: list[tuple[Buffer, int]] = []
     names: dict[str, str] = {}
@@ -215,31 +219,62 @@ def _first_use(name: str, nodes: list[Node]) -> int:
     return len(nodes)
 
 
-def _movable(alloc: Alloc, program: Program) -> bool:
-    buffer = program.table[alloc.buffer]
+def _movable(alloc: Alloc, table: Mapping[str, Buffer]) -> bool:
+    buffer = table[alloc.buffer]
     shape_reads = any(True for size in buffer.shape for _ in reads(size))
     return buffer.role is Role.LOCAL and not alloc.zero and not shape_reads
 
 
-def _hoisted(block: Block, program: Program) -> Block:
-    """for k: { alloc t; ... }   -->   alloc t; for k: { ... }   (t was undefined at the start of each iteration)."""
+def _hoisted(block: Block, table: dict[str, Buffer]) -> Block:
+    """for k: { alloc t; ... }   -->   alloc t; for k: { ... }   (t was undefined at the start of each iteration).
+
+    Memory whose size depends on k gets the largest of its sizes, in `table`.
+    """
     nodes: list[Node] = []
     for node in block:
-        node = map_sub_blocks(node, lambda inner: _hoisted(inner, program))
+        node = map_sub_blocks(node, lambda inner: _hoisted(inner, table))
         if isinstance(node, While) or (isinstance(node, Loop) and node.kind is not LoopKind.PARALLEL):
             rebound = {name for inner in walk((node,)) if isinstance(inner, Rebind) for name in inner.targets}
-            bound = {inner.dim.var for inner in walk((node,)) if isinstance(inner, Loop)}
+            loops = [inner.dim for inner in walk((node,)) if isinstance(inner, Loop)]
 
-            def moves(alloc: Alloc, rebound: set[str] = rebound, bound: set[str] = bound) -> bool:
-                shape = program.table[alloc.buffer].shape
-                varies = any(free_vars(size) & bound for size in shape)
-                return _movable(alloc, program) and alloc.buffer not in rebound and not varies
+            def moves(alloc: Alloc, rebound: set[str] = rebound, loops: list[AnyDim] = loops) -> bool:
+                if not _movable(alloc, table) or alloc.buffer in rebound:
+                    return False
+                shape = _largest_shape(table[alloc.buffer].shape, loops)
+                if shape is not None:
+                    table[alloc.buffer] = replace(table[alloc.buffer], shape=shape)
+                return shape is not None
 
             moved: list[Alloc] = []
             node = map_sub_blocks(node, partial(_without_allocs, moves=moves, moved=moved))
             nodes.extend(moved)
         nodes.append(node)
     return block if len(nodes) == len(block) and all(a is b for a, b in zip(nodes, block)) else tuple(nodes)
+
+
+def _largest_shape(shape: tuple[Expr, ...], loops: list[AnyDim]) -> tuple[Expr, ...] | None:
+    """The shape without the variables of loops: only the first extent may use them, others tell where rows begin."""
+    if not any(free_vars(size) & {dim.var for dim in loops} for size in shape):
+        return shape
+    if any(free_vars(size) & {dim.var for dim in loops} for size in shape[1:]):
+        return None
+    first = _largest(shape[0], loops[0])
+    if first is None or free_vars(first) & {dim.var for dim in loops}:
+        return None
+    # The loop may have no iteration: then there is no largest size, and what stands for it may be anything.
+    return (Op("maximum", (first, integer(0)), INT), *shape[1:])
+
+
+def _largest(size: Expr, dim: AnyDim) -> Expr | None:
+    """The largest value of an extent over the iterations of a loop, or more."""
+    if dim.var not in free_vars(size):
+        return size
+    if isinstance(size, Op) and size.op in ("maximum", "minimum"):
+        parts = [_largest(part, dim) for part in size.args]
+        return None if None in parts else replace(size, args=tuple(part for part in parts if part is not None))
+    form = affine(size)
+    found = None if form is None or expr_buffers(size) else extreme(form, dim, Facts(), largest=True)
+    return None if found is None or any(name.startswith("@") for name in found.names) else expression(found)
 
 
 def _without_allocs(block: Block, moves: Callable[[Alloc], bool], moved: list[Alloc]) -> Block:

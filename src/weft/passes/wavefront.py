@@ -15,6 +15,7 @@ from dataclasses import field, replace
 
 from weft.analysis import cost
 from weft.analysis.effects import returned
+from weft.analysis.facts import entry_facts
 from weft.analysis.scopes import lasting_writes
 from weft.analysis.waves import Axis, Nest, Pair, axis_of, carries, least_skew, nest_of, pairs_of
 from weft.ir import index as affine_index
@@ -31,6 +32,7 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
+from weft.passes.absorb import absorbed
 from weft.passes.independent import first_access
 from weft.passes.lower import Workspace
 from weft.passes.trapezoid import apart, reordered
@@ -54,7 +56,7 @@ LEAST = 24
 
 def run(program: Program, context: PassContext) -> Program:
     """Tile every nest that allows it."""
-    if not any(isinstance(node, Loop) and nest_of(node) for node in walk(program.body)):
+    if not any(isinstance(node, Loop) and (nest_of(node) or len(node.body) == 2) for node in walk(program.body)):
         return program
     workspace = Workspace.of(program, strict=context.options.fp == "strict")
     pass_ = _Wavefronts(program, context, workspace, _uses(program.body), [])
@@ -106,9 +108,11 @@ class _Wavefronts:
     def node(self, node: Node) -> Block:
         if isinstance(node, Loop) and node.kind is LoopKind.PARALLEL:
             return (node,)
+        node = self.whole(node) if isinstance(node, Loop) else node
         nest = nest_of(node) if isinstance(node, Loop) else None
         if nest is not None:
             inner = nest.loop.body[0]
+            inner = self.whole(inner) if isinstance(inner, Loop) else inner
             # The innermost two loops are tried first: there vectors are to be gained.
             if isinstance(inner, Loop) and nest_of(inner) is not None:
                 inside = self.node(inner)
@@ -122,6 +126,19 @@ class _Wavefronts:
                 self.pairs += apart(node, self.program)
                 return tiles
         return (map_sub_blocks(node, self.block),)
+
+    def whole(self, loop: Loop) -> Loop:
+        """The loop with the row that it computes beforehand as a part of the loop over the row, if that makes a nest
+        which runs in vectors along its diagonals."""
+        if len(loop.body) != 2 or not isinstance(loop.body[0], Stmt) or not isinstance(loop.body[1], Loop):
+            return loop
+        inner = absorbed(loop.body[0], loop.body[1], entry_facts(self.program).with_dim(loop.dim))
+        nest = None if isinstance(inner, str) else nest_of(replace(loop, body=(inner,)))
+        legal = None if nest is None else self.legal(nest)
+        if nest is None or not isinstance(legal, Legal):
+            return loop
+        fit = not isinstance(windows_of(nest, legal.private, self.program.table), str)
+        return nest.loop if fit and least_skew(nest, legal.pairs, 1) is not None else loop
 
     def tiles(self, nest: Nest) -> Block | str | None:
         legal = self.legal(nest)

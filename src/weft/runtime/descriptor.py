@@ -330,7 +330,7 @@ def words_of(param: DirectParam | HiddenParam) -> int:
     if isinstance(param, (ArrayParam, ListParam)):
         return 1 + 2 * param.rank
     if isinstance(param, ContainerParam):
-        return 3 * len(templates.parsed(param.template).columns)
+        return templates.words(param.template)
     if isinstance(param, ScalarParam):
         return 2 if param.kind in ("complex", "np.complex64", "np.complex128") else 1
     return 0
@@ -401,10 +401,10 @@ def _validate_param(param: DirectParam, position: int) -> None:
             raise TypeError(f"arrays of NumPy type number {param.typenum} are not plain numbers")
     elif isinstance(param, ContainerParam):
         try:
-            templates.parsed(param.template)
+            templates.words(param.template)
         except ValueError as problem:
             raise TypeError(str(problem)) from None
-        if param.written and param.template[0] != "[":
+        if param.written and param.template[0] == "{":
             raise TypeError("only lists are copied out")
     elif isinstance(param, ScalarParam):
         if param.kind not in PYTHON_SCALARS and param.kind not in NUMPY_SCALARS:

@@ -24,7 +24,7 @@ import numpy as np
 
 from weft.errors import CompileError, exception_argument
 from weft.records import dataclass
-from weft.runtime import blas, interpreted, machine, routines, threads, toolchain
+from weft.runtime import blas, interpreted, machine, routines, templates, threads, toolchain
 from weft.runtime.descriptor import (
     LIST_KINDS,
     NO_DEFAULT,
@@ -328,6 +328,10 @@ def _encode_test(param: DirectParam) -> Encoded:
         return (5, 0, 0, 0, 0, words, param.type)
     if isinstance(param, ContainerParam):
         change = 2 if param.changed else int(param.written)
+        arrays = templates.arrays_of(param.template)
+        if arrays is not None:
+            shift = _item_size(arrays.typenum).bit_length() - 1
+            return (7, arrays.typenum, arrays.rank, change, shift, words, param.template.encode())
         return (6, 0, 1, change, 0, words, param.template.encode())
     raise TypeError(f"not a parameter descriptor: {param!r}")
 

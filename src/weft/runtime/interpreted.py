@@ -168,7 +168,21 @@ def fitting_values(version: Version, bound: list[Any]) -> list[Any] | None:
     written = any(isinstance(p, (ListParam, ContainerParam)) and (p.written or p.changed) for p in params)
     if written and len({id(item) for item in met}) != len(met):
         return None
-    return values
+    return values if _arrays_apart(params, values) else None
+
+
+def _arrays_apart(params: list[DirectParam], values: list[Any]) -> bool:
+    """Arrays in lists are copied: where arrays are written they must not be seen through two names."""
+    stacks = [
+        (param, value)
+        for param, value in zip(params, values)
+        if isinstance(param, ContainerParam) and templates.arrays_of(param.template) is not None
+    ]
+    plain = [(param, value) for param, value in zip(params, values) if isinstance(param, ArrayParam)]
+    in_lists = any(param.written for param, _ in stacks)
+    if not stacks or not (in_lists or any(param.written for param, _ in plain)):
+        return True
+    return templates.apart([value for _, value in stacks], [value for _, value in plain], in_lists)
 
 
 def fetch(hidden: HiddenParam, values: list[Any]) -> Any:

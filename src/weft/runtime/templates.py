@@ -1,12 +1,13 @@
 """Containers as arguments.  In: a Python list, dict or set and the template of what it holds; out: its numbers as
 columns, and the other way round.  The native dispatcher does the same in C (native/containers.c).
 
-    template := "[" item "]" | "[[" item "]]" | "{" item "}" | "{" item ":" item "}"
+    template := "[" item "]" | "[[" item "]]" | "{" item "}" | "{" item ":" item "}" | "<" type ":" rank ">" | "<<...>>"
     item     := "i" | "f" | "b" | "c" | "(" item... ")"
 
 A list of items, a list of lists of items of any lengths, a set, a dict.  Each number of an item is a column.  The rows
 of a list of lists follow one another in the columns; one more column, before the others, tells where each of them
-begins, and where the last one ends.
+begins, and where the last one ends.  "<12:2>" is a list of arrays of NumPy's type 12 and rank 2, all of one shape, as an
+array with one more axis; "<<12:1>>" one of arrays of any lengths, as two columns.
 """
 
 from __future__ import annotations
@@ -90,11 +91,43 @@ def _item(text: str) -> Item:
     return stack[0][0]
 
 
+@dataclass(frozen=True)
+class Arrays:
+    """The template of a list of arrays taken apart; `unequal`: their lengths differ."""
+
+    typenum: int
+    rank: int
+    unequal: bool
+
+
+@functools.cache
+def arrays_of(template: str) -> Arrays | None:
+    """None for the template of anything else."""
+    if not template.startswith("<"):
+        return None
+    typenum, _, rank = template.strip("<>").partition(":")
+    made = Arrays(int(typenum), int(rank), template.startswith("<<"))
+    if not 1 <= made.rank <= 30 or (made.unequal and made.rank != 1) or not (0 <= made.typenum <= 16 or typenum == "23"):
+        raise ValueError(f"not a template of arrays: {template!r}")
+    return made
+
+
+def words(template: str) -> int:
+    """How many words of the block a container takes."""
+    arrays = arrays_of(template)
+    if arrays is not None:
+        return 6 if arrays.unequal else 1 + 2 * (arrays.rank + 1)
+    return 3 * len(parsed(template).columns)
+
+
 # --- does a value fit -----------------------------------------------------------------------------------------------
 
 
 def fits(template: str, value: Any, met: list[Any]) -> bool:
     """Whether a container holds what its template says; every container that can be changed is added to `met`."""
+    arrays = arrays_of(template)
+    if arrays is not None:
+        return _arrays_fit(arrays, value)
     shape = parsed(template)
     if type(value) is not shape.kind:
         return False
@@ -116,6 +149,29 @@ def fits(template: str, value: Any, met: list[Any]) -> bool:
     return all(_item_fits(shape.item, item) for item in items)
 
 
+def _arrays_fit(arrays: Arrays, value: Any) -> bool:
+    if type(value) is not list or not value:
+        return False
+    for item in value:
+        if type(item) is not np.ndarray or item.dtype.num != arrays.typenum or item.ndim != arrays.rank:
+            return False
+        if not item.dtype.isnative or not item.flags.aligned:
+            return False
+    return arrays.unequal or all(item.shape == value[0].shape for item in value)
+
+
+def apart(lists: list[list[Any]], others: list[Any], written: bool) -> bool:
+    """Whether no array of a list shares memory with another array of a call that writes some; `written`: of a list."""
+    copied = [array for arrays in lists for array in arrays]
+    if written and any(not array.flags.writeable or array.flags.num & 1 << 31 for array in copied):
+        return False
+    for place, array in enumerate(copied):
+        among = copied[:place] if written else []
+        if any(np.may_share_memory(array, other) for other in (*others, *among)):
+            return False
+    return True
+
+
 def _item_fits(item: Item, value: Any) -> bool:
     if isinstance(item, str):
         return type(value) is _TYPES[item] and (type(value) is not int or -(2**63) <= value < 2**63)
@@ -127,6 +183,11 @@ def _item_fits(item: Item, value: Any) -> bool:
 
 def columns_of(template: str, value: Any) -> list[np.ndarray[Any, Any]]:
     """The columns of a container that fits."""
+    arrays = arrays_of(template)
+    if arrays is not None and arrays.unequal:
+        return [np.cumsum([0, *map(len, value)], dtype=np.int64), np.concatenate(value)]
+    if arrays is not None:
+        return [np.stack(value)]
     shape = parsed(template)
     if shape.ragged:
         starts = np.zeros(len(value) + 1, dtype=np.int64)
@@ -155,6 +216,12 @@ def items_of(item: Item, columns: Iterator[list[Any]]) -> list[Any]:
 
 def copy_out(template: str, value: list[Any], columns: list[np.ndarray[Any, Any]]) -> None:
     """The items of a list (of lists) that differ from the columns are replaced, in the list itself."""
+    arrays = arrays_of(template)
+    if arrays is not None:
+        for place, array in enumerate(value):
+            new = columns[1][columns[0][place] : columns[0][place + 1]] if arrays.unequal else columns[0][place]
+            array[...] = new
+        return
     shape = parsed(template)
     new = items_of(shape.item, iter([column.tolist() for column in columns[1 if shape.ragged else 0 :]]))
     rows = value if shape.ragged else [value]

@@ -16,6 +16,7 @@ from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.ufuncs import elements
+from weft.frontend.ragged import length
 from weft.frontend.values import (
     Array,
     Dict,
@@ -26,6 +27,7 @@ from weft.frontend.values import (
     Rows,
     Scalar,
     Slice,
+    Stack,
     Tuple,
     Value,
     describe,
@@ -56,8 +58,8 @@ def _len(call: Bound) -> Value:
         return Scalar(call.builder.dict_length(value))
     if isinstance(value, Records):
         return Scalar(Read(value.growing.length, (), INT))
-    if isinstance(value, Rows):
-        return Scalar(value.count)
+    if isinstance(value, (Rows, Stack)):
+        return Scalar(length(value))
     if isinstance(value, Range):
         return Scalar(call.builder.trips(value))
     if isinstance(value, Object) and isinstance(value.value, (str, bytes)):

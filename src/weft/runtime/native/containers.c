@@ -372,6 +372,9 @@ static int copy_all_out(const list_call *lists)
     for (int i = 0; i < lists->container_count; i++)
         if (lists->containers[i].written && copy_container_out(&lists->containers[i]) < 0)
             return -1;
+    for (int i = 0; i < lists->stack_count; i++)
+        if (lists->stacks[i].written)
+            copy_stack_out(&lists->stacks[i]);
     return 0;
 }
 
@@ -379,6 +382,9 @@ static void release_all(list_call *lists)
 {
     for (int i = 0; i < lists->container_count; i++)
         release_container(&lists->containers[i]);
+    for (int i = 0; i < lists->stack_count; i++)
+        release_stack(&lists->stacks[i]);
     free(lists->containers);
+    free(lists->stacks);
     release_lists(lists);
 }

@@ -11,6 +11,7 @@
 #include "routines.c"
 #include "version.h"
 #include "lists.c"
+#include "stacks.c"
 #include "containers.c"
 #include "guards.c"
 #include "results.c"

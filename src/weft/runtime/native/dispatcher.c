@@ -145,12 +145,12 @@ static int is_small(const version *v, const int64_t *w)
     w += CONTROL_WORDS;
     for (int i = 0; i < v->value_count && elements < v->hold_below; i++) {
         const parameter *p = &v->parameters[i];
-        if (p->test == TEST_CONTAINER) {
+        if (p->test == TEST_CONTAINER || (p->test == TEST_STACK && p->template[1] == '<')) {
             for (int column = 0; column < p->words; column += 3)
                 elements += w[column + 1];
-        } else if (p->test == TEST_ARRAY || p->test == TEST_LIST) {
+        } else if (p->test == TEST_ARRAY || p->test == TEST_LIST || p->test == TEST_STACK) {
             int64_t size = 1;
-            for (int axis = 0; axis < p->rank; axis++)
+            for (int axis = 0; axis < (p->words - 1) / 2; axis++)
                 size *= w[1 + axis];
             elements += size;
         }
@@ -195,7 +195,7 @@ static attempt_outcome run_kernel(version *v, PyObject *const *values, const lis
     if (status == STATUS_GUARD && !f.interrupted) {
         drop_error(&f);
         outcome = w[BACK_WORD] ? ATTEMPT_BACK : ATTEMPT_GUARD;
-    } else if (lists->count + lists->container_count > 0 && copy_all_out(lists) < 0) {
+    } else if (lists->count + lists->container_count + lists->stack_count > 0 && copy_all_out(lists) < 0) {
         drop_error(&f);
     } else if (f.error[0] != NULL) {
         PyErr_Restore(f.error[0], f.error[1], f.error[2]);
@@ -215,6 +215,8 @@ static inline attempt_outcome run_if(int fits, version *v, PyObject *const *valu
 {
     if (fits > 0 && v->written_lists)
         fits = lists_are_distinct(lists);
+    if (fits > 0 && v->stack_count && v->written_arrays)
+        fits = stacks_are_apart(v, lists, values);
     if (fits == 0)
         return ATTEMPT_UNFIT;
     if (fits < 0) {
@@ -255,7 +257,10 @@ static __attribute__((noinline)) attempt_outcome attempt(version *v, PyObject *c
         lists.copies = calloc((size_t)v->list_count, sizeof *lists.copies);
     if (v->container_count > 0)
         lists.containers = calloc((size_t)v->container_count, sizeof *lists.containers);
-    if (w == NULL || (v->list_count > 0 && lists.copies == NULL) || (v->container_count > 0 && lists.containers == NULL)) {
+    if (v->stack_count > 0)
+        lists.stacks = calloc((size_t)v->stack_count, sizeof *lists.stacks);
+    if (w == NULL || (v->list_count > 0 && lists.copies == NULL) || (v->container_count > 0 && lists.containers == NULL) ||
+        (v->stack_count > 0 && lists.stacks == NULL)) {
         *out = PyErr_NoMemory();
     } else {
         int fits = pack_arguments(v, arguments, &lists, w);
@@ -264,7 +269,7 @@ static __attribute__((noinline)) attempt_outcome attempt(version *v, PyObject *c
         else
             outcome = run_if(fits, v, arguments, &lists, w, out);
     }
-    if (v->list_count + v->container_count > 0)
+    if (v->list_count + v->container_count + v->stack_count > 0)
         release_all(&lists);
     if (w != stack)
         free(w);

@@ -15,11 +15,13 @@ typedef struct {
 } list_copy;
 
 typedef struct container_copy container_copy;
+typedef struct stack_copy stack_copy;
 
 typedef struct {
     list_copy *copies;
     container_copy *containers; /* see containers.c */
-    int count, container_count;
+    stack_copy *stacks;         /* see stacks.c */
+    int count, container_count, stack_count;
     int track; /* some list is written: remember every list object met */
     PyObject **met;
     int64_t met_count, met_capacity;
