@@ -1,5 +1,5 @@
-"""Lists of lists and of tuples, lists that grow, dicts and sets as arguments: as CPython, natively, in what is returned, in
-what the containers hold afterwards and in which objects they are.
+"""Lists of lists and of tuples, lists that grow, dicts and sets as arguments: as CPython, natively, in what is
+returned, in what the containers hold afterwards and in which objects they are.
 """
 
 from __future__ import annotations

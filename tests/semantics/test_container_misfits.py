@@ -1,5 +1,5 @@
-"""Lists of arrays as arguments, and containers that do not fit: arrays that share memory, mixed types, other uses, random
-contents, memory that must not be lost.
+"""Lists of arrays as arguments, and containers that do not fit: arrays that share memory, mixed types, other uses,
+random contents, memory that must not be lost.
 """
 
 from __future__ import annotations

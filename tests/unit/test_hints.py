@@ -29,6 +29,14 @@ def loose(a: NDArray[np.float32], b: np.ndarray, k: int) -> Any:
     return total
 
 
+def containers(e: list[tuple[int, float]], d: dict[int, float], s: set[tuple[int, int]]) -> float:
+    total = 0.0
+    for u, w in e:
+        if u in d and (u, u) in s:
+            total += w
+    return total
+
+
 def lists(a: list[list[float]], flag: bool) -> float:
     return a[0][0] if flag else a[1][1]
 
@@ -43,6 +51,7 @@ def missing(a: weft.f64[N], b) -> Any:
         (shaped, ["f64[:, :]", "f64[:]", "float", "int"]),
         (loose, ["f32[:]", "f64[:, :]", "int"]),
         (lists, ["list[list[float]]", "pybool"]),
+        (containers, ["list[tuple[int, float]]", "dict[int, float]", "set[tuple[int, int]]"]),
     ],
 )
 def test_specs(function: Any, signature: list[str]) -> None:
@@ -84,7 +93,9 @@ def test_rank_by_use() -> None:
     assert [rank_by_use(tree, name) for name in "abcd"] == [2, 3, 2, 1]
 
 
-@pytest.mark.parametrize("hint", [dict, "text", list[str], Any])
+@pytest.mark.parametrize(
+    "hint", [dict, "text", list[str], Any, dict[str, int], list[tuple[int, ...]], dict[int, str], set[float]]
+)
 def test_hints_that_say_too_little(hint: Any) -> None:
     assert spec_of_hint(hint) is None
 

@@ -39,11 +39,6 @@ def benign(of: ScalarType, joined: ScalarType) -> bool:
     return of == joined or (of.weak and of.dtype is joined.dtype and of.dtype.is_inexact)
 
 
-def _sides(choice: Mixed | None, operand: Expr) -> tuple[Expr, ...]:
-    """What an operand may be; where it was lost of what type it is, that is most likely one of Python's integers."""
-    return (arith.cast(operand, INT),) if choice is None else (choice.then, choice.orelse)
-
-
 class Core(ArraySlots):
     """State and helpers of a build."""
 
@@ -75,20 +70,21 @@ class Core(ArraySlots):
         """Remember that what was computed from a choice between types is one too; gives back the result."""
         if not isinstance(result, Op):
             return result
+        lost = [name for name in map(self.lost, operands) if name is not None]
         for place, operand in enumerate(operands):
-            choice, lost = self.mixed_exprs.get(id(operand)), self.lost(operand)
-            ways = [operands[:place] + [side] + operands[place + 1 :] for side in _sides(choice, operand)]
-            found = [compute(way) for way in ways] if choice is not None or lost is not None else []
-            if all(benign(side.type, result.type) for side in found):
+            choice = self.mixed_exprs.get(id(operand))
+            if choice is None:
                 continue
-            if choice is not None:
-                sides = [self.note_computed(side, way, compute) for side, way in zip(found, ways)]
+            ways = [operands[:place] + [side] + operands[place + 1 :] for side in (choice.then, choice.orelse)]
+            sides = [self.note_computed(compute(way), way, compute) for way in ways]
+            if any(self._type_may_differ(side, result.type) or not benign(side.type, result.type) for side in sides):
                 self.note_mixed(result, Mixed(choice.test, *sides))
-            else:
-                assert lost is not None
-                self.unsettled[id(result)] = lost
-                self._keep.append(result)
-            break
+            return result
+        # Where it was lost of what type a number is, that is most likely one of Python's integers.
+        likely = [arith.cast(operand, INT) if self.lost(operand) else operand for operand in operands]
+        if lost and not benign(compute(likely).type, result.type):
+            self.unsettled[id(result)] = lost[0]
+            self._keep.append(result)
         return result
 
     def types_differ(self, first: Expr, second: Expr) -> bool:

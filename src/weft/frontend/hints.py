@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from weft.frontend.source import load
-from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec
+from weft.frontend.lists import types_in
+from weft.frontend.specs import ArraySpec, ContainerSpec, ListSpec, ScalarSpec, Spec
+from weft.frontend.values import ItemType
 from weft.ir.program import Layout
 from weft.ir.types import COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy
 from weft.records import dataclass
@@ -97,7 +99,32 @@ def _list_hint(hint: Any) -> Spec | None:
         rank, hint = rank + 1, typing.get_args(hint)[0]
     if rank and isinstance(hint, type) and hint in (int, float, bool):
         return ListSpec(_PYTHON[hint].type, rank)
-    return None
+    return _container_hint(hint, rank)
+
+
+def _container_hint(hint: Any, rank: int) -> Spec | None:
+    """Lists of tuples (and lists of them), dicts and sets."""
+    kind, inner = typing.get_origin(hint), typing.get_args(hint)
+    if rank in (1, 2) and kind is tuple:
+        parts = [_item_hint(hint)]
+        return None if parts[0] is None else ContainerSpec("list" if rank == 1 else "rows", parts[0])
+    if rank or kind not in (dict, set):
+        return None
+    parts = [_item_hint(part) for part in inner]
+    key, *held = parts
+    if key is None or None in held or any(of.dtype is not DType.I64 for of in types_in(key)):
+        return None
+    return ContainerSpec(kind.__name__, key, *held)
+
+
+def _item_hint(hint: Any) -> ItemType | None:
+    if isinstance(hint, type) and hint in (int, float, bool):
+        return _PYTHON[hint].type
+    inner = typing.get_args(hint)
+    if typing.get_origin(hint) is not tuple or not inner or Ellipsis in inner:
+        return None
+    parts = tuple(_item_hint(part) for part in inner)
+    return None if None in parts else parts  # type: ignore[return-value]
 
 
 def _array_hint(hint: Any) -> DType | None:

@@ -112,9 +112,10 @@ class _Sinker:
                 continue
             inner, leaving = self.inside(node, facts)
             held: list[_Waiting] = []
+            ends = bool(waiting) and self.ends(inner)
             for one in waiting:
-                tests = [test for test in one.tests if self.may_wait(test, inner, facts)]
-                tests += [test for test in _by_copies(one, inner) if self.is_certain(test)]
+                tests = [test for test in one.tests if ends and self.may_wait(test, inner, facts)]
+                tests += [test for test in _by_copies(one, inner) if ends and self.is_certain(test)]
                 kept = one.keeping(tests)
                 if kept is None:
                     out.append(one.check)
@@ -143,9 +144,7 @@ class _Sinker:
     # --- passing a node ---
 
     def may_wait(self, check: Check, node: Node, facts: Facts) -> bool:
-        """Whether a check may come after a node: that comes to its end, and leaves alone all that the check sees."""
-        if not self.ends(node):
-            return False
+        """Whether a check may come after a node that comes to its end: it leaves alone all that the check sees."""
         if not buffers_read(check) & buffers_written(node):
             return True
         if isinstance(node, Loop) and node.dim.var in {name for read in node_reads(check) for name in _names(read)}:

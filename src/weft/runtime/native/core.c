@@ -13,6 +13,7 @@
 #include "lists.c"
 #include "stacks.c"
 #include "containers.c"
+#include "trials.c"
 #include "guards.c"
 #include "results.c"
 #include "dispatcher.c"

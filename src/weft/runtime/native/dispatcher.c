@@ -15,11 +15,12 @@ typedef struct {
     int64_t count, positional_only, keyword_only, variadic;
     version **versions;
     int version_count;
-    long long misses, guard_failures;
+    long long misses, guard_failures, may_run_plain;
 } dispatcher;
 
-/* ATTEMPT_PYTHON: the call fits a version of Python code, whose arguments are in the place of the answer. */
-typedef enum { ATTEMPT_UNFIT, ATTEMPT_DONE, ATTEMPT_GUARD, ATTEMPT_BACK, ATTEMPT_PYTHON } attempt_outcome;
+/* ATTEMPT_PYTHON: the call fits a version of Python code, whose arguments are in the place of the answer. ATTEMPT_PLAIN: it
+   fits one that plain Python is preferred to. */
+typedef enum { ATTEMPT_UNFIT, ATTEMPT_DONE, ATTEMPT_GUARD, ATTEMPT_BACK, ATTEMPT_PYTHON, ATTEMPT_PLAIN } attempt_outcome;
 
 static PyObject *guard_failed_type;
 static weft_rt runtime_table;
@@ -189,7 +190,10 @@ static inline void note_call(version *v, const int64_t *w)
 static attempt_outcome run_kernel(version *v, PyObject *const *values, const list_call *lists, int64_t *w, PyObject **out)
 {
     frame f = {0};
+    int64_t start = v->way == WAY_MEASURED && copies_containers(v) ? nanoseconds() : 0;
     int64_t status = call_kernel(v, &f, w);
+    v->packed_time = start;
+    v->kernel_time = start == 0 ? 0 : nanoseconds() - start;
     attempt_outcome outcome = ATTEMPT_DONE;
     *out = NULL;
     if (status == STATUS_GUARD && !f.interrupted) {
@@ -306,7 +310,8 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
     for (int i = 0; i < d->version_count; i++) {
         version *v = d->versions[i];
         v->references++; /* an attribute's or the answer's making may run Python code that removes it */
-        attempt_outcome outcome = attempt(v, values, answer);
+        int on_trial = d->may_run_plain && copies_containers(v);
+        attempt_outcome outcome = on_trial ? attempt_measured(v, values, answer) : attempt(v, values, answer);
         if (outcome == ATTEMPT_PYTHON)
             outcome = run_python(v, answer);
         if (outcome == ATTEMPT_DONE)
@@ -317,8 +322,11 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
         }
         if (outcome == ATTEMPT_DONE && i > 0)
             move_to_front(d, v);
-        release_version(v);
-        if (outcome == ATTEMPT_DONE)
+        if (outcome == ATTEMPT_PLAIN)
+            d->plain = v; /* the reference goes along */
+        else
+            release_version(v);
+        if (outcome == ATTEMPT_DONE || outcome == ATTEMPT_PLAIN)
             return outcome;
         if (outcome == ATTEMPT_BACK)
             break;

@@ -65,6 +65,8 @@ typedef struct {
     int index; /* in order of installation */
     int64_t generality; /* versions for fewer arguments are tried first: their code is better */
     int64_t calls, refused; /* refused: the kernel found before any effect that it does not apply */
+    int way, searched, measured, trials; /* see trials.c */
+    int64_t way_calls, ask_again, native_time, copy_time, plain_time, kernel_time, packed_time;
     int64_t choices[CHOICE_BITS]; /* calls that took each branch of each choice, see CHOICE_WORD */
     int64_t *last; /* the words of the parameters of the last call */
     kernel_function kernel; /* NULL: `callable` is Python code */
@@ -185,6 +187,7 @@ static int read_parameters(PyObject *tuple, version *v)
         v->list_count += p->test == TEST_LIST;
         v->container_count += p->test == TEST_CONTAINER;
         v->stack_count += p->test == TEST_STACK;
+        v->searched |= p->test == TEST_CONTAINER && *p->template == '{';
         v->written_arrays += (p->test == TEST_ARRAY || p->test == TEST_STACK) && p->written;
         v->written_lists += (p->test == TEST_LIST || p->test == TEST_CONTAINER) && p->written;
     }
@@ -206,6 +209,7 @@ static version *read_version(PyObject *owner)
         return NULL;
     }
     v->references = 1;
+    v->ask_again = 64;
     v->owner = new_reference(owner);
     v->kernel = (kernel_function)(uintptr_t)field_int(owner, 0);
     v->callable = PyTuple_GetItem(owner, 1);
