@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 import os
 import threading
 import types
@@ -101,6 +102,9 @@ def _light(value: Any) -> Any:
     if type(value) is np.ndarray and value.size > 16:
         strides = tuple(0 if value.size else s for s in value.strides)
         return np.lib.stride_tricks.as_strided(np.empty(1, value.dtype), value.shape, strides)
+    if type(value) in (dict, set) and len(value) > 16:
+        first = itertools.islice(value.items() if type(value) is dict else value, 16)
+        return type(value)(first)
     return value
 
 
@@ -121,6 +125,8 @@ class Jitted(_Base):
         self._lock = threading.RLock()
         self._warned: set[tuple[str, int]] = set()
         self._plain_calls = 0
+        # Who insists on native code gets it, also where copying a large container for a glance at it is slower.
+        self.may_run_plain = int(options.fallback != "error" and options.backend == "auto")
         self._plain = function  # what runs where no version does: the function, or its split into regions
         self._regions: list[Jitted] = []
         self._is_region = False
@@ -134,6 +140,11 @@ class Jitted(_Base):
         values = self._bound(args, kwargs)
         if values is not None and self._extend(values):
             return self._call_new(args, kwargs)
+        self._plain_calls += 1
+        return self._plain(*args, **kwargs)
+
+    def _run_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A version fits, but copying its containers takes longer than plain Python does."""
         self._plain_calls += 1
         return self._plain(*args, **kwargs)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.passes.lowering import assert_same, lowered, program
 from weft.ir.program import Alloc, Loop, LoopKind, Program
@@ -27,6 +28,39 @@ def test_allocations_leave_sequential_loops() -> None:
     before = program({"a": ("f64", 2)}, body)
     after = stored(before)
     assert [type(node) for node in after.body[:3]] == [Alloc, Alloc, Loop]
+    assert_same(before, {"a": RNG.random((5, 5))}, after)
+
+
+@pytest.mark.parametrize(
+    ("loop", "domain"),
+    [
+        ("1 .. a_0", "0 <= i < k"),
+        ("0 .. a_0 - 1", "k + 1 <= i < a_0"),
+        ("a_0 - 1 .. 0 step -1", "0 <= i < k"),
+        ("0 .. a_0 step 3", "0 <= i < minimum(k, 4)"),
+    ],
+)
+def test_memory_of_varying_size_is_allocated_once(loop: str, domain: str) -> None:
+    body = f"""
+      for k in {loop}:
+        a[i] = a[i] + 0.5_f64 * a[a_0 - 1 - i]   for i: {domain}
+    """
+    before = program({"a": ("f64", 1)}, body)
+    after = stored(before)
+    loops = [node for node in walk(after.body) if isinstance(node, Loop) and node.kind is not LoopKind.PARALLEL]
+    assert not [node for outer in loops for node in walk(outer.body) if isinstance(node, Alloc)]
+    for size in (0, 1, 2, 3, 9):
+        assert_same(before, {"a": RNG.random(size)}, after)
+
+
+def test_memory_whose_rows_vary_stays_in_its_loop() -> None:
+    body = """
+      for k in 1 .. a_0:
+        a[i, j] = a[i, j] + a[a_0 - 1 - i, k - 1 - j]   for i: 0 <= i < a_0, j: 0 <= j < k
+    """
+    before = program({"a": ("f64", 2)}, body)
+    after = stored(before)
+    assert not any(isinstance(node, Alloc) for node in after.body)
     assert_same(before, {"a": RNG.random((5, 5))}, after)
 
 

@@ -28,6 +28,7 @@ from tests.semantics.test_container_arguments import (
     turned,
     value_of,
 )
+from weft.runtime import dispatch
 
 # --- lists of arrays ------------------------------------------------------------------------------------------------
 
@@ -345,6 +346,24 @@ def test_random_lists_that_grow(items, n):
 @given(st.sets(st.integers(0, 100)), st.integers(0, 40))
 def test_random_sets(items, n):
     assert outcome(_ADDED, (copy.copy(items), n)) == outcome(added, (copy.copy(items), n))
+
+
+# --- a glance at a large container ----------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(dispatch.load_core() is None, reason="the native core cannot be built here")
+def test_plain_python_takes_over_where_copying_is_all_there_is_to_do():
+    table = {i: float(i) for i in range(50_000)}
+    glance = weft.jit(fallback="silent")(value_of)
+    insisted = weft.jit(fallback="error")(value_of)
+    for key in range(200):
+        assert glance(table, key) == float(key)
+    for key in range(20):
+        assert insisted(table, key) == float(key)
+    assert glance.stats["python_calls"] > 100 and insisted.stats["python_calls"] == 0
+    assert outcome(glance, ({1: 2}, 1)) == outcome(value_of, ({1: 2}, 1))  # another type, another version
+    with pytest.raises(KeyError):
+        glance(table, -1)
 
 
 # --- memory ---------------------------------------------------------------------------------------------------------

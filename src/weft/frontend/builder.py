@@ -26,8 +26,8 @@ from weft.frontend.scope import Scope
 from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
 from weft.frontend.specs import (
-    ArraysSpec,
     ArraySpec,
+    ArraysSpec,
     ConstSpec,
     ContainerSpec,
     ListSpec,

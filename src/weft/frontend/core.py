@@ -14,7 +14,21 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import ArraySlots, arrays_in
-from weft.frontend.values import Array, Dict, Flat, Object, Records, Rows, Scalar, Slice, Stack, Struct, Tuple, Value, describe
+from weft.frontend.values import (
+    Array,
+    Dict,
+    Flat,
+    Object,
+    Records,
+    Rows,
+    Scalar,
+    Slice,
+    Stack,
+    Struct,
+    Tuple,
+    Value,
+    describe,
+)
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Op, Read, Var
 from weft.ir.index import affine

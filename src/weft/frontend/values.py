@@ -250,8 +250,8 @@ class Recursive:
 
 
 Value = Union[
-    Scalar, Array, Mask, Flat, Tuple, Records, Rows, Stack, Dict, Struct, Range, Grid, Slice, Iterable, Object, Instance,
-    Method, Closure, PythonFunction, Recursive,
+    Scalar, Array, Mask, Flat, Tuple, Records, Rows, Stack, Dict, Struct, Range, Grid, Slice, Iterable, Object,
+    Instance, Method, Closure, PythonFunction, Recursive,
 ]  # fmt: skip
 
 

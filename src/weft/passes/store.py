@@ -11,7 +11,7 @@ from dataclasses import field, replace
 from functools import partial
 
 from weft.analysis.facts import Facts, extreme
-from weft.ir.expr import AnyDim, Expr, Op, Read, integer
+from weft.ir.expr import AnyDim, Dim, Expr, Op, Read, integer
 from weft.ir.index import affine, expression
 from weft.ir.program import (
     Alloc,
@@ -272,8 +272,14 @@ def _largest(size: Expr, dim: AnyDim) -> Expr | None:
     if isinstance(size, Op) and size.op in ("maximum", "minimum"):
         parts = [_largest(part, dim) for part in size.args]
         return None if None in parts else replace(size, args=tuple(part for part in parts if part is not None))
+    if isinstance(size, Op) and size.op == "sub" and affine(size) is None and dim.var not in free_vars(size.args[1]):
+        part = _largest(size.args[0], dim)
+        return None if part is None else replace(size, args=(part, size.args[1]))
     form = affine(size)
-    found = None if form is None or expr_buffers(size) else extreme(form, dim, Facts(), largest=True)
+    if not isinstance(dim, Dim) or form is None or expr_buffers(size):
+        return None
+    # Each of the values between the bounds, whatever the step: as large, and simpler.
+    found = extreme(form, replace(dim, step=1 if dim.step > 0 else -1), Facts(), largest=True)
     return None if found is None or any(name.startswith("@") for name in found.names) else expression(found)
 
 

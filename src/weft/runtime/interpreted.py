@@ -59,6 +59,7 @@ class Dispatcher:
         self.signature = signature
         self.misses = 0
         self.guard_failures = 0
+        self.may_run_plain = 0  # here nothing is measured
         self._installed: list[Version] = []
         self._counts: list[int] = []
         self._refusals: list[int] = []

@@ -6,8 +6,8 @@ columns, and the other way round.  The native dispatcher does the same in C (nat
 
 A list of items, a list of lists of items of any lengths, a set, a dict.  Each number of an item is a column.  The rows
 of a list of lists follow one another in the columns; one more column, before the others, tells where each of them
-begins, and where the last one ends.  "<12:2>" is a list of arrays of NumPy's type 12 and rank 2, all of one shape, as an
-array with one more axis; "<<12:1>>" one of arrays of any lengths, as two columns.
+begins, and where the last one ends.  "<12:2>" is a list of arrays of NumPy's type 12 and rank 2, all of one shape, as
+an array with one more axis; "<<12:1>>" one of arrays of any lengths, as two columns.
 """
 
 from __future__ import annotations
@@ -107,7 +107,8 @@ def arrays_of(template: str) -> Arrays | None:
         return None
     typenum, _, rank = template.strip("<>").partition(":")
     made = Arrays(int(typenum), int(rank), template.startswith("<<"))
-    if not 1 <= made.rank <= 30 or (made.unequal and made.rank != 1) or not (0 <= made.typenum <= 16 or typenum == "23"):
+    known = 0 <= made.typenum <= 16 or made.typenum == 23
+    if not known or not 1 <= made.rank <= 30 or (made.unequal and made.rank != 1):
         raise ValueError(f"not a template of arrays: {template!r}")
     return made
 

@@ -13,8 +13,8 @@
 #include "lists.c"
 #include "stacks.c"
 #include "containers.c"
-#include "trials.c"
 #include "guards.c"
+#include "trials.c"
 #include "results.c"
 #include "dispatcher.c"
 

@@ -6,7 +6,7 @@
 
 #include "version.h"
 
-enum { STACK_WORDS = 192 };
+enum { STACK_WORDS = 192, PREFERS_PLAIN = -1 };
 
 typedef struct {
     PyObject base;
@@ -58,10 +58,11 @@ static int bind(const dispatcher *d, PyObject *const *args, Py_ssize_t count, Py
     return 1;
 }
 
+/* Calls `_miss`; or `_run_plain`, if the status says that plain Python is preferred. */
 static PyObject *miss(dispatcher *d, PyObject *const *args, Py_ssize_t count, PyObject *keywords, int status)
 {
     d->misses += status == 0;
-    d->guard_failures += status != 0;
+    d->guard_failures += status == STATUS_GUARD;
     if (!stack_suffices())
         return NULL;
     PyObject *positional = PyTuple_New(count), *named = PyDict_New(), *answer = NULL;
@@ -71,7 +72,9 @@ static PyObject *miss(dispatcher *d, PyObject *const *args, Py_ssize_t count, Py
     Py_ssize_t named_count = keywords == NULL ? 0 : PyTuple_Size(keywords);
     for (Py_ssize_t k = 0; built && k < named_count; k++)
         built = PyDict_SetItem(named, PyTuple_GetItem(keywords, k), args[count + k]) == 0;
-    if (built && status == 0)
+    if (built && status == PREFERS_PLAIN)
+        answer = PyObject_CallMethod((PyObject *)d, "_run_plain", "OO", positional, named);
+    else if (built && status == 0)
         answer = PyObject_CallMethod((PyObject *)d, "_miss", "OOO", positional, named, &_Py_NoneStruct);
     else if (built)
         answer = PyObject_CallMethod((PyObject *)d, "_miss", "OOi", positional, named, status);
@@ -190,10 +193,10 @@ static inline void note_call(version *v, const int64_t *w)
 static attempt_outcome run_kernel(version *v, PyObject *const *values, const list_call *lists, int64_t *w, PyObject **out)
 {
     frame f = {0};
-    int64_t start = v->way == WAY_MEASURED && copies_containers(v) ? nanoseconds() : 0;
+    int64_t start = v->way == WAY_MEASURED && copies_containers(v) ? precise_ns() : 0;
     int64_t status = call_kernel(v, &f, w);
     v->packed_time = start;
-    v->kernel_time = start == 0 ? 0 : nanoseconds() - start;
+    v->kernel_time = start == 0 ? 0 : precise_ns() - start;
     attempt_outcome outcome = ATTEMPT_DONE;
     *out = NULL;
     if (status == STATUS_GUARD && !f.interrupted) {
@@ -302,9 +305,22 @@ static void move_to_front(dispatcher *d, version *v)
     d->versions[to] = v;
 }
 
+/* An attempt that is timed, or none if plain Python is preferred. */
+static attempt_outcome attempt_measured(version *v, PyObject *const *values, PyObject **out)
+{
+    if (prefers_plain(v) && seems_to_fit(v, values))
+        return ATTEMPT_PLAIN;
+    int measured = v->way == WAY_MEASURED;
+    int64_t start = measured ? precise_ns() : 0;
+    attempt_outcome outcome = attempt(v, values, out);
+    if (measured && outcome == ATTEMPT_DONE && v->packed_time != 0)
+        note_native(v, precise_ns() - start, v->kernel_time, v->packed_time - start);
+    return outcome;
+}
+
 /* The first version that takes the call. If none does: ATTEMPT_GUARD if a kernel refused it (nothing has happened then, and
    another version may still take it, unless the values are to blame), else ATTEMPT_UNFIT. */
-static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *values, PyObject **answer)
+static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *values, PyObject **answer, version **plain)
 {
     attempt_outcome refused = ATTEMPT_UNFIT;
     for (int i = 0; i < d->version_count; i++) {
@@ -323,7 +339,7 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
         if (outcome == ATTEMPT_DONE && i > 0)
             move_to_front(d, v);
         if (outcome == ATTEMPT_PLAIN)
-            d->plain = v; /* the reference goes along */
+            *plain = v; /* the reference goes along */
         else
             release_version(v);
         if (outcome == ATTEMPT_DONE || outcome == ATTEMPT_PLAIN)
@@ -335,10 +351,10 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
 }
 
 static __attribute__((noinline)) attempt_outcome attempt_bound(dispatcher *d, PyObject *const *args, Py_ssize_t count,
-                                                               PyObject *keywords, PyObject **answer)
+                                                               PyObject *keywords, PyObject **answer, version **plain)
 {
     PyObject *values[MAX_VALUES];
-    return bind(d, args, count, keywords, values) ? attempt_versions(d, values, answer) : ATTEMPT_UNFIT;
+    return bind(d, args, count, keywords, values) ? attempt_versions(d, values, answer, plain) : ATTEMPT_UNFIT;
 }
 
 static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
@@ -346,15 +362,23 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
     dispatcher *d = (dispatcher *)self;
     Py_ssize_t count = (Py_ssize_t)(flags & ~VECTORCALL_OFFSET_BIT);
     PyObject *answer = NULL;
+    version *plain = NULL;
     attempt_outcome outcome = ATTEMPT_UNFIT;
     if (d->version_count > 0 && !d->variadic) {
         if (keywords == NULL && count == d->count && d->keyword_only == 0)
-            outcome = attempt_versions(d, args, &answer);
+            outcome = attempt_versions(d, args, &answer, &plain);
         else
-            outcome = attempt_bound(d, args, count, keywords, &answer);
+            outcome = attempt_bound(d, args, count, keywords, &answer, &plain);
     }
     if (outcome == ATTEMPT_DONE)
         return answer;
+    if (outcome == ATTEMPT_PLAIN) {
+        int64_t start = precise_ns();
+        answer = miss(d, args, count, keywords, PREFERS_PLAIN);
+        note_plain(plain, precise_ns() - start);
+        release_version(plain);
+        return answer;
+    }
     return miss(d, args, count, keywords, outcome == ATTEMPT_GUARD ? STATUS_GUARD : 0);
 }
 
@@ -556,6 +580,8 @@ static PyMethodDef dispatcher_methods[] = {
 static PyMemberDef dispatcher_members[] = {
     {"__vectorcalloffset__", MEMBER_SSIZE, offsetof(dispatcher, call), MEMBER_READONLY, NULL},
     {"misses", MEMBER_LONGLONG, offsetof(dispatcher, misses), MEMBER_READONLY, "Calls that no version fitted."},
+    {"may_run_plain", MEMBER_LONGLONG, offsetof(dispatcher, may_run_plain), 0,
+     "Not zero: calls whose containers take longer to copy than Python takes for the rest may run in plain Python."},
     {"guard_failures", MEMBER_LONGLONG, offsetof(dispatcher, guard_failures), MEMBER_READONLY,
      "Calls whose kernel found before any effect that it does not apply."},
     {NULL, 0, 0, 0, NULL},

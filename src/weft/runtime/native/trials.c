@@ -2,21 +2,40 @@
 
    In: how long calls took, and how much of that the kernel. Out: where the next call goes. A kernel that looks at one entry of
    a large dict takes longer than Python, which need not copy the dict. So if copying dwarfs the kernel, two calls run in plain
-   Python, which means the same, and the faster way is kept; the question is asked again when there were twice as many calls. */
+   Python, which means the same, and the faster way is kept; the question is asked again when there were eight times as many calls. */
 
 #include "version.h"
 
-enum { TRIAL_CALLS = 2, COPY_DWARFS = 8 };
+enum { TRIAL_CALLS = 2, COPY_DWARFS = 8, ASK_AGAIN = 8 };
 typedef enum { WAY_MEASURED, WAY_TRIAL, WAY_NATIVE, WAY_PLAIN } version_way;
 
-static int64_t nanoseconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 static int copies_containers(const version *v) { return v->list_count + v->container_count + v->stack_count > 0; }
+
+/* Whether a call looks like one for this version, without a look at every item. */
+static int seems_to_fit(const version *v, PyObject *const *values)
+{
+    int64_t words[1 + 2 * MAX_RANK];
+    char number[16];
+    for (int i = 0; i < v->argument_count; i++) {
+        const parameter *p = &v->parameters[i];
+        PyObject *value = values[i];
+        if (p->test == TEST_CONTAINER || p->test == TEST_STACK) {
+            const char *t = p->template;
+            const PyTypeObject *wanted = *t != '{' ? &PyList_Type : strchr(t, ':') != NULL ? &PyDict_Type : &PySet_Type;
+            if (!is_exact(value, wanted))
+                return 0;
+        } else if (p->test == TEST_LIST) {
+            int depth = 0;
+            for (; depth < p->rank && is_exact(value, &PyList_Type) && ((ListHead *)value)->size > 0; depth++)
+                value = ((ListHead *)value)->items[0];
+            if (depth < p->rank ? !is_exact(value, &PyList_Type) : read_item((list_kind)p->code, value, number) <= 0)
+                return 0;
+        } else if (pack_value(p, value, values, NULL, words) <= 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
 
 /* Whether the next call that fits is to run in plain Python. */
 static int prefers_plain(version *v)
@@ -24,7 +43,7 @@ static int prefers_plain(version *v)
     v->way_calls++;
     if ((v->way == WAY_NATIVE || v->way == WAY_PLAIN) && v->way_calls >= v->ask_again) {
         v->way = WAY_MEASURED;
-        v->ask_again = 2 * v->way_calls;
+        v->ask_again = ASK_AGAIN * v->way_calls;
         v->measured = v->native_time = v->copy_time = v->plain_time = v->trials = 0;
     }
     return v->way == WAY_TRIAL || v->way == WAY_PLAIN;
