@@ -24,7 +24,7 @@ LAYERS: dict[str, set[str]] = {
     "errors": set(),
     "options": {"errors"},
     "limits": set(),
-    "directives": set(),
+    "directives": {"records"},
     "deep": set(),
     "records": set(),
     "ir": _OPEN,
