@@ -82,6 +82,8 @@ static int take_items(const container_copy *copy, PyObject *list, int64_t at)
     for (int64_t i = 0; i < length && fits > 0; i++) {
         const char *t = copy->item;
         int column = first;
+        if (i + READ_AHEAD < length)
+            __builtin_prefetch(items[i + READ_AHEAD]);
         fits = take_item(copy, &t, items[i], copy->columns, &column, at + i);
     }
     return fits;

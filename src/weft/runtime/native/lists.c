@@ -74,22 +74,27 @@ static int read_item(list_kind kind, PyObject *item, char *place)
     }
 }
 
+/* How many items ahead objects are fetched into the cache. */
+enum { READ_AHEAD = 24 };
+
 /* Items of one kind, one after the other; the objects that come next are fetched ahead. 1 if all fit. */
 static int read_items(list_kind kind, PyObject **items, int64_t length, char *place)
 {
-    enum { AHEAD = 24 };
     int64_t bytes = list_item_bytes[kind], i = 0;
     int fits = 1;
     if (kind == LIST_FLOAT) {
         const PyTypeObject *wanted = &PyFloat_Type;
         double *numbers = (double *)place;
-        for (; i + AHEAD < length && items[i]->type == wanted; i++) {
-            __builtin_prefetch(items[i + AHEAD]);
+        for (; i + READ_AHEAD < length && items[i]->type == wanted; i++) {
+            __builtin_prefetch(items[i + READ_AHEAD]);
             numbers[i] = ((FloatHead *)items[i])->value;
         }
     }
-    for (place += i * bytes; i < length && fits > 0; i++, place += bytes)
+    for (place += i * bytes; i < length && fits > 0; i++, place += bytes) {
+        if (i + READ_AHEAD < length)
+            __builtin_prefetch(items[i + READ_AHEAD]);
         fits = read_item(kind, items[i], place);
+    }
     return fits;
 }
 
