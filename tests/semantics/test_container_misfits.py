@@ -352,7 +352,8 @@ def test_random_sets(items, n):
 
 
 @pytest.mark.skipif(dispatch.load_core() is None, reason="the native core cannot be built here")
-def test_plain_python_takes_over_where_copying_is_all_there_is_to_do():
+def test_a_glance_at_a_large_container_gives_the_same_whichever_way_it_goes():
+    """Which way is faster is measured, so that no test can tell which one is taken; the answers are the same."""
     table = {i: float(i) for i in range(50_000)}
     glance = weft.jit(fallback="silent")(value_of)
     insisted = weft.jit(fallback="error")(value_of)
@@ -360,7 +361,7 @@ def test_plain_python_takes_over_where_copying_is_all_there_is_to_do():
         assert glance(table, key) == float(key)
     for key in range(20):
         assert insisted(table, key) == float(key)
-    assert glance.stats["python_calls"] > 100 and insisted.stats["python_calls"] == 0
+    assert insisted.stats["python_calls"] == 0
     assert outcome(glance, ({1: 2}, 1)) == outcome(value_of, ({1: 2}, 1))  # another type, another version
     with pytest.raises(KeyError):
         glance(table, -1)

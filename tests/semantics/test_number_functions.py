@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.semantics.batches import check_batch
-from tests.support import Ulps, differential_source, lines, made
+from tests.support import Ulps, differential, differential_source, lines, made
 
 NAMES = {"math": math, "cmath": cmath}
 
@@ -122,3 +122,28 @@ TYPES = [
 
 def test_questions_about_types_are_answered_at_compile_time() -> None:
     check_batch(TYPES, made(np.arange(4.0), np.arange(3, dtype=np.int32)), 0.0, "a, k")
+
+
+NEAR_ZERO = np.array([-0.5, 0.5, -0.0, -3.7, 2.5, -0.25] * 5)
+
+
+def through_arrays(a):
+    return a.astype(np.int64).astype(np.float64), a.astype(np.int32) / 2.0, a.astype(np.int8) * 1.0
+
+
+def through_single(a):
+    return a.astype(np.float32).astype(np.int32).astype(np.float32)
+
+
+def through_numbers(a):
+    out = np.zeros(len(a))
+    for i in range(len(a)):
+        k = math.ceil(a[i])
+        out[i] = math.atan2(k / 3, -1.0) + float(int(a[i])) - float(round(a[i]))
+    return out
+
+
+@pytest.mark.parametrize("function", [through_arrays, through_single, through_numbers], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("fp", ["numpy", "strict"])
+def test_an_integer_that_was_a_float_has_no_negative_zero(function, fp) -> None:
+    differential(function, made(NEAR_ZERO), fp=fp, tolerance=1e-15 if function is through_numbers else 0.0)

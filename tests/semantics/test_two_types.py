@@ -86,7 +86,7 @@ def computed_from_it(a):
     n = m
     for v in a:
         n = min(m, n)
-    return m + 1, -m, (m * 2 - m) * n, m / 2, m // 2
+    return m + 1, -m, (m * 2 - m) * n, m / 2, m // 2, abs(m - 1)
 
 
 def left_early(a):

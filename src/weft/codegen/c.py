@@ -12,7 +12,7 @@ from weft.analysis.scopes import declarations, exchanged, lasting_writes, writte
 from weft.codegen import c_invoke, c_library, c_support
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout, layout
-from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage
+from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage, truncates
 from weft.codegen.c_frame import (
     BACK_WORD,
     CHOICE_WORD,
@@ -74,8 +74,9 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
     if callees:
         names.taken |= {c_invoke.CALLS, c_invoke.START, *(function.name for function in callees.values())}
     functions: list[C.TopLevel] = []
+    whole = any(truncates(part) for part in (program, *program.functions))
     for part, called in ((program, None), *((f.program, f) for f in callees.values())):
-        expressions = Expressions(names, used, ranges.environment(part), strict)
+        expressions = Expressions(names, used, ranges.environment(part), strict, truncates=whole)
         unit = Unit(
             program=part,
             whole=program,

@@ -17,8 +17,9 @@ from weft.codegen import syntax as C
 from weft.codegen.c_helpers import C_TYPE
 from weft.ir.expr import Cast, Const, Expr, Limit, Op, Read, Var
 from weft.ir.index import canonical
-from weft.ir.program import Buffer, Layout
+from weft.ir.program import Buffer, Layout, Program
 from weft.ir.types import INT, DType, ScalarType
+from weft.ir.walk import node_exprs, subexpressions, walk
 from weft.limits import POSITION
 from weft.records import dataclass
 
@@ -111,6 +112,7 @@ class Storage:
 
 
 _RING = {"add": "+", "sub": "-", "mul": "*"}
+_WHOLE = frozenset({DType.I8, DType.I16, DType.I32, DType.I64, DType.U8, DType.U16, DType.U32})
 _SMALL_POWERS = {2: "square", 3: "cube", 4: "fourth"}
 
 
@@ -130,6 +132,14 @@ def _signed(op: str, args: tuple[C.CExpr, ...]) -> C.CExpr:
     return C.times(left, right) if op == "mul" else C.Infix(_RING[op], left, right)
 
 
+def truncates(program: Program) -> bool:
+    """Whether a program makes integers of floats."""
+    parts = (part for node in walk(program.body) for expr in node_exprs(node) for part in subexpressions(expr))
+    return any(
+        isinstance(part, Cast) and part.of.dtype in _WHOLE and part.value.type.dtype.is_inexact for part in parts
+    )
+
+
 def limit(name: str) -> C.CExpr:
     """A number of the machine, from the run-time table."""
     return C.Subscript(C.Arrow(C.Name(RT), "limits"), C.number(POSITION[name]))
@@ -146,6 +156,8 @@ class Expressions:
     storages: dict[str, Storage] = field(default_factory=dict)
     #: Reads that stand for something else inside one loop: a weak accumulator that is checked only once, after it.
     unchecked: set[str] = field(default_factory=set)
+    #: Whether integers may be what became of floats: their way back must not be taken for a mere truncation.
+    truncates: bool = False
 
     def ctype(self, of: ScalarType) -> str:
         return C_TYPE[of.dtype]
@@ -205,6 +217,8 @@ class Expressions:
                 value, source = C.Prefix("__real__ ", value), source.real
             if not (source is DType.U64 and ranges.interval(expr.value, self.env).within(ranges.WORD)):
                 return c_ops.cast_checked(value, source, OVERFLOW, self.used)
+        if self.truncates and source in _WHOLE and expr.of.dtype.is_float and not isinstance(expr.value, (Var, Const)):
+            return C.Invoke(self.used.helper("whole", expr.of.dtype), (value,))
         inner = expr.value.value.type.dtype if isinstance(expr.value, Cast) else source
         if source is DType.F32 and expr.of.dtype is DType.F64 and inner is DType.F64 and isinstance(expr.value, Cast):
             value = C.Invoke(self.used.helper("rounded", DType.F64), (self.value(expr.value.value),))

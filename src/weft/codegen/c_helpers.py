@@ -294,6 +294,8 @@ _FLOAT: dict[str, Helper | tuple[Helper, ...]] = {
   return y;
 }""",
     ),
+    # Not -0.0: gcc 12 takes ($t)(i64)x for trunc(x), which is -0.0 between -1 and 0.
+    "whole": Helper("f", "static inline $t whole_$t(i64 k) { $t x = ($t)k; return x + 0; }"),
     "bits": Helper("f", "static inline i64 bits_$t($t x) { f64 d = x; i64 w; __builtin_memcpy(&w, &d, 8); return w; }"),
     "unbits": Helper("f", "static inline $t unbits_$t(i64 w) { f64 d; __builtin_memcpy(&d, &w, 8); return ($t)d; }"),
 }

@@ -168,7 +168,9 @@ def _abs(call: Bound) -> Value:
     value = call.need("x")
     if isinstance(value, Array) and not value.is_list:
         return arrays.apply("abs", [value], call.builder.emitter)
-    return Scalar(arith.unary("abs", number(call, "x"), call.builder.emitter.span))
+    expr, span = number(call, "x"), call.builder.emitter.span
+    result = arith.unary("abs", expr, span)
+    return Scalar(call.builder.note_computed(result, [expr], lambda way: arith.unary("abs", way[0], span)))
 
 
 def _choose(kind: str) -> None:
