@@ -185,6 +185,15 @@ def test_unrolled_as_a_whole() -> None:
     assert shape(after) == ["for i_block"]
 
 
+def test_the_work_of_an_inner_loop_is_that_of_its_copy() -> None:
+    body = "for i in 0 .. n:\n  parallel j in i .. n work float(n - i) * 2.0:\n    a[i, j] = a[i, j] * 2.0_f64"
+    program = program_of(body)
+    after = directed_by(program, Unroll(Place.of("i"), 3))
+    inner = [node for node in walk(after.body) if isinstance(node, Loop) and node.work is not None]
+    assert len({str(node.work) for node in inner}) > 1
+    same(program, after)
+
+
 def test_unrolling_a_loop_that_counts_down() -> None:
     program = program_of("for i in n - 1 .. -1 step -2:\n  c[i] = c[i] + a[i, 0]")
     same(program, directed_by(program, Unroll(Place.of("i"), 2)))

@@ -255,7 +255,10 @@ def map_node_exprs(node: Node, function: ExprMap) -> Node:
         return replace(node, domain=domain, condition=condition, values=values)
     if isinstance(node, Loop):
         dim, body = map_dim(node.dim, function), block(node.body)
-        return node if dim is node.dim and body is node.body else replace(node, dim=dim, body=body)
+        work = None if node.work is None else function(node.work)
+        if dim is node.dim and body is node.body and work is node.work:
+            return node
+        return replace(node, dim=dim, body=body, work=work)
     if isinstance(node, While):
         prelude, condition, body = block(node.prelude), function(node.condition), block(node.body)
         if prelude is node.prelude and condition is node.condition and body is node.body:

@@ -55,7 +55,8 @@ def _node(node: Node, names: Names, taken: set[str]) -> Node:
         return replace(node, domain=domain, condition=_expr(node.condition, inner, taken), values=values)
     if isinstance(node, Loop):
         dims, inner = _dims((node.dim,), names, taken)
-        return replace(node, dim=dims[0], body=tuple(_node(n, inner, taken) for n in node.body))
+        work = None if node.work is None else _expr(node.work, names, taken)
+        return replace(node, dim=dims[0], body=tuple(_node(n, inner, taken) for n in node.body), work=work)
     if isinstance(node, (If, While)):
         new = map_sub_blocks(node, lambda block: tuple(_node(n, names, taken) for n in block))
         assert isinstance(new, (If, While))
