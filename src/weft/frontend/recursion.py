@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
@@ -28,9 +28,9 @@ from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec
 from weft.frontend.values import Array, Closure, Object, PythonFunction, Recursive, Scalar, Tuple, Value
 from weft.ir.expr import Expr, Read
 from weft.ir.index import affine
-from weft.ir.program import Invoke, Layout, NoneOut, Operand, Out, Program, Role, ScalarOut, TupleOut
+from weft.ir.program import Block, Invoke, Layout, Node, NoneOut, Operand, Out, Program, Role, ScalarOut, TupleOut
 from weft.ir.types import FLOAT, INT, ScalarType
-from weft.ir.walk import buffers_written, expr_buffers, map_block, map_sub_blocks, walk
+from weft.ir.walk import buffers_written, expr_buffers, map_block, map_sub_blocks, sub_blocks, walk
 from weft.records import dataclass
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Functions:
     entries: dict[tuple[Key, tuple[object, ...]], Entry] = field(default_factory=dict)
 
     def programs(self, body: Program) -> tuple[Program, ...]:
-        """The functions that a program calls, also by way of each other, with what each writes worked out."""
+        """The functions that a program calls, also by way of each other."""
         table = {e.program.name: e.program for e in self.entries.values() if e.program is not None}
         wanted: dict[str, Program] = {}
         waiting = [body]
@@ -121,19 +121,13 @@ def _changed_params(
     for node in walk(program.body):
         if isinstance(node, Invoke):
             found |= set(_written(node, table, changed))
-        elif not any(True for _ in _blocks(node)):
+        elif not sub_blocks(node):
             found |= buffers_written(node)
     return frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank and b.name in found)
 
 
-def _blocks(node: Any) -> Iterator[Any]:
-    for name in ("body", "then", "orelse", "prelude"):
-        if hasattr(node, name):
-            yield getattr(node, name)
-
-
-def _told(body: Any, table: Mapping[str, Program], changed: Mapping[str, frozenset[str]]) -> Any:
-    def tell(node: Any) -> Any:
+def _told(body: Block, table: Mapping[str, Program], changed: Mapping[str, frozenset[str]]) -> Block:
+    def tell(node: Node) -> Node:
         if isinstance(node, Invoke):
             return replace(node, writes=_written(node, table, changed))
         return map_sub_blocks(node, lambda inner: map_block(inner, tell))

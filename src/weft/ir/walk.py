@@ -432,6 +432,23 @@ def _buffers_written(node: Node) -> frozenset[str]:
     return frozenset(found)
 
 
+def touched(node: Node) -> set[str]:
+    """Buffers that a node names itself, nested blocks not counted."""
+    if sub_blocks(node):
+        node = map_sub_blocks(node, lambda _: ())
+    return buffers_read(node) | buffers_written(node)
+
+
+def mentions(block: Block, allocations: bool = True) -> dict[str, int]:
+    """How many nodes of a block, nested ones included, name each buffer; Allocs count unless told otherwise."""
+    counts: dict[str, int] = {}
+    for node in walk(block):
+        if allocations or not isinstance(node, Alloc):
+            for name in touched(node):
+                counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
 def leaves(out: Out) -> Iterator[OutLeaf]:
     """The parts of a result tree that are no tuples."""
     if isinstance(out, TupleOut):

@@ -34,10 +34,10 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
+from weft.passes.disjoint import reordered
 from weft.passes.independent import first_access
 from weft.passes.kinds import element_instead, strips
 from weft.passes.lower import Workspace
-from weft.passes.trapezoid import reordered
 from weft.passes.unique import unique_loops
 
 PASS = "jam"

@@ -34,6 +34,7 @@ from weft.ir.walk import (
     free_vars,
     map_node_exprs,
     map_sub_blocks,
+    mentions,
     node_exprs,
     reads,
     rewrite,
@@ -42,10 +43,10 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
+from weft.passes.disjoint import apart, reordered
 from weft.passes.independent import first_access, outputs, why_not_independent
 from weft.passes.kinds import element_instead, strips
 from weft.passes.lower import Workspace
-from weft.passes.trapezoid import apart, reordered
 from weft.passes.unique import unique_loops
 from weft.records import dataclass
 
@@ -127,9 +128,9 @@ def _held(groups: list[Group], program: Program) -> set[str]:
     """Arrays of which no group, and nothing else, reads what another has written."""
     inside: dict[str, int] = {}
     for group in groups:
-        for name, count in _count(group.nodes).items():
+        for name, count in mentions(group.nodes, allocations=False).items():
             inside[name] = inside.get(name, 0) + count
-    total = _count(program.body)
+    total = mentions(program.body, allocations=False)
     allocs = {node.buffer for node in walk(program.body) if isinstance(node, Alloc)}
     held: set[str] = set()
     for name in sorted(inside):
@@ -212,24 +213,12 @@ class _Outside:
     """Which buffers are used outside of a loop: counted once for a program."""
 
     def __init__(self, program: Program) -> None:
-        self.counts = _count(program.body)
+        self.counts = mentions(program.body, allocations=False)
         self.outputs = outputs(program)
 
     def of(self, block: Block) -> set[str]:
-        inside = _count(block)
+        inside = mentions(block, allocations=False)
         return {name for name, count in self.counts.items() if count > inside.get(name, 0)} | self.outputs
-
-
-def _count(block: Block) -> dict[str, int]:
-    """How often each buffer is used in a block."""
-    counts: dict[str, int] = {}
-    for node in walk(block):
-        if isinstance(node, Alloc):
-            continue
-        own = map_sub_blocks(node, lambda _: ())
-        for name in buffers_read(own) | buffers_written(own):
-            counts[name] = counts.get(name, 0) + 1
-    return counts
 
 
 # --- legality --------------------------------------------------------------------------------------------------------

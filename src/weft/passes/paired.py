@@ -28,9 +28,9 @@ from weft.ir.walk import (
     substitute,
 )
 from weft.passes import PassContext
+from weft.passes.disjoint import apart, reordered
 from weft.passes.kinds import COLUMNS, neutral, strips
 from weft.passes.lower import Workspace, identity
-from weft.passes.trapezoid import apart, reordered
 from weft.passes.unique import unique_loops
 from weft.records import dataclass
 

@@ -26,7 +26,6 @@ from weft.ir.program import (
     LoopKind,
     Node,
     Program,
-    Role,
     Stmt,
     While,
 )
@@ -37,13 +36,15 @@ from weft.ir.walk import (
     map_block,
     map_dim,
     map_node_exprs,
-    map_sub_blocks,
+    mentions,
     reads,
     substitute,
+    touched,
     walk,
 )
 from weft.passes import PassContext
 from weft.passes.batches import split
+from weft.passes.disjoint import pairs_apart, unknown
 from weft.passes.fuse import Facts, Group, partition
 from weft.passes.independent import handing_back, outputs, why_not_independent
 from weft.passes.kinds import FEW_ITERATIONS, Kinds
@@ -75,7 +76,7 @@ def run(program: Program, context: PassContext) -> Program:
     known = {buffer.name for buffer in program.buffers}
     buffers = tuple(workspace.table[buffer.name] for buffer in program.buffers)
     buffers += tuple(workspace.table[b.name] for b in workspace.added if b.name not in known and b.name in used)
-    disjoint = tuple(dict.fromkeys((*program.disjoint, *scheduler.disjoint_pairs())))
+    disjoint = (*program.disjoint, *unknown(scheduler.pairs, program))
     return replace(program, body=body, buffers=buffers, disjoint=disjoint)
 
 
@@ -108,15 +109,8 @@ class _Scheduler:
 
     def __post_init__(self) -> None:
         self.kinds = Kinds(self.workspace, self.context, filled=_filled(self.program))
-        self.uses = self._count_uses()
-
-    def _count_uses(self) -> dict[str, int]:
-        """In how many places of the program a buffer appears, to know when a stretch holds them all."""
-        counts: dict[str, int] = {}
-        for node in walk(self.program.body):
-            for name in _touched(node):
-                counts[name] = counts.get(name, 0) + 1
-        return counts
+        # To know when a stretch holds all the places in which a buffer appears.
+        self.uses = mentions(self.program.body)
 
     def block(self, block: Block) -> Block:
         """A block lowered: stretches of statements together, control flow by itself."""
@@ -197,10 +191,7 @@ class _Scheduler:
             return False  # a loop inside it is shared already
         if not asserted and (few := cost.constant_extent(loop.dim)) is not None and few < FEW_ITERATIONS:
             return False
-        inside: dict[str, int] = {}
-        for node in walk((loop,)):
-            for name in _touched(node):
-                inside[name] = inside.get(name, 0) + 1
+        inside = mentions((loop,))
         outside = {name for name, count in self.uses.items() if count > inside.get(name, 0)} | outputs(self.program)
         reduced = reduced_scalars(loop, self.workspace)
         reason = why_not_independent(loop, self.program, outside, reduced)
@@ -311,21 +302,7 @@ class _Scheduler:
 
     def note_pairs(self, touched: set[str], written: set[str]) -> None:
         """Loops run in another order than NumPy's: a written parameter array must not overlap the others."""
-        arrays = [
-            b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank and b.name in touched | written
-        ]
-        for target in arrays:
-            if target in written:
-                self.pairs += [(target, other) for other in arrays if other != target]
-
-    def disjoint_pairs(self) -> list[tuple[str, str]]:
-        known = {frozenset(pair) for pair in self.program.disjoint}
-        new: list[tuple[str, str]] = []
-        for pair in self.pairs:
-            if frozenset(pair) not in known:
-                known.add(frozenset(pair))
-                new.append(pair)
-        return new
+        self.pairs += pairs_apart(touched, written, self.program)
 
 
 @dataclass
@@ -366,7 +343,7 @@ class _Line:
             self.flush()
         for step in steps:
             self.stretch.add(step)
-        for name in _touched(node):
+        for name in touched(node):
             self.stretch.counted[name] = self.stretch.counted.get(name, 0) + 1
 
     def keeps_apart(self, node: Stmt | Alloc) -> bool:
@@ -457,8 +434,3 @@ def _first_span(group: Group) -> Span:
     return next((atom.span for atom in group.atoms if atom.span.line > 0), NOWHERE)
 
 
-def _touched(node: Node) -> set[str]:
-    """Buffers that a node names itself, nested blocks not counted."""
-    if isinstance(node, (Loop, While, If)):
-        return buffers_read(map_sub_blocks(node, lambda _: ()))
-    return buffers_read(node) | buffers_written(node)

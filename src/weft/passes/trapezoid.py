@@ -26,8 +26,9 @@ from weft.ir import index as affine_index
 from weft.ir.expr import Cast, Const, Dim, Expr, Limit, Op, Read, Var, integer, real
 from weft.ir.program import Block, Buffer, If, Loop, LoopKind, Node, Program, Role, Stmt
 from weft.ir.types import FLOAT, I64, INT, PYBOOL
-from weft.ir.walk import buffers_read, buffers_written, free_vars, map_sub_blocks, reads, walk
+from weft.ir.walk import free_vars, map_sub_blocks, mentions, reads, walk
 from weft.passes import PassContext
+from weft.passes.disjoint import apart, reordered
 from weft.passes.independent import first_access
 from weft.passes.kinds import element_instead
 from weft.passes.lower import Workspace
@@ -51,7 +52,7 @@ _FAR = 1 << 42
 def run(program: Program, context: PassContext) -> Program:
     """Tile every outermost sequential loop around sweeps that allow it."""
     workspace = Workspace.of(program, strict=context.options.fp == "strict")
-    uses = _uses(program.body)
+    uses = mentions(program.body)
     pairs: list[tuple[str, str]] = []
 
     def visit(node: Node) -> Block:
@@ -75,37 +76,6 @@ def run(program: Program, context: PassContext) -> Program:
         return program
     body = unique_loops(body, workspace.new_var)
     return reordered(program, body, workspace, pairs)
-
-
-def reordered(program: Program, body: Block, workspace: Workspace, pairs: list[tuple[str, str]]) -> Program:
-    """The program with a new body, the buffers made for it, and the pairs of arguments that must now be apart."""
-    known = {frozenset(pair) for pair in program.disjoint}
-    new = {frozenset(pair): pair for pair in pairs if frozenset(pair) not in known}
-    return replace(
-        program,
-        body=body,
-        buffers=(*program.buffers, *workspace.added),
-        disjoint=(*program.disjoint, *new.values()),
-    )
-
-
-def apart(node: Node, program: Program) -> list[tuple[str, str]]:
-    """Statements change their order: an argument that a node writes must not overlap another that it uses."""
-    touched = buffers_read(node) | buffers_written(node)
-    arrays = [buffer.name for buffer in program.buffers if buffer.role is Role.PARAM and buffer.rank]
-    arrays = [name for name in arrays if name in touched]
-    written = buffers_written(node)
-    return [(one, other) for one in arrays if one in written for other in arrays if other != one]
-
-
-def _uses(block: Block) -> dict[str, int]:
-    """How often each buffer is named in a block."""
-    counts: dict[str, int] = {}
-    for node in walk(block):
-        own = map_sub_blocks(node, lambda _: ())
-        for name in buffers_read(own) | buffers_written(own):
-            counts[name] = counts.get(name, 0) + 1
-    return counts
 
 
 # --- legality --------------------------------------------------------------------------------------------------------
@@ -154,7 +124,7 @@ def tiling_of(original: Loop, program: Program, uses: dict[str, int], workspace:
     if isinstance(found, str):
         return found
     sweeps = found.sweeps
-    inside = _uses(original.body)
+    inside = mentions(original.body)
     for name in sorted(set().union(*(sweep.scalars for sweep in sweeps))):
         outside = uses[name] > inside[name] or program.table[name].role is not Role.LOCAL
         if outside or any(name in sweep.named and first_access(sweep.loop.body, name) == "read" for sweep in sweeps):

@@ -26,6 +26,7 @@ from weft.ir.walk import (
     buffers_written,
     has_exit,
     map_sub_blocks,
+    mentions,
     node_exprs,
     reads,
     substitute,
@@ -33,9 +34,9 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.absorb import absorbed
+from weft.passes.disjoint import apart, reordered
 from weft.passes.independent import first_access
 from weft.passes.lower import Workspace
-from weft.passes.trapezoid import apart, reordered
 from weft.passes.unique import unique_loops
 from weft.passes.wave_blocks import Blocked
 from weft.passes.wave_fill import fewer_fills
@@ -59,21 +60,11 @@ def run(program: Program, context: PassContext) -> Program:
     if not any(isinstance(node, Loop) and (nest_of(node) or len(node.body) == 2) for node in walk(program.body)):
         return program
     workspace = Workspace.of(program, strict=context.options.fp == "strict")
-    pass_ = _Wavefronts(program, context, workspace, _uses(program.body), [])
+    pass_ = _Wavefronts(program, context, workspace, mentions(program.body), [])
     body = pass_.block(program.body)
     if not pass_.found:
         return program
     return reordered(program, unique_loops(body, workspace.new_var), workspace, pass_.pairs)
-
-
-def _uses(block: Block) -> dict[str, int]:
-    """How often each buffer is named in a block."""
-    counts: dict[str, int] = {}
-    for node in walk(block):
-        own = map_sub_blocks(node, lambda _: ())
-        for name in buffers_read(own) | buffers_written(own):
-            counts[name] = counts.get(name, 0) + 1
-    return counts
 
 
 @dataclass(frozen=True)
@@ -177,7 +168,7 @@ class _Wavefronts:
 
     def private(self, nest: Nest) -> frozenset[str] | str:
         """The variables that every iteration sets for itself, or why one is not such."""
-        inside = _uses((nest.loop,))
+        inside = mentions((nest.loop,))
         kept = returned(self.program)
         found: set[str] = set()
         for name in sorted(set().union(*(buffers_written(node) for node in nest.body))):
