@@ -240,7 +240,7 @@ def test_nothing_unfinished_and_no_machine_in_any_file(pattern: re.Pattern[str])
 
 def test_the_checks_can_fail() -> None:
     assert not _allowed("weft.runtime.cache", "weft.ir.expr")
-    assert not _allowed("weft.ir.expr", "weft.passes.fuse")
+    assert not _allowed("weft.ir.expr", "weft.passes.scheduling.fuse")
     assert not _allowed("weft.codegen.c", "weft.runtime.cache")
     assert _allowed("weft.codegen.c", "weft.runtime.descriptor")
     assert _allowed("weft.api", "weft.pipeline") and not _allowed("weft.pipeline", "weft.api")

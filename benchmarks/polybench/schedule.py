@@ -44,7 +44,7 @@ def _without_tests(program: Any) -> Any:
     """The program without checks, and without what nothing else needs."""
     from weft.ir.program import Check
     from weft.ir.walk import map_sub_blocks
-    from weft.passes.deadcode import remove
+    from weft.passes.simplifying.deadcode import remove
 
     def kept(block: Any) -> Any:
         return tuple(map_sub_blocks(node, kept) for node in block if not isinstance(node, Check))

@@ -13,7 +13,7 @@ from weft.ir.canonical import canonical
 from weft.ir.program import Block, Check, Loop, Program
 from weft.ir.text import show
 from weft.ir.walk import map_sub_blocks, walk
-from weft.passes.deadcode import remove
+from weft.passes.simplifying.deadcode import remove
 from weft.pipeline import stages
 
 

@@ -16,7 +16,7 @@ from weft.ir.text import parse
 from weft.ir.verify import Stage, verify
 from weft.options import Options
 from weft.passes import PassContext, wavefront
-from weft.passes.absorb import absorbed
+from weft.passes.waves.absorb import absorbed
 
 FRAME = """
 program f(a, b):

@@ -14,8 +14,9 @@ from weft.ir.text import show_node
 from weft.ir.verify import Stage, verify
 from weft.ir.walk import walk
 from weft.options import Options
-from weft.passes import PassContext, deferred, eager, match, strips, summands, triangles, wedges
-from weft.passes.lower import Workspace
+from weft.passes import PassContext, match
+from weft.passes.matching import deferred, eager, strips, summands, triangles, wedges
+from weft.passes.scheduling.lower import Workspace
 
 RNG = np.random.default_rng(5)
 ARRAYS = {"a": ("f64", 2), "b": ("f64", 2), "c": ("f64", 2), "x": ("f64", 1), "alpha": ("f64", 0)}

@@ -10,7 +10,8 @@ import pytest
 from tests.passes.lowering import assert_same, loops, lowered, program
 from weft.ir.program import Alloc, LoopKind, Program
 from weft.ir.walk import walk
-from weft.passes import schedule, tile
+from weft.passes import schedule
+from weft.passes.scheduling import tile
 
 RNG = np.random.default_rng(5)
 SOFTMAX = program(

@@ -10,8 +10,9 @@ from weft.analysis.effects import accesses
 from weft.ir import interp, text
 from weft.ir.program import Library, Loop, LoopKind, Stmt
 from weft.ir.walk import buffers_read, buffers_written, walk
-from weft.passes import deadcode, forward, hoist, simplify, store
+from weft.passes import forward, hoist, simplify, store
 from weft.passes.rename import renamed
+from weft.passes.simplifying import deadcode
 
 HEAD = """
 program f(a, b, k):

@@ -11,7 +11,8 @@ from weft.ir.program import Call, Program
 from weft.ir.verify import Stage, verify
 from weft.ir.walk import walk
 from weft.options import Options
-from weft.passes import PassContext, match, prefix, triangles
+from weft.passes import PassContext, match
+from weft.passes.matching import prefix, triangles
 
 RNG = np.random.default_rng(11)
 ARRAYS = {"a": ("f64", 2), "b": ("f64", 2), "c": ("f64", 2), "x": ("f64", 1), "y": ("f64", 1), "alpha": ("f64", 0)}

@@ -11,7 +11,8 @@ from weft.ir.program import Call, Program, Stmt
 from weft.ir.text import parse
 from weft.ir.verify import Stage, verify
 from weft.ir.walk import subexpressions, walk
-from weft.passes import PassContext, match, windows
+from weft.passes import PassContext, match
+from weft.passes.matching import windows
 
 RNG = np.random.default_rng(17)
 

@@ -11,7 +11,7 @@ from weft.ir.expr import Const, Dim, Expr, Op, Var, integer
 from weft.ir.index import add, mul
 from weft.ir.types import INT
 from weft.ir.walk import subexpressions, substitute
-from weft.passes.algebra import Algebra
+from weft.passes.simplifying.algebra import Algebra
 
 N, I, J = Var("n"), Var("i"), Var("j")
 FACTS = Facts(ranks={"n": 0}).with_dim(Dim("i", integer(0), N)).with_dim(Dim("j", integer(-1), integer(2)))

@@ -11,8 +11,8 @@ from weft.ir import interp
 from weft.ir.program import Loop, Program
 from weft.ir.text import parse
 from weft.passes import PassContext, trapezoid
-from weft.passes.lower import Workspace
 from weft.passes.rotate import Rotation, rotation_of
+from weft.passes.scheduling.lower import Workspace
 
 HEAD = """program f(steps, a, b, c):
   symbol steps = argument steps

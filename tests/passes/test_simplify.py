@@ -9,7 +9,7 @@ from weft.analysis.facts import Facts
 from weft.ir.expr import Cast, Const, Dim, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.types import F32, F64, FLOAT, I64, INT, PYBOOL, DType, ScalarType
 from weft.passes import simplify
-from weft.passes.algebra import Algebra
+from weft.passes.simplifying.algebra import Algebra
 
 N = Var("n")
 I = Var("i")

@@ -16,7 +16,7 @@ from weft.ir.types import BOOL, F64
 from weft.ir.verify import VerifyError, verify
 from weft.ir.walk import walk
 from weft.passes import checks, counters, forward, raise_loops, search, simplify
-from weft.passes.doubt import Doubt
+from weft.passes.raising.doubt import Doubt
 
 FRESH = """
 program f(x):

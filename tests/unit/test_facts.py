@@ -75,7 +75,7 @@ def test_the_last_point_of_a_strided_range(count: int) -> None:
     largest = extreme(Affine((("i", 1),), 0), dim, facts, largest=True)
     assert largest is not None
     if count > 1:
-        from weft.passes.algebra import Algebra
+        from weft.passes.simplifying.algebra import Algebra
 
         assert Algebra().simplify(facts.atoms.expression(largest), facts) == integer(max(range(1, count, 3)))
 

@@ -18,8 +18,8 @@ from weft.ir.index import affine
 from weft.ir.program import Block, Buffer, Layout, Loop, LoopKind, Node, Program, Stmt
 from weft.ir.walk import free_vars, map_block, map_sub_blocks, node_exprs, reads
 from weft.passes import PassContext
-from weft.passes.kinds import strips
-from weft.passes.lower import Workspace
+from weft.passes.scheduling.kinds import strips
+from weft.passes.scheduling.lower import Workspace
 
 PASS = "block"
 # Rows and columns of a block: 32 lines of 64 bytes of each of a few arrays fit the first cache.

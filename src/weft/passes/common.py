@@ -31,9 +31,10 @@ from weft.ir.walk import (
     rewrite,
     walk,
 )
-from weft.passes import PassContext, deadcode
+from weft.passes import PassContext
 from weft.passes.forward import is_cheap
-from weft.passes.sink import sets_all
+from weft.passes.scheduling.sink import sets_all
+from weft.passes.simplifying import deadcode
 from weft.records import dataclass
 
 _NAME = "common"

@@ -29,8 +29,8 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
-from weft.passes.independent import first_access
 from weft.passes.rename import renamed
+from weft.passes.scheduling.independent import first_access
 from weft.records import dataclass
 
 PASS = "detach"

@@ -45,11 +45,11 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
-from weft.passes.kinds import is_innermost, strips
-from weft.passes.lower import Workspace
 from weft.passes.races import reduction_of
-from weft.passes.uncut import is_shared, shared_at, with_strips, without_strips
-from weft.passes.unique import unique_loops
+from weft.passes.scheduling.kinds import is_innermost, strips
+from weft.passes.scheduling.lower import Workspace
+from weft.passes.scheduling.uncut import is_shared, shared_at, with_strips, without_strips
+from weft.passes.scheduling.unique import unique_loops
 from weft.records import dataclass
 
 PASS = "directed"

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from weft.ir.program import Block, Node, Program, Role
 from weft.ir.walk import buffers_read, buffers_written
-from weft.passes.lower import Workspace
+from weft.passes.scheduling.lower import Workspace
 
 Pair = tuple[str, str]
 

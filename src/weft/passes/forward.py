@@ -53,8 +53,9 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext, deadcode
-from weft.passes.algebra import as_type
+from weft.passes import PassContext
+from weft.passes.simplifying import deadcode
+from weft.passes.simplifying.algebra import as_type
 from weft.records import dataclass
 
 _NAME = "forward"

@@ -35,10 +35,10 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.disjoint import reordered
-from weft.passes.independent import first_access
-from weft.passes.kinds import element_instead, strips
-from weft.passes.lower import Workspace
-from weft.passes.unique import unique_loops
+from weft.passes.scheduling.independent import first_access
+from weft.passes.scheduling.kinds import element_instead, strips
+from weft.passes.scheduling.lower import Workspace
+from weft.passes.scheduling.unique import unique_loops
 
 PASS = "jam"
 # Rows at a time: as many streams as memory is read fastest from.

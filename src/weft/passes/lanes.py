@@ -44,10 +44,10 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.disjoint import apart, reordered
-from weft.passes.independent import first_access, outputs, why_not_independent
-from weft.passes.kinds import element_instead, strips
-from weft.passes.lower import Workspace
-from weft.passes.unique import unique_loops
+from weft.passes.scheduling.independent import first_access, outputs, why_not_independent
+from weft.passes.scheduling.kinds import element_instead, strips
+from weft.passes.scheduling.lower import Workspace
+from weft.passes.scheduling.unique import unique_loops
 from weft.records import dataclass
 
 PASS = "lanes"

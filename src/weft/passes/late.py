@@ -40,10 +40,10 @@ from weft.ir.walk import (
     subexpressions,
     walk,
 )
-from weft.passes.algebra import as_type, is_exact
-from weft.passes.bounds import bounded, inside, plain
+from weft.passes.matching.bounds import bounded, inside, plain
+from weft.passes.raising.speculate import is_speculable
 from weft.passes.rename import renamed
-from weft.passes.speculate import is_speculable
+from weft.passes.simplifying.algebra import as_type, is_exact
 from weft.records import dataclass
 
 _ONE = Const(1, INT)

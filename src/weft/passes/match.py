@@ -29,10 +29,10 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext, deferred, eager, prefix, strips, summands, wedges, windows
-from weft.passes.lower import Workspace
-from weft.passes.prefix import blocks, with_known_parts
-from weft.passes.products import (
+from weft.passes import PassContext
+from weft.passes.matching import deferred, eager, prefix, strips, summands, wedges, windows
+from weft.passes.matching.prefix import blocks, with_known_parts
+from weft.passes.matching.products import (
     DTYPES,
     Product,
     axes_of,
@@ -42,9 +42,10 @@ from weft.passes.products import (
     with_kept,
     with_operands,
 )
+from weft.passes.matching.triangles import Panels, panels, parts, rowwise, sheared
 from weft.passes.rename import renamed
-from weft.passes.rewrite_dims import renamed_domain
-from weft.passes.triangles import Panels, panels, parts, rowwise, sheared
+from weft.passes.scheduling.lower import Workspace
+from weft.passes.scheduling.rewrite_dims import renamed_domain
 from weft.records import dataclass
 
 PASS = "match"

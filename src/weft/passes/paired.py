@@ -29,9 +29,9 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.disjoint import apart, reordered
-from weft.passes.kinds import COLUMNS, neutral, strips
-from weft.passes.lower import Workspace, identity
-from weft.passes.unique import unique_loops
+from weft.passes.scheduling.kinds import COLUMNS, neutral, strips
+from weft.passes.scheduling.lower import Workspace, identity
+from weft.passes.scheduling.unique import unique_loops
 from weft.records import dataclass
 
 PASS = "paired"

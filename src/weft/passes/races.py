@@ -24,7 +24,7 @@ from weft.ir.text import show_expr
 from weft.ir.types import PYBOOL
 from weft.ir.walk import buffers_written, children, dim_children, expr_buffers, node_exprs, walk
 from weft.passes import PassContext
-from weft.passes.reductions import accumulation
+from weft.passes.raising.reductions import accumulation
 from weft.records import dataclass
 
 # A loop whose length is not known is taken to have so many iterations.

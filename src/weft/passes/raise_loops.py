@@ -37,22 +37,23 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext, deadcode
-from weft.passes.algebra import Algebra
-from weft.passes.beforehand import Beforehand, in_turn
-from weft.passes.definitions import Definitions
-from weft.passes.distribute import groups
-from weft.passes.extremes import Extreme, kept_extremes, without
+from weft.passes import PassContext
 from weft.passes.forward import Forwarder, with_disjoint
-from weft.passes.predicate import Flattening, Item
-from weft.passes.privatise import Confined, Expansion, expansion, must_expand, private_names
-from weft.passes.reductions import accumulation, reorders
+from weft.passes.raising.beforehand import Beforehand, in_turn
+from weft.passes.raising.definitions import Definitions
+from weft.passes.raising.distribute import groups
+from weft.passes.raising.extremes import Extreme, kept_extremes, without
+from weft.passes.raising.predicate import Flattening, Item
+from weft.passes.raising.privatise import Confined, Expansion, expansion, must_expand, private_names
+from weft.passes.raising.reductions import accumulation, reorders
+from weft.passes.raising.speculate import Recoverer, all_set, flagged, is_speculable, set_flags
+from weft.passes.raising.split import cut
+from weft.passes.raising.taken import last_taken
+from weft.passes.raising.wraparound import without_wraparound
 from weft.passes.rename import renamed
 from weft.passes.simplify import simplify_check, simplify_stmt
-from weft.passes.speculate import Recoverer, all_set, flagged, is_speculable, set_flags
-from weft.passes.split import cut
-from weft.passes.taken import last_taken
-from weft.passes.wraparound import without_wraparound
+from weft.passes.simplifying import deadcode
+from weft.passes.simplifying.algebra import Algebra
 from weft.records import dataclass
 
 _NAME = "raise"

@@ -26,7 +26,7 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes.lower import Workspace
+from weft.passes.scheduling.lower import Workspace
 from weft.records import dataclass
 
 # More iterations at once would only make code longer.

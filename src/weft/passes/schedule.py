@@ -43,21 +43,21 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
-from weft.passes.batches import split
 from weft.passes.disjoint import pairs_apart, unknown
-from weft.passes.fuse import Facts, Group, partition
-from weft.passes.independent import handing_back, outputs, why_not_independent
-from weft.passes.kinds import FEW_ITERATIONS, Kinds
-from weft.passes.lower import Atom, Workspace, has_reduce, is_private, to_atoms
-from weft.passes.order import order
-from weft.passes.partial import in_blocks, reduced_scalars
-from weft.passes.plain import plain, plain_check
-from weft.passes.recompute import pays, recomputed
-from weft.passes.rewrite_dims import dense_domain
-from weft.passes.sink import sets_all, sunk
+from weft.passes.scheduling.batches import split
+from weft.passes.scheduling.fuse import Facts, Group, partition
+from weft.passes.scheduling.independent import handing_back, outputs, why_not_independent
+from weft.passes.scheduling.kinds import FEW_ITERATIONS, Kinds
+from weft.passes.scheduling.lower import Atom, Workspace, has_reduce, is_private, to_atoms
+from weft.passes.scheduling.order import order
+from weft.passes.scheduling.partial import in_blocks, reduced_scalars
+from weft.passes.scheduling.plain import plain, plain_check
+from weft.passes.scheduling.recompute import pays, recomputed
+from weft.passes.scheduling.rewrite_dims import dense_domain
+from weft.passes.scheduling.sink import sets_all, sunk
+from weft.passes.scheduling.tile import Chain, find_chain, tile_sizes, tiled
+from weft.passes.scheduling.unique import unique_loops
 from weft.passes.store import contract
-from weft.passes.tile import Chain, find_chain, tile_sizes, tiled
-from weft.passes.unique import unique_loops
 from weft.records import dataclass
 
 PASS = "schedule"

@@ -30,8 +30,8 @@ from weft.ir.walk import (
     substitute,
 )
 from weft.passes import PassContext
-from weft.passes.kinds import BLOCK, MAX_BLOCKS
-from weft.passes.rewrite_dims import chosen, first_place, is_best, or_zero, renamed_domain
+from weft.passes.scheduling.kinds import BLOCK, MAX_BLOCKS
+from weft.passes.scheduling.rewrite_dims import chosen, first_place, is_best, or_zero, renamed_domain
 from weft.records import dataclass
 
 _NAME = "search"

@@ -31,9 +31,10 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.walk import free_vars, has_exit, map_dim, map_node_exprs, substitute, walk
-from weft.passes import PassContext, deadcode
-from weft.passes.algebra import Algebra
-from weft.passes.recentre import recentred_stmt
+from weft.passes import PassContext
+from weft.passes.simplifying import deadcode
+from weft.passes.simplifying.algebra import Algebra
+from weft.passes.simplifying.recentre import recentred_stmt
 
 
 def run(program: Program, context: PassContext) -> Program:

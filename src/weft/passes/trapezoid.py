@@ -29,11 +29,11 @@ from weft.ir.types import FLOAT, I64, INT, PYBOOL
 from weft.ir.walk import free_vars, map_sub_blocks, mentions, reads, walk
 from weft.passes import PassContext
 from weft.passes.disjoint import apart, reordered
-from weft.passes.independent import first_access
-from weft.passes.kinds import element_instead
-from weft.passes.lower import Workspace
 from weft.passes.rotate import rotation_of
-from weft.passes.unique import unique_loops
+from weft.passes.scheduling.independent import first_access
+from weft.passes.scheduling.kinds import element_instead
+from weft.passes.scheduling.lower import Workspace
+from weft.passes.scheduling.unique import unique_loops
 from weft.records import dataclass
 
 PASS = "trapezoid"

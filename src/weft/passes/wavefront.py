@@ -33,15 +33,15 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
-from weft.passes.absorb import absorbed
 from weft.passes.disjoint import apart, reordered
-from weft.passes.independent import first_access
-from weft.passes.lower import Workspace
-from weft.passes.unique import unique_loops
-from weft.passes.wave_blocks import Blocked
-from weft.passes.wave_fill import fewer_fills
-from weft.passes.wave_grid import Grid, Size
-from weft.passes.wave_window import Window, Windowed, windows_of
+from weft.passes.scheduling.independent import first_access
+from weft.passes.scheduling.lower import Workspace
+from weft.passes.scheduling.unique import unique_loops
+from weft.passes.waves.absorb import absorbed
+from weft.passes.waves.blocks import Blocked
+from weft.passes.waves.fill import fewer_fills
+from weft.passes.waves.grid import Grid, Size
+from weft.passes.waves.window import Window, Windowed, windows_of
 from weft.records import dataclass
 
 PASS = "wavefront"

@@ -1,0 +1,1 @@
+"""The parts of `match`: products found by their meaning, in whole, in panels or in blocks."""

@@ -1,0 +1,1 @@
+"""The parts of `raise_loops`: loops become statements over domains."""

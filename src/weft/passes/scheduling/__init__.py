@@ -1,0 +1,1 @@
+"""The parts of `schedule`: statements become loops."""

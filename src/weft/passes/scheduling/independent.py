@@ -1,0 +1,174 @@
+"""Loops that stay loops but whose iterations are independent.  In: a sequential Loop that could not become a domain (a
+while loop inside, say); out: None if its iterations may run in any order, or the reason why not.
+
+    for i: { n = 0; while f(i, n): n = n + 1; out[i] = n }   may run in parallel: n belongs to one iteration, out[i] too
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Literal
+
+from weft.analysis.scopes import lasting_writes
+from weft.ir.expr import Dim, Expr, Reduce, dim_vars
+from weft.ir.index import affine
+from weft.ir.program import (
+    HAND_BACK,
+    Alloc,
+    Block,
+    Call,
+    Check,
+    If,
+    Invoke,
+    Library,
+    Loop,
+    LoopKind,
+    Node,
+    Out,
+    Program,
+    Rebind,
+    Role,
+    ScalarOut,
+    Stmt,
+    TupleOut,
+    While,
+)
+from weft.ir.routines import ROUTINES
+from weft.ir.walk import (
+    buffers_read,
+    buffers_written,
+    expr_buffers,
+    has_exit,
+    map_block,
+    map_sub_blocks,
+    node_domain,
+    node_exprs,
+    operands_of,
+    reads,
+    subexpressions,
+    walk,
+)
+from weft.passes.raising.reductions import accumulation
+
+First = Literal["read", "written"] | None
+
+
+def why_not_independent(
+    loop: Loop, program: Program, outside: set[str], reduced: Collection[str] = ()
+) -> str | None:
+    """Why the iterations of a loop must stay in order; `outside` names the buffers used elsewhere in the program,
+    `reduced` the scalars that the caller will accumulate into by parts.
+
+    Of an ASSERTED loop the user says that its iterations store into elements of their own and use scalars of their own;
+    accumulations into arrays, and what is left behind for the code after it, are no part of that.
+    """
+    asserted = loop.kind is LoopKind.ASSERTED
+    if not isinstance(loop.dim, Dim) or has_exit(loop.body):
+        return "the loop may be left early"
+    own: set[str] = set()
+    repeatable = not lasting_writes(program)
+    for node in walk(loop.body):
+        threaded = isinstance(node, Library) and ROUTINES[node.routine].threads
+        if threaded or isinstance(node, (Rebind, Call, Invoke)) or (isinstance(node, Check) and not repeatable):
+            return "its order matters: it may raise, or calls what weft does not see into"
+        if isinstance(node, Alloc):
+            if program.table[node.buffer].role is not Role.LOCAL:
+                return "an iteration makes a new array for the caller"
+            own.add(node.buffer)
+    if own & outside:
+        return "an array is made anew in each iteration and used after the loop"
+    written = set().union(*(buffers_written(node) for node in loop.body)) - own
+    for name in sorted(written):
+        buffer = program.table[name]
+        if name in reduced:
+            continue
+        if buffer.rank == 0:
+            if name in outside or (not asserted and first_access(loop.body, name) == "read"):
+                return f"an iteration uses {name} of the one before, or it is used after the loop"
+        elif not (asserted and not accumulates(loop.body, name)) and not _apart(loop, name):
+            return f"iterations may touch the same elements of {name}"
+    return None
+
+
+def accumulates(block: Block, name: str) -> bool:
+    """Whether some statement adds (or the like) to what an array holds."""
+    stmts = [node for node in walk(block) if isinstance(node, Stmt) and node.buffer == name]
+    return any(stmt.reduce is not None or accumulation(stmt) is not None for stmt in stmts)
+
+
+def handing_back(loop: Loop) -> Loop:
+    """A loop whose checks hand the call back: whichever iteration fails first, plain Python finds the right one."""
+
+    def visit(node: Node) -> Node:
+        if isinstance(node, Check):
+            return replace(node, exception=HAND_BACK, message="", values=())
+        return map_sub_blocks(node, lambda block: map_block(block, visit))
+
+    return replace(loop, body=map_block(loop.body, visit))
+
+
+def outputs(program: Program) -> set[str]:
+    """Scalars that are part of a result."""
+
+    def visit(out: Out) -> Iterator[str]:
+        if isinstance(out, ScalarOut):
+            yield out.buffer
+        elif isinstance(out, TupleOut):
+            for item in out.items:
+                yield from visit(item)
+
+    return {name for out in program.results for name in visit(out)}
+
+
+def first_access(block: Block, name: str) -> First:
+    """What happens first to a scalar in every execution of a block: (perhaps) a read, a write, or nothing sure."""
+    for node in block:
+        first = _first_of(node, name)
+        if first is not None:
+            return first
+    return None
+
+
+def _first_of(node: Node, name: str) -> First:
+    if isinstance(node, While):
+        begins = first_access(node.prelude, name)
+        if begins is not None:
+            return begins
+        later = name in expr_buffers(node.condition) or first_access(node.body, name) == "read"
+        return "read" if later else None
+    if any(name in expr_buffers(expr) for expr in node_exprs(node)):
+        return "read"
+    if isinstance(node, If):
+        branches = {first_access(node.then, name), first_access(node.orelse, name)}
+        return "read" if "read" in branches else "written" if branches == {"written"} else None
+    if isinstance(node, Loop):
+        # It may run no iteration, so that a write in it is not sure.
+        return "read" if first_access(node.body, name) == "read" else None
+    if isinstance(node, Stmt) and node.buffer == name:
+        return "written" if not node.domain and node.reduce is None else "read"
+    return "read" if name in buffers_read(node) else None
+
+
+def _apart(loop: Loop, name: str) -> bool:
+    """Whether different iterations touch different elements: one axis is the same function of the loop alone."""
+    var = loop.dim.var
+    inner: set[str] = set()
+    indices: list[tuple[Expr, ...]] = []
+    for node in walk(loop.body):
+        inner |= set(dim_vars(node_domain(node)))
+        for expr in node_exprs(node):
+            for part in subexpressions(expr):
+                if isinstance(part, Reduce):
+                    inner |= set(dim_vars(part.dims))
+            indices += [read.index for read in reads(expr) if read.buffer == name]
+        if isinstance(node, Stmt) and node.buffer == name:
+            indices.append(node.index)
+        elif isinstance(node, Library):
+            indices += [operand.index for operand in operands_of(node) if operand.buffer == name]
+    for axis in range(len(indices[0])):
+        forms = {affine(index[axis]) for index in indices}
+        form = forms.pop()
+        if not forms and form is not None and form.coefficient(var) != 0 and inner.isdisjoint(form.names):
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""The parts of `simplify`: rules of algebra, domains, dead code."""

@@ -1,0 +1,1 @@
+"""The parts of `wavefront`: tiles on diagonals."""
