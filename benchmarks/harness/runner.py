@@ -168,9 +168,12 @@ class Runner:
         for _ in range(TURNS):
             for session in sessions:
                 if session.alive and not self.enough(session):
-                    session.turn(share)
+                    self.take_turn(session, share)
         for session in sessions:
             self.finish(session)
+
+    def take_turn(self, session: Session, seconds: float) -> None:
+        session.turn(seconds)
 
     def enough(self, session: Session) -> bool:
         """A slow one has had its seconds before the others; two calls it has in any case."""

@@ -59,7 +59,17 @@ def _known(path: Path | None, settings: Settings) -> dict[str, KernelResult]:
     return {kernel.kernel: kernel for kernel in report.kernels}
 
 
+def _needs_core() -> None:
+    """weft's numbers are those of native code: without its core they would be those of something else."""
+    from weft.runtime.dispatch import core_problem
+
+    problem = core_problem()
+    if problem is not None:
+        raise ValueError(f"there is nothing to measure: {problem}")
+
+
 def _run(options: argparse.Namespace) -> int:
+    _needs_core()
     kernels = _chosen(options.kernels, NAMES, "kernel")
     forms = _chosen(options.forms, FORMS, "form")
     if options.processor_time and options.threads != 1:

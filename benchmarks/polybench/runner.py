@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sys
+import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ COLUMNS = ((NUMPY, OPERATORS), (SERIAL, TEXTBOOK), (OPENMP, TEXTBOOK), *((WEFT, 
 SMALLER = "M"
 #: Seconds of a call from which on its first repeat, or the first call of what compiles beforehand, tells enough.
 _LONG = 0.8
+#: Seconds before a turn: the threads of a library or of OpenMP in the process before may go on spinning for a while.
+_PAUSE = 0.15
 
 
 @dataclass
@@ -121,6 +124,11 @@ class FormRunner(Runner):
         """Whether the arguments of every attempt can be held at once; as lists they need five times the memory."""
         held = 4 * count * reference.argument_bytes + (16 * reference.argument_bytes if LISTS in self.forms else 0)
         return held < environment.memory() / 2
+
+    def take_turn(self, session: Session, seconds: float) -> None:
+        if self.settings.threads > 1:
+            time.sleep(_PAUSE)
+        super().take_turn(session, seconds)
 
     def enough(self, session: Session) -> bool:
         """Others than weft may take seconds for a call: one tells enough."""

@@ -28,6 +28,7 @@ _HOME: dict[str, str] = {
     "OptionError": "weft.errors",
     "transform": "weft.transformer",
     "CacheWarning": "weft.errors",
+    "CoreWarning": "weft.errors",
     "TransformWarning": "weft.errors",
     "FallbackWarning": "weft.errors",
 }

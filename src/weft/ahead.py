@@ -22,7 +22,7 @@ from typing import Any
 
 from weft import __version__, transform_file
 from weft.errors import CacheWarning, CompileError
-from weft.runtime.descriptor import SourceLocation, Version
+from weft.runtime.descriptor import Version
 
 MANIFEST = "manifest.json"
 SOURCE = "source.py"
@@ -142,7 +142,7 @@ def _compiled(plain: Any, entry: Mapping[str, Any], directory: Path, namespace: 
             continue  # a library this system cannot load: the function is compiled when it is called
         version = restored(item["descriptor"], kernel.address, namespace, kernel)
         if version.location is not None:
-            here = SourceLocation(str(directory / SOURCE), version.location.function)
+            here = replace(version.location, file=str(directory / SOURCE))
             version = replace(version, location=here)
         function.install(version, item["signature"])
     return function

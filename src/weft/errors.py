@@ -246,5 +246,9 @@ class CacheWarning(UserWarning):
     """The cache directory cannot be used; weft goes on without keeping compiled code."""
 
 
+class CoreWarning(UserWarning):
+    """There is a C compiler, but the native core of the runtime could not be built or loaded."""
+
+
 class FallbackWarning(UserWarning):
     """A statement or a function runs as plain Python; one warning for each source line."""

@@ -293,7 +293,8 @@ def _c_version(compiled: Compiled, options: Options, chain: toolchain.Toolchain)
     compiled.seconds["codegen"] = perf_counter() - start
     start = perf_counter()
     kept = None if options.cache else cache.process_cache()
-    path = chain.build_shared(unit.text, flags=compiled.flags, name=compiled.source.name, cache=kept)
+    name = compiled.source.name
+    path = chain.build_shared(unit.text, flags=compiled.flags, name=name, cache=kept, parts=unit.parts)
     compiled.library = path
     kernel = dispatch.load_kernel(path)
     compiled.seconds["compiler"] = perf_counter() - start
@@ -338,7 +339,8 @@ def _version(compiled: Compiled, places: Any, exceptions: Any, function: Any, ke
     program = compiled.program_lowered
     call = [_bind(kind, name, built.changed) for kind, name in zip(built.specs, built.names)]
     hidden = [_bind_hidden(entry) for entry in built.hidden]
-    location = D.SourceLocation(compiled.source.file, compiled.source.name)
+    others = binding.source_files(program)[1:]
+    location = D.SourceLocation(compiled.source.file, compiled.source.name, others)
     return binding.version(
         program, places, exceptions, call, hidden, function=function, location=location, keepalive=keepalive
     )

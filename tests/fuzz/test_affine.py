@@ -15,6 +15,7 @@ from hypothesis import given, note
 
 import weft
 from tests.fuzz.affine import AffineProgram, affine_programs
+from tests.fuzz.lowered import lowered
 from tests.fuzz.test_random_programs import MORE, budget
 from tests.support import Outcome, arrays_in, compare, function_from_source, outcome
 
@@ -45,19 +46,44 @@ def _agree(actual: Outcome, expected: Outcome, what: str, program: AffineProgram
 @given(program=affine_programs())
 @budget(60)
 def test_native_equals_python(program: AffineProgram) -> None:
-    function = function_from_source(program.source)
-    note(program.source)
-    compiled = weft.jit(fallback="silent")(function)
-    for size in program.sizes:
-        expected = outcome(function, program.make(size))
-        if _exact(expected):
-            _agree(outcome(compiled, program.make(size)), expected, f"native, size {size}", program)
+    _native(program)
 
 
 @pytest.mark.timeout(0 if MORE else 600)
 @given(program=affine_programs())
 @budget(40)
 def test_every_pass_preserves_the_interpreters_result(program: AffineProgram) -> None:
+    _interpreted(program)
+
+
+@pytest.mark.timeout(0 if MORE else 600)
+@given(program=affine_programs())
+@budget(40)
+def test_native_equals_python_on_the_ways_of_large_programs(program: AffineProgram) -> None:
+    with lowered():
+        _native(program)
+
+
+@pytest.mark.timeout(0 if MORE else 600)
+@given(program=affine_programs())
+@budget(40)
+def test_every_pass_on_the_ways_of_large_programs(program: AffineProgram) -> None:
+    with lowered():
+        _interpreted(program)
+
+
+def _native(program: AffineProgram) -> None:
+    function = function_from_source(program.source)
+    note(program.source)
+    # Not from the disk: its keys do not tell the limits apart.
+    compiled = weft.jit(fallback="silent", cache=False)(function)
+    for size in program.sizes:
+        expected = outcome(function, program.make(size))
+        if _exact(expected):
+            _agree(outcome(compiled, program.make(size)), expected, f"native, size {size}", program)
+
+
+def _interpreted(program: AffineProgram) -> None:
     from weft.ir.interp import GuardFailed, IntegerOverflow, run
     from weft.pipeline import stages
 

@@ -204,6 +204,22 @@ def dim_depends_on(dim: Dim | CompressedDim, names: frozenset[str] | set[str]) -
     return any(depends_on(bound, names) for bound in dim_children(dim))
 
 
+def sets_all(stmt: Stmt, shape: tuple[Expr, ...] | None) -> bool:
+    """Whether a statement gives every element of its target, of this shape, a value; it may still read the old ones.
+
+    A shape of None is that of a parameter, whose elements may lie in each other's memory: a scalar alone is set whole.
+    """
+    if stmt.reduce is not None or len(stmt.domain) != len(stmt.index):
+        return False
+    if not stmt.index:
+        return True
+    dims = {dim.var: dim for dim in stmt.domain}
+    along = [dims.pop(position.name, None) for position in stmt.index if isinstance(position, Var)]
+    if shape is None or len(along) != len(shape) or dims:
+        return False
+    return all(dim is not None and dim == Dim(dim.var, ZERO, size) for dim, size in zip(along, shape))
+
+
 @dataclass
 class Liveness:
     """For every node of a program: the buffers that may be read after it before they are wholly written again.
@@ -249,15 +265,9 @@ class Liveness:
         killed: set[str] = set()
         if isinstance(node, Alloc):
             killed = {node.buffer}
-        elif isinstance(node, Stmt) and node.reduce is None and self._writes_all(node):
+        elif isinstance(node, Stmt) and sets_all(node, self._shapes.get(node.buffer)):
             killed = {node.buffer}
         return (after - killed) | buffers_read(node)
-
-    def _writes_all(self, stmt: Stmt) -> bool:
-        if not stmt.index and not stmt.domain:
-            return True
-        whole = tuple(Dim(dim.var, ZERO, extent) for dim, extent in zip(stmt.domain, self._shapes.get(stmt.buffer, ())))
-        return bool(whole) and stmt.domain == whole and stmt.index == tuple(Var(dim.var) for dim in whole)
 
     def _loop(self, node: Loop | While, after: frozenset[str]) -> frozenset[str]:
         if isinstance(node, Loop):

@@ -17,7 +17,7 @@ from weft.ir.index import Affine, affine, derived_bounds, expression
 from weft.ir.ops import COMPARISONS
 from weft.ir.program import Derived, Program, SizeOf
 from weft.ir.types import BOOL, INT, DType
-from weft.ir.walk import subexpressions, substitute
+from weft.ir.walk import rewrite, subexpressions, substitute
 from weft.records import dataclass
 
 _MAX_STEPS = 120
@@ -155,6 +155,20 @@ class Facts:
 
     # --- proofs ---
 
+    def chosen(self, expr: Expr) -> Expr:
+        """The expression with the larger or smaller of two integers in place of the choice, where it is known."""
+
+        def visit(part: Expr) -> Expr:
+            if not isinstance(part, Op) or part.op not in ("minimum", "maximum") or part.type != INT:
+                return part
+            forms = [self.linear(argument) for argument in part.args]
+            if len(forms) != 2 or forms[0] is None or forms[1] is None:
+                return part
+            above = forms[0] - forms[1] if part.op == "maximum" else forms[1] - forms[0]
+            return part.args[0] if self.prove(above) else part.args[1] if self.prove(above.scaled(-1)) else part
+
+        return rewrite(expr, visit)
+
     def decide(self, condition: Expr) -> bool | None:
         """True or False if the condition is proven so, None if it is not known."""
         if isinstance(condition, Const):
@@ -171,6 +185,8 @@ class Facts:
             absorbing = condition.op == "or"
             if absorbing in (left, right):
                 return absorbing
+            if absorbing and left is None and (otherwise := self._forms_of(condition.args[0], False)):
+                return True if self.with_forms(otherwise).decide(condition.args[1]) else None
             return None if left is None or right is None else not absorbing
         if condition.op in COMPARISONS and condition.args[0].type == INT == condition.args[1].type:
             return self._decide_comparison(condition)

@@ -15,6 +15,7 @@ from weft.ir.program import (
     Argument,
     ArrayOut,
     Buffer,
+    Check,
     ConstOut,
     Derived,
     NoneOut,
@@ -26,7 +27,7 @@ from weft.ir.program import (
     ViewOut,
 )
 from weft.ir.types import INT, DType, ScalarType
-from weft.ir.walk import leaves
+from weft.ir.walk import leaves, walk
 from weft.records import dataclass
 from weft.runtime import descriptor as D
 
@@ -228,6 +229,13 @@ def returns(program: Program, places: WordLayout, bindings: Sequence[Binding]) -
     spare = tuple(D.ArrayResult(slot) for slot in places.slots.values() if slot not in known)
     # A result that is never returned makes the dispatcher release arrays that no returned result mentions.
     return (*found, D.TupleResult(spare)) if spare else tuple(found)
+
+
+def source_files(program: Program) -> tuple[str, ...]:
+    """The files of the lines at which a program raises, its own first; others are those of inlined functions."""
+    parts = (program, *program.functions)
+    checks = (node for part in parts for node in walk(part.body) if isinstance(node, Check))
+    return tuple(dict.fromkeys([program.span.file, *(check.span.file for check in checks if check.span.line > 0)]))
 
 
 def exception_specs(table: Sequence[tuple[str, str]]) -> tuple[D.ExceptionSpec, ...]:

@@ -11,7 +11,7 @@ from weft.analysis.choices import choices
 from weft.analysis.scopes import declarations, exchanged, lasting_writes, written_params
 from weft.codegen import c_invoke, c_library, c_support
 from weft.codegen import syntax as C
-from weft.codegen.binding import WordLayout, layout
+from weft.codegen.binding import WordLayout, layout, source_files
 from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage, truncates
 from weft.codegen.c_frame import (
     BACK_WORD,
@@ -33,6 +33,7 @@ from weft.codegen.c_helpers import PRELUDE
 from weft.codegen.c_memory import storage_of
 from weft.codegen.c_ops import CFeatures, Used, prototype
 from weft.codegen.c_parallel import collect_failure
+from weft.codegen.c_parts import halves
 from weft.codegen.c_stmt import Statements
 from weft.ir.expr import Var, dim_vars
 from weft.ir.program import Argument, Buffer, Derived, Layout, Loop, Program, Role, SizeOf, Symbol
@@ -49,11 +50,13 @@ _LOWEST = "{.first = 9223372036854775807LL}"  # no iteration has failed yet
 
 @dataclass(frozen=True)
 class CSource:
-    """A kernel in C: its text, the layout of its word block, its exceptions (name and message template) by code."""
+    """A kernel in C: its text, the layout of its word block, its exceptions (name and message template) by code, and in
+    how many parts a compiler may take it."""
 
     text: str
     layout: WordLayout
     exceptions: tuple[tuple[str, str], ...]
+    parts: int = 1
 
 
 def flags(options: Options) -> tuple[str, ...]:
@@ -89,6 +92,7 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
             threads=options.parallel,
             strict=strict,
             exceptions=exceptions,
+            files=source_files(program),
             functions=outlined,
             choices={id(choice.node): choice.number for choice in choices(part)} if called is None else {},
             callees=callees,
@@ -100,12 +104,16 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
     parts += [C.Text(prototype(function, vector)) for function in used.library]
     parts += [C.Text(text) for text in used.helpers.values()]
     parts += [C.Text(text) for text in used.texts]
-    parts += c_library.declaration(program)
-    parts += [C.Text(f"static u64 {c_invoke.CALLS};")] if callees else []
-    parts += [C.Text(c_invoke.head(function) + ";") for function in callees.values()]
-    parts += [part for part in outlined if part != C.Text("")]
-    parts += functions[::-1]
-    return CSource(C.print_unit(parts), layout(program), tuple(exceptions))
+    routines = c_library.declaration(program)
+    bodies = [part for part in outlined if part != C.Text("")]
+    if routines or callees:
+        # Variables of the whole unit: it stays one.
+        parts += routines
+        parts += [C.Text(f"static u64 {c_invoke.CALLS};")] if callees else []
+        parts += [C.Text(c_invoke.head(function) + ";") for function in callees.values()]
+        return CSource(C.print_unit((*parts, *bodies, *functions[::-1])), layout(program), tuple(exceptions))
+    code, count = halves(bodies, functions[0])
+    return CSource(C.print_unit((*parts, *code)), layout(program), tuple(exceptions), count)
 
 
 def _whole(unit: Unit, expressions: Expressions) -> C.Function:

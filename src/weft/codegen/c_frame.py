@@ -15,6 +15,7 @@ from weft.codegen import c_ops
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout
 from weft.codegen.c_expr import OWN, Expressions, Names
+from weft.errors import Span
 from weft.ir.program import Block, Node, Program
 from weft.records import dataclass
 
@@ -72,10 +73,15 @@ class Unit:
     types: dict[str, str] = field(default_factory=dict)  # C variables and their types
     unaliased: set[str] = field(default_factory=set)  # pointer variables that nothing else may alias
     exceptions: dict[tuple[str, str], int] = field(default_factory=dict)
+    files: tuple[str, ...] = ()  # of lines that raise
     functions: list[C.TopLevel] = field(default_factory=list)
     callees: dict[str, Callee] = field(default_factory=dict)
     called: Callee | None = None
     choices: dict[int, int] = field(default_factory=dict)  # identity of a node that chooses by size: its number
+
+    def place(self, span: Span) -> int:
+        """A line, and above its 32 bits the number of its file where that is not the function's own."""
+        return span.line + ((self.files.index(span.file) << 32) if span.file in self.files else 0)
 
     def exception(self, name: str, message: str) -> int:
         return self.exceptions.setdefault((name, message), len(self.exceptions))

@@ -132,7 +132,7 @@ class Statements(Parallel):
         else:
             code = self.unit.exception(check.exception, check.message)
             failed = self.failure(
-                RAISE, code, check.span.line, tuple(self.expressions.value(v) for v in check.values[:3])
+                RAISE, code, self.unit.place(check.span), tuple(self.expressions.value(v) for v in check.values[:3])
             )
         return self.nest(check.domain, [C.IfElse(C.Prefix("!", condition), tuple(failed))])
 

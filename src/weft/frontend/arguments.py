@@ -17,7 +17,7 @@ from weft.errors import Unsupported
 from weft.frontend import arrays, growing, tables
 from weft.frontend.calls import Calls
 from weft.frontend.growing import EXTRA_ROOM, Cells
-from weft.frontend.lists import as_value, types_in
+from weft.frontend.items import as_value, types_in
 from weft.frontend.specs import ArraysSpec, ContainerSpec
 from weft.frontend.values import Dict, Growing, ItemType, Records, Rows, Stack, Tuple, Value
 from weft.frontend.writing import variable

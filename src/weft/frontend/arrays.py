@@ -132,11 +132,12 @@ def _table(value: Records, emitter: Emitter) -> Array:
     columns = value.growing.data
     if not isinstance(value.item, tuple) or not all(isinstance(part, ScalarType) for part in value.item):
         raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
-    length = emitter.snapshot(Read(value.growing.length, (), INT), "rows")
+    length = emitter.snapshot(value.growing.size, "rows")
     emitter.hand_back(Op("gt", (length, ZERO), BOOL), "an array of a list of tuples that may be empty")
     of = functools.reduce(promote, (emitter.buffers[name].type.strong for name in columns))
     buffer = emitter.allocate("table", of, (length, integer(len(columns))))
-    start = ZERO if value.growing.head is None else Read(value.growing.head, (), INT)
+    row = () if value.growing.row is None else (value.growing.row,)
+    start = ZERO if value.growing.head is None else emitter.snapshot(Read(value.growing.head, row, INT), "start")
     for place, name in enumerate(columns):
         dims, (row,) = emitter.domain((length,))
         item = Read(name, (ix.add(start, row),), emitter.buffers[name].type)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft.errors import LeftToLibrary, Unsupported
-from weft.frontend import arrays
+from weft.frontend import arrays, nested
 from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, Restart
@@ -25,6 +25,7 @@ from weft.frontend.recursion import Entry, Fixed, Functions, key_of, with_functi
 from weft.frontend.scope import Scope
 from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
+from weft.frontend.sparse import SparseObjects
 from weft.frontend.specs import (
     ArraySpec,
     ArraysSpec,
@@ -72,7 +73,7 @@ class Built:
     functions: list[Any] = field(default_factory=list)  # functions that were inlined
 
 
-class Builder(Arguments):
+class Builder(SparseObjects, Arguments):
     """One attempt at one function."""
 
     def __init__(
@@ -103,11 +104,13 @@ class Builder(Arguments):
         self.inlined = 0
         self.swapped = set()
         self.swap_flags = {}
+        self.handled, self.own_exceptions = [], {}
         self.hidden: dict[tuple[int, tuple[str, ...]], tuple[Hidden, Value]] = {}
         self.specs = tuple(specs)
         self.arguments = arguments
         self.names: list[str | tuple[str, ...] | None] = []
         self.own, self.argument_of, self.changed = {}, {}, {}
+        self.heaps, self.rows_of_argument, self.row_sites = {}, {}, {}
         # Under another key than the body of the same function inlined.
         body = bodies.setdefault(-id(source.tree), without_contexts(source.tree.body, source.namespace))
         self.body = body
@@ -124,11 +127,16 @@ class Builder(Arguments):
         names = [a.arg for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]]
         # Names that the body uses for its own variables must not capture generated ones.
         self.emitter.span = self.scope.source.span(tree)
+        for item in self.emitter.decisions.heaps if self.entry is None else ():
+            self.heaps[item] = nested.make(self.emitter, item)
         for position, (name, kind) in enumerate(zip(names, self.specs)):
             sample = None if self.arguments is None else self.arguments[position]
             value, param = self.parameter(name, kind, sample, position)
             self.scope.values[name] = value
             self.names.append(param)
+        for name, value in self.scope.values.items():  # hidden parameters come behind the others
+            if isinstance(value, Instance):
+                self.scope.values[name] = self.modelled(value, tree)
 
     def parameter(
         self, name: str, kind: Spec | Fixed, sample: Any, position: int
@@ -243,20 +251,21 @@ class Builder(Arguments):
         self.hidden[key] = (Hidden(name, home, Object(value), None), constant)
         return constant
 
-    def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
+    def instance_attribute(self, base: Instance, name: str, node: ast.AST, constant: bool = False) -> Value:
         path = (*base.path, name)
         key = (base.argument, path)
         known = self.hidden.get(key)
         if known is not None:
             return known[1]
-        if base.sample is None or not hasattr(base.sample, name):
+        is_item = name.isdigit()
+        if base.sample is None or not (is_item or hasattr(base.sample, name)):
             raise self.unsupported(node, f"the attribute {name} of an object")
-        value = getattr(base.sample, name)
+        value = base.sample[int(name)] if is_item else getattr(base.sample, name)
         if isinstance(value, types.MethodType):
             raise self.unsupported(node, f"a call of the method {name}", "make it a function")
-        spec = spec_of(value)
+        spec = ConstSpec(value) if constant else spec_of(value)
         if isinstance(spec, ObjectSpec):
-            return Instance(base.argument, path, value)
+            return self.modelled(Instance(base.argument, path, value), node)
         if isinstance(spec, (ListSpec, ContainerSpec, ArraysSpec)):
             raise self.unsupported(node, f"the attribute {name}, a list", "pass it as an argument")
         made, param = self.parameter("_".join(path), spec, value, -1)
@@ -276,6 +285,7 @@ class Builder(Arguments):
         if not self.emitter.results:
             self.emitter.results.append(NoneOut())  # the function always raises
         self.check_aliases(tuple(self.emitter.blocks[0]))
+        self.settle_exceptions()
         self.hand_exceptions_back()
         self._check_repeatable()
         program = self.emitter.program(source.span(source.tree))

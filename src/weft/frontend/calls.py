@@ -47,6 +47,9 @@ _MAX_INLINED = 1000  # calls written out in one function: two calls a level are 
 #: Functions of these packages are known or unknown; their Python source is never inlined.
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath"})
 
+#: What a function of a model emits stands at the place of the user's operator.
+_MODELS = "weft.frontend.models."
+
 
 class Calls(Structs, Recursion):
     """`_eval_call` and what it needs."""
@@ -158,6 +161,8 @@ class Calls(Structs, Recursion):
         return reshaped(array, wanted_shape(array, shape, self.emitter), self.emitter)
 
     def matmul(self, left: Value, right: Value, node: ast.AST) -> Value:
+        if isinstance(left, Struct) or isinstance(right, Struct):
+            return self.struct_operator("matmul", left, right, node)
         first, second = linear.as_pair(left, right, self.emitter)
         return linear.matmul(first, second, self.emitter)
 
@@ -168,6 +173,8 @@ class Calls(Structs, Recursion):
         if source is None:
             source = self.sources[function] = load(function)
             self.inlined_functions.append(function)
+        if function.__module__.startswith(_MODELS):
+            source = replace(source, place=self.emitter.span)
         defaults = {
             p.name: p.default
             for p in inspect.signature(function).parameters.values()

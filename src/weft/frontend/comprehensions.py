@@ -18,10 +18,9 @@ from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.core import Mixed, benign
 from weft.frontend.emit import Restart
+from weft.frontend.exceptions import Exceptions
 from weft.frontend.expressions import minus_one
-from weft.frontend.lists import layout_of
-from weft.frontend.loops import Loops
-from weft.frontend.values import Array, Iterable, Object, Scalar, Tuple, Value
+from weft.frontend.values import Array, Iterable, Object, Records, Scalar, Tuple, Value
 from weft.ir import walk
 from weft.ir.expr import ZERO, Dim, Expr, Op, Read, Var
 from weft.ir.program import Alloc, If, Loop, Stmt
@@ -36,7 +35,7 @@ class _Arrays(Exception):
     """The items of a sum are arrays."""
 
 
-class Comprehensions(Loops):
+class Comprehensions(Exceptions):
     """Comprehensions as loops."""
 
     def closure_call(self, tree: ast.FunctionDef, args: list[Value], node: ast.AST) -> Value:
@@ -106,11 +105,12 @@ class Comprehensions(Loops):
         with emitter.capture() as block, emitter.inside(dim):
             self.assign_target(generator.target, items.item(Var(dim.var)), node)
             value = self.evaluate(node.elt)
-            if isinstance(value, Tuple) and value.is_list:
+            nested = lists and self._is_nested(node, value, dim)
+            if isinstance(value, Tuple) and value.is_list and not nested:
                 value = self.literal_list(value, node)
             elif isinstance(value, Tuple) and not lists:
                 value = self.array_of(value, node)
-        if lists and isinstance(value, Tuple) and layout_of(value) is not None:
+        if nested or (lists and isinstance(value, Tuple) and self.layout(value) is not None):
             return self._grown_list(node, iterable)
         if isinstance(value, Scalar):
             buffer = emitter.allocate("list", value.type, (trips,))
@@ -118,12 +118,23 @@ class Comprehensions(Loops):
         elif isinstance(value, Array) and (value.is_list or not lists) and not self._varies(value, dim):
             shape = self._outside_shape(value, block, node)
             buffer = emitter.allocate("list", value.type, (trips, *shape))
+            self.row_sites[buffer.name] = self.site(node)
             inner, at = emitter.domain(shape)
             store = Stmt(inner, buffer.name, (Var(dim.var), *at), value.element(at), None, emitter.span)
         else:
             raise self.unsupported(node, "a list of these", "use a NumPy array", item=value)
         emitter.emit(Loop(dim, (*block, store), span=emitter.span))
         return arrays.of_buffer(buffer, is_list=True)
+
+    def _is_nested(self, node: ast.AST, value: Value, dim: Dim) -> bool:
+        """Whether the items of a comprehension are lists each for itself: of different lengths, or that will change."""
+        if isinstance(value, Tuple) and value.is_list:
+            return not value.items or self.site(node) in self.emitter.decisions.nested
+        if isinstance(value, Records):
+            return not value.is_deque
+        if not isinstance(value, Array) or not value.is_list:
+            return False
+        return value.growing is not None or self.site(node) in self.emitter.decisions.nested or self._varies(value, dim)
 
     def _varies(self, value: Array, dim: Dim) -> bool:
         return arrays.depends_on(arrays.count(value.shape), {dim.var})

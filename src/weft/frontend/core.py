@@ -12,6 +12,7 @@ from dataclasses import replace
 from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
+from weft.frontend.items import as_value, row_of
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import ArraySlots, arrays_in
 from weft.frontend.values import (
@@ -201,7 +202,9 @@ class Core(ArraySlots):
         return not known or any(self.lost(part) is not None for part in kinds)
 
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
-        if isinstance(value, Scalar):
+        if self._holds_row(name, slot, value):
+            self._assign_row(name, slot, value)
+        elif isinstance(value, Scalar):
             self._assign_scalar_slot(name, slot, value)
         elif isinstance(value, Array):
             self._assign_array_slot(name, slot, value)
@@ -362,7 +365,9 @@ class Core(ArraySlots):
             slot = Slot((hash((self.scope.path, id(owner))), name))
             slot.branch = (self.scope.path, id(owner)) if id(owner) in self.scope.followed else None
             value = self.scope.values.get(name)
-            if isinstance(value, Scalar):
+            if value is not None and row_of(value) is not None:
+                self._assign_row(name, slot, value)
+            elif isinstance(value, Scalar):
                 self._open_scalar(name, slot, value)
             elif isinstance(value, Array):
                 self.open_array(name, slot, value)
@@ -382,10 +387,38 @@ class Core(ArraySlots):
             self.undecided.add(slot.buffer.name)
         self._write_number(name, slot, slot.buffer, value.expr)
 
+    # A list among others that a loop carries: its number is in a slot.
+
+    def _holds_row(self, name: str, slot: Slot, value: Value) -> bool:
+        """Whether a variable denotes a list among others; a list of its own becomes one if both are assigned to it."""
+        current = self.scope.values.get(name)
+        rows = row_of(value) is not None, row_of(current) is not None
+        if not any(rows) or (all(rows) and describe(value) == describe(current or value)):
+            return all(rows)
+        if slot.parts is None and slot.buffer is None and current is None:
+            return rows[0]
+        place = (self.scope.path, name)
+        if place in self.emitter.decisions.escaping:
+            raise self.apart(slot.branch, self._changes_kind(name, current or value, value))
+        self.emitter.decisions.escaping.add(place)
+        raise Restart
+
+    def _assign_row(self, name: str, slot: Slot, value: Value) -> None:
+        row = row_of(value)
+        assert row is not None and isinstance(value, (Array, Records))
+        if slot.parts is None:
+            slot.parts = part_slots(slot, 1)
+            slot.parts[0].buffer = self.emitter.declare(f"{name}_number", INT)
+        buffer = slot.parts[0].buffer
+        assert buffer is not None and value.growing is not None
+        self.emitter.assign((), buffer.name, (), row)
+        held = replace(value.growing, row=Read(buffer.name, (), INT))
+        self.scope.values[name] = as_value(held, value.type if isinstance(value, Array) else value.item, False)
+
     # A tuple of numbers that a loop carries: each number is a slot of its own.
 
     def _open_parts(self, name: str, slot: Slot, value: Tuple) -> None:
-        slot.parts = _part_slots(slot, len(value.items))
+        slot.parts = part_slots(slot, len(value.items))
         for part, item in zip(slot.parts, value.items):
             assert isinstance(item, Scalar)
             self._open_scalar(_part_name(name, part), part, item)
@@ -393,7 +426,7 @@ class Core(ArraySlots):
 
     def _assign_parts(self, name: str, slot: Slot, value: Tuple) -> None:
         if slot.parts is None:
-            slot.parts = _part_slots(slot, len(value.items))
+            slot.parts = part_slots(slot, len(value.items))
         if len(slot.parts) != len(value.items):
             raise Unsupported(self.emitter.span, f"{name} is a tuple of different lengths", "use two names")
         # All numbers are taken before one changes: p = (p[1], p[0]).
@@ -427,7 +460,7 @@ class Core(ArraySlots):
         if isinstance(value, Dict):
             return False if value.table is None else Scalar(arith.truth(Read(value.table.live, (), INT)))
         if isinstance(value, Records):
-            return Scalar(arith.truth(Read(value.growing.length, (), INT)))
+            return Scalar(arith.truth(value.growing.size))
         if isinstance(value, (Rows, Stack)):
             return Scalar(arith.truth(value.array.shape[0] if isinstance(value, Stack) else value.count))
         raise self.unsupported(node, "the truth value of an array", "use .any() or .all()", value=value)
@@ -443,6 +476,8 @@ class Core(ArraySlots):
 
     def identity(self, value: Value) -> str | None:
         """What two names of one container have in common."""
+        if row_of(value) is not None:
+            return None
         if isinstance(value, Array) and value.is_list and value.view is not None:
             return value.view.buffer if value.view.whole or value.growing is not None else None
         if isinstance(value, Records):
@@ -471,7 +506,7 @@ def _all_scalars(value: Tuple) -> bool:
     return bool(value.items) and all(isinstance(item, Scalar) for item in value.items)
 
 
-def _part_slots(slot: Slot, count: int) -> list[Slot]:
+def part_slots(slot: Slot, count: int) -> list[Slot]:
     return [Slot((slot.key[0], f"{slot.key[1]}.{position}")) for position in range(count)]
 
 

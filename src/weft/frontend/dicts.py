@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 from weft.frontend import tables
 from weft.frontend.emit import Restart
-from weft.frontend.lists import Lists, assembled, layout_of, numbers_of, types_in
+from weft.frontend.items import has_lists, layout_of, numbers_of, types_in
+from weft.frontend.lists import Lists
 from weft.frontend.tables import Hashed
 from weft.frontend.values import Array, Dict, ItemType, Iterable, Object, Scalar, Tuple, Value
-from weft.frontend.writing import loop, when
+from weft.frontend.writing import loop, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Read
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, ScalarType
 
@@ -45,29 +47,33 @@ class Dicts(Lists):
             self.store_item(made, item, None, node)
         return made
 
-    def new_dict(self, node: ast.AST, is_set: bool = False, default: Scalar | None = None) -> Dict:
+    def new_dict(self, node: ast.AST, is_set: bool = False, default: Scalar | Tuple | None = None) -> Dict:
         """An empty dict; what is put into it first tells its types, and the build starts again with them."""
         span = self.emitter.span
         place = (hash((self.scope.path, span.line, span.column, getattr(node, "col_offset", 0))), "entries")
         known = self.emitter.decisions.entries.get(place)
         if known is None:
+            if isinstance(default, Tuple):
+                default = replace(default, site=place)
             return Dict(None, None, None, is_set, default, place)
-        key, item = known
+        key, item = known[0], self.resolved(known[1])
         table = tables.make(self.emitter, "set" if is_set else "dict", types_in(key), types_in(item))
+        if isinstance(default, Tuple):
+            default = replace(default, site=place)
         return Dict(table, key, item, is_set, default, place)
 
     def _typed(self, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
         """The types of a dict from its first entry; or a check that another entry has them, too."""
         self.will_change(base)
-        of_key, of_value = self._key_layout(key, node), None if value is None else layout_of(value)
+        of_key, of_value = self._key_layout(key, node), None if value is None else self.layout(value)
         if of_value is None and not base.is_set:
             raise self.unsupported(node, "a dict of these values", "keep numbers or tuples of numbers in it")
-        if base.default is not None and not base.is_set:
+        if isinstance(base.default, Scalar) and not base.is_set:
             of_value = base.default.type
         if base.table is None:
             self.emitter.decisions.entries[base.place] = (of_key, of_value)
             raise Restart
-        differs = of_key != base.key or (value is not None and layout_of(value) != base.item)
+        differs = of_key != base.key or (value is not None and (base.item is None or not self.accepts(base.item, value)))
         if differs and base.place in self.emitter.decisions.guessed:
             self.emitter.decisions.guessed.discard(base.place)
             self.emitter.decisions.entries[base.place] = (of_key, of_value)
@@ -79,7 +85,7 @@ class Dicts(Lists):
 
     def _key_layout(self, key: Value, node: ast.AST) -> ItemType:
         layout = layout_of(key)
-        if layout is None or not all(of.dtype.is_integer for of in types_in(layout)):
+        if layout is None or has_lists(layout) or not all(of.dtype.is_integer for of in types_in(layout)):
             raise self.unsupported(node, "a key of this type", "use integers or tuples of integers as keys", key=key)
         return layout
 
@@ -120,12 +126,17 @@ class Dicts(Lists):
         assert base.table is not None
         numbers = self._numbers_of_key(base, key, node)
         assert numbers is not None
-        held = [] if value is None else [self.emitter.snapshot(number, "value") for number in numbers_of(value)]
+        held = [] if value is None else self._held(base, value)
         if self.identity(base) in self.run_through:
             _, known = Hashed(self.emitter, base.table).search(numbers)
             self._keep_size(base, Op("ge", (known.value, ZERO), BOOL))
         Hashed(self.emitter, base.table).put(numbers, held)
         self.emitter.mutations += 1
+
+    def _held(self, base: Dict, value: Value) -> list[Expr]:
+        """The numbers of a value that is put into a dict."""
+        assert base.item is not None
+        return [self.emitter.snapshot(number, "value") for number in self.numbers(base.item, value)]
 
     def item(self, base: Dict, key: Value, node: ast.AST) -> Value:
         """base[key]"""
@@ -139,15 +150,15 @@ class Dicts(Lists):
         there = Op("ge", (entry.value, ZERO), BOOL)
         if base.default is None:
             self._refuse_missing(there, numbers)
-            return assembled(base.item, iter(hashed.taken(entry.value)))
+            return self.assembled(base.item, iter(hashed.taken(entry.value)))
         self._keep_size(base, there)
         with when(self.emitter, Op("not", (there,), BOOL)):
             entry.set(hashed.entries.length.value)
-            hashed.insert(numbers, [base.default.expr])
+            hashed.insert(numbers, self._held(base, base.default))
             # Room may have been made: the new entry is the last.
             entry.set(Op("sub", (hashed.entries.length.value, Const(1, INT)), INT))
         self.emitter.mutations += 1
-        return assembled(base.item, iter(hashed.taken(entry.value)))
+        return self.assembled(base.item, iter(hashed.taken(entry.value)))
 
     def _refuse_missing(self, there: Expr, numbers: Sequence[Expr]) -> None:
         if len(numbers) > 3:
@@ -213,10 +224,10 @@ class Dicts(Lists):
 
         def entry(q: Expr) -> Value:
             taken = [self.emitter.snapshot(number, "entry") for number in hashed.entries.read(q)]
-            first = assembled(key, iter(taken[:keys]))
+            first = self.assembled(key, iter(taken[:keys]))
             if what == "keys" or item is None:
                 return first
-            second = assembled(item, iter(taken[keys:-1]))
+            second = self.assembled(item, iter(taken[keys:-1]))
             return second if what == "values" else Tuple((first, second))
 
         return Iterable(length, entry)
@@ -278,36 +289,51 @@ class Dicts(Lists):
         key, default = args
         if base.table is None or base.item is None:
             return default
-        if layout_of(default) != base.item:
+        if not self.accepts(base.item, default):
             raise self.unsupported(node, "a default of another type than the values", "", default=default)
         numbers = self._numbers_of_key(base, key, node)
         assert numbers is not None
         hashed = Hashed(self.emitter, base.table)
         _, entry = hashed.search(numbers)
-        return assembled(base.item, iter(hashed.value_or(entry.value, list(numbers_of(default)))))
+        if has_lists(base.item):
+            return self.assembled(base.item, iter(self._found_or_made(hashed, entry.value, base.item, default)))
+        return self.assembled(base.item, iter(hashed.value_or(entry.value, list(numbers_of(default)))))
+
+    def _found_or_made(self, hashed: Hashed, entry: Expr, item: ItemType, default: Value) -> list[Expr]:
+        """The value of an entry, or a default in which lists are made only where it is needed."""
+        emitter = self.emitter
+        of = types_in(item)
+        found = [variable(emitter, "value", Const(0, part), part) for part in of]
+        with when(emitter, Op("ge", (entry, ZERO), BOOL)):
+            for mine, number in zip(found, hashed.value_at(entry)):
+                mine.set(number)
+        with when(emitter, Op("lt", (entry, ZERO), BOOL)):
+            for mine, number in zip(found, self.numbers(item, default)):
+                mine.set(number)
+        return [emitter.snapshot(Op("add", (mine.value, ZERO), INT) if mine.of == INT else mine.value, "value") for mine in found]
 
     def _dict_setdefault(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if len(args) != 2:
             raise self.unsupported(node, "setdefault() without a default", "give one")
         self._typed(base, args[0], args[1], node)
-        held = [self.emitter.snapshot(number, "value") for number in numbers_of(args[1])]
-        assert base.table is not None
+        assert base.table is not None and base.item is not None
+        # A list that is only made where it is needed has no name, so that nobody misses it elsewhere.
+        held = None if has_lists(base.item) else self._held(base, args[1])
         numbers = self._numbers_of_key(base, args[0], node)
         assert numbers is not None
         hashed = Hashed(self.emitter, base.table)
         _, entry = hashed.search(numbers)
         self._keep_size(base, Op("ge", (entry.value, ZERO), BOOL))
         with when(self.emitter, Op("lt", (entry.value, ZERO), BOOL)):
-            hashed.insert(numbers, held)
+            hashed.insert(numbers, self._held(base, args[1]) if held is None else held)
             entry.set(Op("sub", (hashed.entries.length.value, Const(1, INT)), INT))
         self.emitter.mutations += 1
-        assert base.item is not None
-        return assembled(base.item, iter(hashed.taken(entry.value)))
+        return self.assembled(base.item, iter(hashed.taken(entry.value)))
 
     def _dict_pop(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if len(args) != 1 or base.is_set or base.item is None:
             raise self.unsupported(node, "this use of pop()", receiver=base)
-        return assembled(base.item, iter(self.delete_entry(base, args[0], node)))
+        return self.assembled(base.item, iter(self.delete_entry(base, args[0], node)))
 
     def _dict_add(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if len(args) != 1:

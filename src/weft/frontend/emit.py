@@ -58,6 +58,14 @@ class NeedConstant(Exception):
         self.span = span
 
 
+class NeedData(Exception):
+    """A string that is an argument is more than a constant: build again with its characters as data."""
+
+    def __init__(self, argument: int) -> None:
+        super().__init__(argument)
+        self.argument = argument
+
+
 @dataclass(frozen=True)
 class LateArray:
     """The first array of a variable that has none before the loop or branch; `shape`, if it is known at entry."""
@@ -97,6 +105,12 @@ class Decisions:
     guessed: set[tuple[int, str]] = field(default_factory=set)  # dicts among `entries` whose values are not known yet
     searched: set[tuple[int, str]] = field(default_factory=set)  # arguments in which keys are looked for
     changing: set[str] = field(default_factory=set)  # arguments that get or lose items
+    left_to_python: set[tuple[int, int]] = field(default_factory=set)  # handlers of exceptions without a native form
+    heaps: list[ItemType] = field(default_factory=list)  # what lists hold that are items of containers
+    escaping: set[tuple[int, str]] = field(default_factory=set)  # names of lists that are put into containers
+    nested: set[tuple[int, str]] = field(default_factory=set)  # lists of lists whose rows change their length
+    texts: dict[tuple[int, str], tuple[str, bool]] = field(default_factory=dict)  # slots of strings, of one character?
+    watched: set[tuple[int, int]] = field(default_factory=set)  # loops over lists whose length changes in the loop
     specialise: bool = True
     small: bool = True  # small sizes are compiled in
     libraries: bool = True  # large work that a library does better is left to it

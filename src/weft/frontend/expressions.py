@@ -20,7 +20,7 @@ from weft.frontend.constants import constant_int
 from weft.frontend.core import Mixed
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.growing import Cells
-from weft.frontend.lists import assembled, changes_list
+from weft.frontend.lists import changes_list
 from weft.frontend.values import (
     Array,
     Closure,
@@ -201,7 +201,8 @@ class Expressions(Comparisons):
         return Tuple(tuple(self.spread(node.elts, self.evaluate_all(node.elts))))
 
     def _eval_list(self, node: ast.List) -> Value:
-        return Tuple(tuple(self.spread(node.elts, self.evaluate_all(node.elts))), is_list=True)
+        items = tuple(self.spread(node.elts, self.evaluate_all(node.elts)))
+        return Tuple(items, is_list=True, site=None if items else self.site(node))
 
     def _eval_starred(self, node: ast.Starred) -> Value:
         value = self.evaluate(node.value)
@@ -279,6 +280,9 @@ class Expressions(Comparisons):
         raise NotImplementedError
 
     def store_attribute(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
+        raise NotImplementedError
+
+    def struct_sign(self, op: str, value: Struct, node: ast.AST) -> Value:
         raise NotImplementedError
 
     def struct_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
@@ -430,6 +434,8 @@ class Expressions(Comparisons):
             return Scalar(arith.cast(arith.negate(test.expr), PYBOOL))
         op = _UNARY[type(node.op)]
         span = self.emitter.span
+        if isinstance(value, Struct):
+            return self.struct_sign(op, value, node)
         if not isinstance(value, (Scalar, Array, Mask)) or (isinstance(value, Array) and value.is_list):
             raise self.unsupported(node, "this operator", value=value)
         result = arrays.elementwise([value], lambda parts: arith.unary(op, parts[0], span), self.emitter)
@@ -648,7 +654,7 @@ class Expressions(Comparisons):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
 
-    def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
+    def instance_attribute(self, base: Instance, name: str, node: ast.AST, constant: bool = False) -> Value:
         raise NotImplementedError
 
     def _array_attribute(self, array: Array, name: str, node: ast.AST) -> Value:
@@ -721,7 +727,7 @@ class Expressions(Comparisons):
         if isinstance(value, Records):
             cells = Cells(self.emitter, value.growing)
             layout = value.item
-            return Iterable(cells.length.value, lambda q: assembled(layout, iter(cells.taken(q))))
+            return Iterable(cells.length.value, lambda q: self.assembled(layout, iter(cells.taken(q))))
         if isinstance(value, (Rows, Stack)):
             return ragged.iteration(value, self.emitter)
         raise self.unsupported(node, "iteration over this", "iterate over a range or an array", value=value)

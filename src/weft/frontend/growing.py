@@ -18,6 +18,8 @@ from weft.ir.types import BOOL, INT, ScalarType
 from weft.records import dataclass
 
 _FIRST_ROOM = 16
+#: Room of a list among others when it gets its first item.
+_ROW_ROOM = 4
 #: Room for items that a list with some in it may get.
 EXTRA_ROOM = 16
 
@@ -31,15 +33,18 @@ class Cells:
 
     @property
     def length(self) -> Variable:
-        return Variable(self.emitter, self.growing.length, INT)
+        return self._variable(self.growing.length)
 
     @property
     def room(self) -> Variable:
-        return Variable(self.emitter, self.growing.capacity, INT)
+        return self._variable(self.growing.capacity)
 
     @property
     def head(self) -> Variable | None:
-        return None if self.growing.head is None else Variable(self.emitter, self.growing.head, INT)
+        return None if self.growing.head is None else self._variable(self.growing.head)
+
+    def _variable(self, name: str) -> Variable:
+        return Variable(self.emitter, name, INT, () if self.growing.row is None else (self.growing.row,))
 
     def place(self, position: Expr) -> Expr:
         """Where the item at a position lies."""
@@ -68,11 +73,40 @@ class Cells:
     def push(self, item: Sequence[Expr]) -> None:
         """After the last item."""
         length, room = self.length, self.room
-        with when(self.emitter, Op("eq", (self.place(length.value), room.value), BOOL)):
-            room.set(ix.mul(integer(2), room.value))
-            self._move(ZERO)
+        if self.growing.shared is not None:
+            with when(self.emitter, Op("eq", (length.value, room.value), BOOL)):
+                self._make_shared_room(Cells(self.emitter, self.growing.shared))
+        else:
+            with when(self.emitter, Op("eq", (self.place(length.value), room.value), BOOL)):
+                room.set(ix.mul(integer(2), room.value))
+                self._move(ZERO)
         self.write(length.value, item)
         length.set(Op("add", (length.value, ONE), INT))
+
+    def _make_shared_room(self, memory: Cells) -> None:
+        """Room for as many items again, behind all other lists of the shared memory; the last of them stays in place."""
+        emitter, head = self.emitter, self.head
+        assert head is not None
+        count = self.last()
+        wanted = emitter.snapshot(Op("maximum", (ix.mul(integer(2), count), integer(_ROW_ROOM)), INT), "wanted")
+        end = emitter.snapshot(Op("add", (head.value, self.room.value), INT), "end")
+        is_last = emitter.snapshot(Op("eq", (end, memory.length.value), BOOL), "is_last")
+        start = emitter.snapshot(Op("select", (is_last, head.value, memory.length.value), INT), "start")
+        memory.make_room(ix.add(start, wanted))
+        with when(emitter, Op("not", (is_last,), BOOL)), loop(emitter, ZERO, count) as item:
+            for name in self.growing.data:
+                value = Read(name, (ix.add(head.value, item),), emitter.buffers[name].type)
+                emitter.assign((), name, (ix.add(start, item),), value)
+        head.set(start)
+        self.room.set(wanted)
+        memory.length.set(Op("add", (start, wanted), INT))
+
+    def make_room(self, wanted: Expr) -> None:
+        """Room for so many items."""
+        room = self.room
+        with when(self.emitter, Op("gt", (wanted, room.value), BOOL)):
+            room.set(Op("maximum", (ix.mul(integer(2), room.value), wanted), INT))
+            self._move(ZERO)
 
     def push_front(self, item: Sequence[Expr]) -> None:
         """Before the first item of a deque."""
@@ -91,7 +125,7 @@ class Cells:
         emitter = self.emitter
         count = self.last()
         for data, spare in zip(self.growing.data, self.growing.spare):
-            emitter.emit(Alloc(spare, False, emitter.span))
+            emitter.emit(Alloc(spare, self.growing.sparse, emitter.span))
             dims, at = emitter.domain((count,))
             value = Read(data, (self.place(at[0]),), emitter.buffers[data].type)
             emitter.assign(dims, spare, (ix.add(start, at[0]),), value)
@@ -141,7 +175,12 @@ class Cells:
 
 
 def make(
-    emitter: Emitter, name: str, types: Sequence[ScalarType], room: Expr | None = None, is_deque: bool = False
+    emitter: Emitter,
+    name: str,
+    types: Sequence[ScalarType],
+    room: Expr | None = None,
+    is_deque: bool = False,
+    sparse: bool = False,
 ) -> Growing:
     """An empty list or deque."""
     length = variable(emitter, f"{name}_length", ZERO)
@@ -152,6 +191,6 @@ def make(
     for of in types:
         for names, title in ((data, name), (spare, f"{name}_spare")):
             buffer = emitter.declare(title, of, (capacity.value,))
-            emitter.emit(Alloc(buffer.name, False, emitter.span))
+            emitter.emit(Alloc(buffer.name, sparse, emitter.span))
             names.append(buffer.name)
-    return Growing(tuple(data), tuple(spare), length.name, capacity.name, head)
+    return Growing(tuple(data), tuple(spare), length.name, capacity.name, head, sparse=sparse)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.frontend.lists import types_in
+from weft.frontend.items import types_in
 from weft.frontend.source import load
 from weft.frontend.specs import ArraySpec, ContainerSpec, ListSpec, ScalarSpec, Spec
 from weft.frontend.values import ItemType

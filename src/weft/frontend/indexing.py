@@ -18,7 +18,7 @@ from weft.records import dataclass
 
 
 @dataclass(frozen=True)
-class _Take:
+class Take:
     """One output axis, or none: how a subscript item reads an input axis."""
 
     axis: int | None  # input axis; None for newaxis
@@ -114,16 +114,16 @@ def _expand_ellipsis(array: Array, items: Sequence[Value], emitter: Emitter) -> 
 
 
 def _basic(array: Array, items: Sequence[Value], emitter: Emitter, store: bool = False) -> Value:
-    takes: list[_Take] = []
+    takes: list[Take] = []
     axis = 0
     for item in items:
         if isinstance(item, Object) and item.value is None:
-            takes.append(_Take(None, ONE))
+            takes.append(Take(None, ONE))
             continue
         if isinstance(item, Slice):
             takes.append(_slice(array, axis, item, emitter))
         elif isinstance(item, Scalar):
-            takes.append(_Take(axis, None, position(array, axis, item.expr, emitter, store)))
+            takes.append(Take(axis, None, position(array, axis, item.expr, emitter, store)))
         else:
             raise Unsupported(emitter.span, f"an index of type {describe(item)}", "use integers, slices or arrays")
         axis += 1
@@ -147,7 +147,9 @@ def _basic(array: Array, items: Sequence[Value], emitter: Emitter, store: bool =
     return arrays.remap(array, shape, index)
 
 
-def position(array: Array, axis: int, expr: Expr, emitter: Emitter, store: bool = False) -> Expr:
+def position(
+    array: Array, axis: int, expr: Expr, emitter: Emitter, store: bool = False, message: str | None = None
+) -> Expr:
     """A non-negative in-bounds index for a Python index that may be negative."""
     extent = array.shape[axis]
     if expr.type.dtype is DType.BOOL or not expr.type.dtype.is_integer:
@@ -155,7 +157,7 @@ def position(array: Array, axis: int, expr: Expr, emitter: Emitter, store: bool 
     if expr.type.dtype is DType.U64:
         raise Unsupported(emitter.span, "an index of type uint64", "convert it to int64")
     expr = arith.cast(expr, INT)
-    message = f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
+    message = message or f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
     if array.is_list:
         message = f"list {'assignment ' if store and array.rank == 1 else ''}index out of range"
     if isinstance(expr, Const) and int(expr.value.real) < 0:
@@ -187,26 +189,31 @@ def wrap(expr: Expr, extent: Expr) -> Expr:
     return Op("select", (Op("lt", (expr, ZERO), BOOL), ix.add(expr, extent), expr), INT)
 
 
-def _slice(array: Array, axis: int, item: Slice, emitter: Emitter) -> _Take:
+def sliced(array: Array, key: Slice, emitter: Emitter) -> Take:
+    """How a slice reads an array of rank 1."""
+    return _slice(array, 0, key, emitter)
+
+
+def _slice(array: Array, axis: int, item: Slice, emitter: Emitter) -> Take:
     extent = array.shape[axis]
     step = _step(item.step, emitter)
     if isinstance(step, Const) and int(step.value.real) < 0:
         return _slice_down(array, axis, item, int(step.value.real), emitter)
     if item.lo is None and item.hi is None and step == ONE:
-        return _Take(axis, extent)
+        return Take(axis, extent)
     lo = ZERO if item.lo is None else _bound(item.lo, extent, emitter)
     hi = extent if item.hi is None else _bound(item.hi, extent, emitter)
-    return _Take(axis, _length(lo, hi, step, emitter), lo, step)
+    return Take(axis, _length(lo, hi, step, emitter), lo, step)
 
 
-def _slice_down(array: Array, axis: int, item: Slice, step: int, emitter: Emitter) -> _Take:
+def _slice_down(array: Array, axis: int, item: Slice, step: int, emitter: Emitter) -> Take:
     """From lo (default the last) down to above hi (default before the first)."""
     extent = array.shape[axis]
     if item.lo is None and item.hi is None and step == -1:
-        return _Take(axis, extent, ix.sub(extent, ONE), integer(-1))
+        return Take(axis, extent, ix.sub(extent, ONE), integer(-1))
     lo = ix.sub(extent, ONE) if item.lo is None else _bound_down(item.lo, extent, emitter)
     hi = integer(-1) if item.hi is None else _bound_down(item.hi, extent, emitter)
-    return _Take(axis, _length(hi, lo, integer(-step), emitter), lo, integer(step))
+    return Take(axis, _length(hi, lo, integer(-step), emitter), lo, integer(step))
 
 
 def _step(value: Value | None, emitter: Emitter) -> Expr:
@@ -318,7 +325,7 @@ def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool)
     return gathered if store else arrays.copied(gathered)
 
 
-def _extent(take: _Take) -> Expr:
+def _extent(take: Take) -> Expr:
     assert take.extent is not None
     return take.extent
 

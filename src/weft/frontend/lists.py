@@ -11,15 +11,16 @@ buffers and its length, so a change is seen through both.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from weft.frontend import arith, arrays, growing
-from weft.frontend.core import Core
 from weft.frontend.emit import Restart
 from weft.frontend.growing import EXTRA_ROOM, Cells
+from weft.frontend.items import agree, as_value, has_gaps, has_lists, layout_of, numbers_of, row_of, types_in
+from weft.frontend.nested import Nested
 from weft.frontend.scope import Scope
-from weft.frontend.values import Array, Growing, ItemType, Object, Records, Scalar, Tuple, Value, View
+from weft.frontend.values import Array, ItemType, Object, Records, Scalar, Tuple, Value
 from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
@@ -74,59 +75,16 @@ def changes_list(expression: ast.expr) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr in CHANGES_LENGTH for node in ast.walk(expression))
 
 
-def layout_of(value: Value) -> ItemType | None:
-    """The type of an item of a list; None if a list of such items has no native form."""
-    if isinstance(value, Scalar):
-        return value.type
-    if isinstance(value, Array) and value.rank == 0:
-        return value.type
-    if isinstance(value, Tuple) and not value.is_list:
-        parts = tuple(layout_of(item) for item in value.items)
-        return None if None in parts or not parts else parts  # type: ignore[return-value]
-    return None
-
-
-def numbers_of(value: Value) -> Iterator[Expr]:
-    """The numbers of an item, from left to right."""
-    if isinstance(value, Tuple):
-        for part in value.items:
-            yield from numbers_of(part)
-    elif isinstance(value, Array):
-        yield value.element(())
-    else:
-        assert isinstance(value, Scalar)
-        yield value.expr
-
-
-def assembled(layout: ItemType, numbers: Iterator[Expr]) -> Value:
-    """The item that consists of these numbers."""
-    if isinstance(layout, tuple):
-        return Tuple(tuple(assembled(part, numbers) for part in layout))
-    return Scalar(next(numbers))
-
-
-def types_in(layout: ItemType | None) -> list[ScalarType]:
-    """The types of the numbers of an item."""
-    if layout is None:
-        return []
-    return [of for part in layout for of in types_in(part)] if isinstance(layout, tuple) else [layout]
-
-
-def template_of(layout: ItemType) -> str:
-    """How an item is made of numbers, as weft.runtime.containers reads it."""
-    if isinstance(layout, tuple):
-        return "(" + "".join(f"{template_of(part)}, " for part in layout) + ")"
-    return "0"
-
-
-class Lists(Core):
+class Lists(Nested):
     """Lists that grow and shrink."""
 
     def bind(self, name: str, value: Value) -> None:
         slot = self.scope.slots.get(name)
-        if slot is not None and isinstance(value, Tuple) and value.is_list and _of_numbers(value):
+        if self.escapes(name) and _is_list(value) and row_of(value) is None:
+            value = self.as_row(self._unshared(name, value))
+        elif slot is not None and isinstance(value, Tuple) and value.is_list and _of_numbers(value):
             value = self.literal_list(value, None)
-        elif slot is not None and isinstance(value, Records):
+        elif slot is not None and isinstance(value, Records) and row_of(value) is None:
             raise self.unsupported(None, f"{name} gets a list of tuples in a loop or branch", "use .clear()")
         elif slot is None:
             value = self.growing_value(name, value)
@@ -138,6 +96,14 @@ class Lists(Core):
             if name not in self.scope.slots and isinstance(value, Tuple) and value.is_list and _of_numbers(value):
                 self.scope.values[name] = self.literal_list(value, None)
         return super().open_slots(names, owner)
+
+    def _unshared(self, name: str, value: Value) -> Value:
+        """A list that becomes one among others when it gets a name; its other names must have it from there, too."""
+        others = [place for place in self._names_of(value) if place != (self.scope.path, name)]
+        if others:
+            self.emitter.decisions.escaping.update(others)
+            raise Restart
+        return value
 
     def growing_value(self, name: str, value: Value) -> Value:
         """What a name is bound to: a list that is going to change its length gets room for that."""
@@ -163,16 +129,24 @@ class Lists(Core):
         """A list or deque with these first items; the type of an empty one is told by what is put into it first."""
         span = self.emitter.span
         key = (hash((self.scope.path, span.line, span.column)), f"items of {name}")
-        layout = layout_of(value.items[0]) if value.items else self.emitter.decisions.items.get(key)
-        if value.items and (layout is None or any(layout_of(item) != layout for item in value.items)):
-            raise self.unsupported(None, "a list of different types", "keep one type in a list", items=value)
+        layout = self._first_layout(value) if value.items else self.resolved(self.emitter.decisions.items.get(key))
         if layout is None:
             return replace(value, key=key, is_deque=is_deque)
         room = integer(len(value.items) + EXTRA_ROOM)
         made = growing.make(self.emitter, name, types_in(layout), room, is_deque)
         for item in value.items:
-            Cells(self.emitter, made).push(tuple(numbers_of(item)))
+            Cells(self.emitter, made).push(tuple(self.numbers(layout, item)))
         return as_value(made, layout, is_deque)
+
+    def _first_layout(self, value: Tuple) -> ItemType:
+        """The type of the items of a list, all of which are known."""
+        layouts = [self.layout(item) for item in value.items]
+        found = next((layout for layout in layouts if not has_gaps(layout)), layouts[0])
+        if found is None or not all(agree(found, layout) for layout in layouts):
+            raise self.unsupported(None, "a list of different types", "keep one type in a list", items=value)
+        for item in value.items:
+            self.accepts(found, item)
+        return found
 
     def _grown(self) -> frozenset[str]:
         if self.scope.grown is None:
@@ -262,7 +236,7 @@ class Lists(Core):
         cells = Cells(self.emitter, base.growing)
         message = "deque index out of range" if base.is_deque else "list index out of range"
         position = self._position(key, cells, message, node)
-        return assembled(base.item, iter(cells.taken(position)))
+        return self.assembled(base.item, iter(cells.taken(position)))
 
     def store_record(self, base: Records, key: Value, value: Value, node: ast.AST | None) -> None:
         """base[key] = value"""
@@ -312,9 +286,11 @@ class Lists(Core):
         if isinstance(receiver, Records):
             held, item = receiver.growing, receiver.item
             if not held.spare:
+                self.rows_change(receiver)
                 raise self.unsupported(node, f"{name}() of a row of an argument", "use a list made here")
         elif isinstance(receiver, Array) and receiver.is_list:
             if receiver.growing is None:
+                self.rows_change(receiver)
                 raise self.unsupported(node, f"{name}() of a list whose length is fixed", "use a list made here")
             held, item = receiver.growing, receiver.type
         else:
@@ -332,7 +308,7 @@ class Lists(Core):
             if self.identity(receiver) in self.own:
                 self.decide_items(receiver, FLOAT, node)  # what an empty list that is an argument counts as
             raise self.unsupported(node, f"{name}() of an empty list")
-        layout = layout_of(args[-1]) if args and name in ("append", "insert", "appendleft") else None
+        layout = self.layout(args[-1]) if args and name in ("append", "insert", "appendleft") else None
         if name == "extend" and args:
             items = self.list_items(args[0], node)
             layout = None if items is None else items.type
@@ -359,11 +335,11 @@ class Lists(Core):
         raise self.unsupported(node, "the items of this", "keep numbers in the list", items=value)
 
     def _numbers(self, layout: ItemType, value: Value, node: ast.AST | None) -> list[Expr]:
-        if layout_of(value) != layout:
+        if not self.accepts(layout, value):
             raise self.unsupported(
                 node, "an item of another type than the list has", "keep one type in a list", item=value
             )
-        return list(numbers_of(value))
+        return self.numbers(layout, value)
 
     def _new_item(self, layout: ItemType, value: Value, node: ast.AST) -> list[Expr]:
         return [self.emitter.snapshot(number, "item") for number in self._numbers(layout, value, node)]
@@ -399,17 +375,17 @@ class Lists(Core):
         message = "pop from an empty deque" if is_deque else "pop from empty list"
         self.emitter.check(Op("gt", (cells.length.value, ZERO), BOOL), "IndexError", message)
         if not args:
-            return assembled(layout, iter(cells.pop()))
+            return self.assembled(layout, iter(cells.pop()))
         (key,) = self._arguments(args, 0 if is_deque else 1, "pop", node)
         position = self._position(key, cells, "pop index out of range", node)
         item = cells.taken(position)
         cells.close_gap(position)
-        return assembled(layout, iter(item))
+        return self.assembled(layout, iter(item))
 
     def _list_popleft(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         self._arguments(args, 0, "popleft", node)
         self.emitter.check(Op("gt", (cells.length.value, ZERO), BOOL), "IndexError", "pop from an empty deque")
-        return assembled(layout, iter(cells.pop_front()))
+        return self.assembled(layout, iter(cells.pop_front()))
 
     def _list_insert(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         key, item = self._arguments(args, 2, "insert", node)
@@ -426,6 +402,8 @@ class Lists(Core):
 
     def _list_remove(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         (item,) = self._arguments(args, 1, "remove", node)
+        if has_lists(layout):
+            raise self.unsupported(node, "remove() of a list from a list", "compare the items in a loop")
         emitter = self.emitter
         numbers = self._new_item(layout, item, node)
         place = variable(emitter, "place", cells.length.value)
@@ -460,9 +438,9 @@ class Lists(Core):
 
     def tuple_order(self, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
         """left < right: the first numbers that differ decide."""
-        pairs = list(zip(numbers_of(left), numbers_of(right)))
-        if layout_of(left) is None or layout_of(left) != layout_of(right) or not pairs:
+        if layout_of(left) is None or has_lists(layout_of(left)) or layout_of(left) != layout_of(right):
             raise self.unsupported(node, "this comparison of tuples", left=left, right=right)
+        pairs = list(zip(numbers_of(left), numbers_of(right)))
         span = self.emitter.span
         result = arith.cast(arith.compare(name, *pairs[-1], span), PYBOOL)
         strict = {"le": "lt", "ge": "gt"}.get(name, name)
@@ -473,26 +451,12 @@ class Lists(Core):
         return Scalar(result)
 
 
+def _is_list(value: Value) -> bool:
+    if isinstance(value, Records):
+        return not value.is_deque
+    return isinstance(value, (Array, Tuple)) and value.is_list
+
+
 def _of_numbers(value: Tuple) -> bool:
     kinds = {item.type if isinstance(item, Scalar) else None for item in value.items}
     return len(kinds) == 1 and None not in kinds
-
-
-def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
-    if isinstance(layout, tuple) or is_deque:
-        return Records(held, layout, is_deque)
-    of = layout
-    return Array(
-        (Read(held.length, (), INT),),
-        of,
-        lambda at: Read(held.data[0], at, of),
-        View(held.data[0], lambda at: at),
-        is_list=True,
-        growing=held,
-    )
-
-
-def record_length(value: Records) -> Expr:
-    return Read(value.growing.length, (), INT)
-
-

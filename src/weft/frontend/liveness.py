@@ -64,27 +64,6 @@ def bound_anew(nodes: Iterable[ast.AST]) -> set[str]:
     return found
 
 
-def element_written(nodes: Iterable[ast.AST]) -> set[str]:
-    """Names whose elements the nodes may change in place: `a[i] = x`, `a += x`, `a.sort()`, `f(out=a)`."""
-    found: set[str] = set()
-    for top in nodes:
-        for node in ast.walk(top):
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
-                base: ast.expr = node
-                while isinstance(base, (ast.Subscript, ast.Attribute)):
-                    base = base.value
-                if isinstance(base, ast.Name):
-                    found.add(base.id)
-            elif isinstance(node, ast.AugAssign):
-                found |= set(target_names(node.target))
-            elif isinstance(node, ast.Call):
-                if isinstance(node.func, ast.Attribute) and node.func.attr in ("sort", "fill", "append"):
-                    if isinstance(node.func.value, ast.Name):
-                        found.add(node.func.value.id)
-                found |= {k.value.id for k in node.keywords if k.arg == "out" and isinstance(k.value, ast.Name)}
-    return found
-
-
 def used(node: ast.AST | None) -> Names:
     """Names read anywhere in a node, nested functions included."""
     if node is None:
@@ -102,6 +81,9 @@ def surely_assigned(body: list[ast.stmt]) -> set[str]:
             found |= surely_assigned(node.body) | assigned([i.optional_vars for i in node.items if i.optional_vars])
         elif isinstance(node, ast.If) and node.orelse:
             found |= surely_assigned(node.body) & surely_assigned(node.orelse)
+        elif isinstance(node, ast.Try):
+            ways = [surely_assigned([*node.body, *node.orelse]), *(surely_assigned(h.body) for h in node.handlers)]
+            found |= set.intersection(*ways) | surely_assigned(node.finalbody)
     return found
 
 
@@ -139,6 +121,13 @@ def _follow(
             if not reached:
                 return None
             known = set.intersection(*reached)
+        elif isinstance(node, ast.Try):
+            ways = [[*node.body, *node.orelse], *(handler.body for handler in node.handlers)]
+            sides = [_follow(part, set(known), breaks, continues) for part in ways]
+            reached = [side for side in sides if side is not None]
+            if not reached:
+                return None
+            known = set.intersection(*reached) | surely_assigned(node.finalbody)
         else:
             known = known | surely_assigned([node])
     return known
@@ -150,6 +139,8 @@ class Liveness:
     def __init__(self, body: list[ast.stmt]) -> None:
         self.after: dict[int, Names] = {}
         self.at_head: dict[int, Names] = {}
+        self.interrupted: dict[int, Names] = {}  # of a try: names live where its block, and where its handlers end
+        self._raising: Names = EMPTY  # names live where an exception would be handled
         self.at_start = self._block(body, EMPTY, None, None)
 
     def live_after(self, node: ast.stmt) -> Names:
@@ -163,8 +154,12 @@ class Liveness:
         live = out
         for node in reversed(body):
             self.after[id(node)] = self.after.get(id(node), EMPTY) | live
-            live = self._statement(node, live, on_break, on_continue)
+            live = self._statement(node, live, on_break, on_continue) | self._raising
         return live
+
+    def live_when_left(self, node: ast.Try) -> Names:
+        """For a try: names live where its block or a handler of it is left, in whatever way."""
+        return self.interrupted.get(id(node), EMPTY)
 
     def _statement(self, node: ast.stmt, out: Names, on_break: Names | None, on_continue: Names | None) -> Names:
         if isinstance(node, ast.Break):
@@ -178,9 +173,12 @@ class Liveness:
             orelse = self._block(node.orelse, out, on_break, on_continue)
             return then | orelse | used(node.test)
         if isinstance(node, ast.While):
-            return self._loop(node, out, used(node.test), EMPTY)
+            return self._loop(node, out, used(node.test), EMPTY, on_break, on_continue)
         if isinstance(node, ast.For):
-            return self._loop(node, out, EMPTY, frozenset(target_names(node.target))) | used(node.iter)
+            bound = frozenset(target_names(node.target))
+            return self._loop(node, out, EMPTY, bound, on_break, on_continue) | used(node.iter)
+        if isinstance(node, ast.Try):
+            return self._try(node, out, on_break, on_continue)
         if isinstance(node, ast.Assign):
             bound = frozenset(name for target in node.targets for name in target_names(target))
             inner = frozenset[str]().union(*(used(target) for target in node.targets))
@@ -193,8 +191,34 @@ class Liveness:
             return (out - {node.name}) | used(node)
         return out | used(node)
 
-    def _loop(self, node: ast.For | ast.While, out: Names, test: Names, bound: Names) -> Names:
-        after = self._block(node.orelse, out, None, None) if node.orelse else out
+    def _try(self, node: ast.Try, out: Names, on_break: Names | None, on_continue: Names | None) -> Names:
+        """An exception may leave the block between any two of its statements; whatever leaves passes `finally`."""
+        outer, leaving = self._raising, out
+        if node.finalbody:
+            everywhere = out | outer | (on_break or EMPTY) | (on_continue or EMPTY)
+            leaving = self._block(node.finalbody, everywhere, on_break, on_continue)
+            self._raising = outer | leaving
+        handlers: Names = EMPTY
+        for handler in node.handlers:
+            inside = self._block(handler.body, leaving, on_break, on_continue)
+            handlers |= (inside - {handler.name or ""}) | used(handler.type)
+        after = self._block(node.orelse, leaving, on_break, on_continue)
+        self._raising |= handlers
+        live = self._block(node.body, after, on_break, on_continue)
+        self._raising = outer
+        self.interrupted[id(node)] = self.interrupted.get(id(node), EMPTY) | after | handlers | leaving
+        return live
+
+    def _loop(
+        self,
+        node: ast.For | ast.While,
+        out: Names,
+        test: Names,
+        bound: Names,
+        on_break: Names | None,
+        on_continue: Names | None,
+    ) -> Names:
+        after = self._block(node.orelse, out, on_break, on_continue) if node.orelse else out
         head = after | test
         while True:
             body = self._block(node.body, head, out, head)

@@ -14,11 +14,12 @@ from dataclasses import replace
 from weft.errors import ParallelError
 from weft.frontend import arith, arrays
 from weft.frontend.core import SYNTHETIC, Mixed, benign
-from weft.frontend.emit import NeedConstant
+from weft.frontend.emit import NeedConstant, Restart
 from weft.frontend.liveness import assigned, bound_anew, set_at_exit, surely_assigned, target_names
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
 from weft.frontend.values import Array, Closure, Dict, Grid, Iterable, Range, Scalar, Tuple, Value
+from weft.frontend.writing import repeat, variable
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Var, integer
@@ -465,20 +466,36 @@ class Loops(Statements):
         unset = {n for n in carried if n not in self.scope.values}
         frame = self._frame(node)
         before = dict(self.scope.values)
-        dim = Dim(emitter.fresh("q"), ZERO, trips)
-        with emitter.capture() as block, emitter.inside(dim):
-            self.assign_target(node.target, items.item(Var(dim.var)), node)
-            self._loop_body(node.body, frame)
-        emitter.span = span
-        if walk.expr_buffers(items.trips) & self.written_by(block):
-            raise self.unsupported(node, "a loop over a list whose length changes in the loop", "loop over a copy")
-        parallel = isinstance(value, Range) and value.parallel
-        kind = LoopKind.ASSERTED if parallel else LoopKind.SEQUENTIAL
-        emitter.emit(Loop(dim, tuple(block), kind, span=span))
+        if (self.scope.path, id(node)) in emitter.decisions.watched:
+            self._watch_length(node, items, frame)
+        else:
+            dim = Dim(emitter.fresh("q"), ZERO, trips)
+            with emitter.capture() as block, emitter.inside(dim):
+                self.assign_target(node.target, items.item(Var(dim.var)), node)
+                self._loop_body(node.body, frame)
+            emitter.span = span
+            if walk.expr_buffers(items.trips) & self.written_by(block):
+                emitter.decisions.watched.add((self.scope.path, id(node)))
+                raise Restart
+            parallel = isinstance(value, Range) and value.parallel
+            kind = LoopKind.ASSERTED if parallel else LoopKind.SEQUENTIAL
+            emitter.emit(Loop(dim, tuple(block), kind, span=span))
         self._settle(opened, node.body, trips)
         self._after_loop(before, opened)
         self._unset_after(unset, Range(ZERO, trips, ONE), node)
         self._loop_else(node, frame)
+
+    def _watch_length(self, node: ast.For, items: Iterable, frame: LoopFrame) -> None:
+        """A loop over a list whose length may change on the way: it ends where the list then ends, as in Python."""
+        emitter = self.emitter
+        span = emitter.span
+        position = variable(emitter, "position", ZERO)
+        with repeat(emitter, Op("lt", (position.value, items.trips), BOOL)):
+            here = emitter.snapshot(Op("add", (position.value, ZERO), INT), "here")
+            position.set(Op("add", (here, ONE), INT))
+            self.assign_target(node.target, items.item(here), node)
+            self._loop_body(node.body, frame)
+            emitter.span = span
 
     def _computed_range(self, value: Range) -> Iterable:
         """range(lo, hi, step) with a step that only the run time knows."""
@@ -523,6 +540,9 @@ def _own_statements(body: list[ast.stmt]) -> list[ast.stmt]:
             found += _own_statements(node.body) + _own_statements(node.orelse)
         elif isinstance(node, (ast.For, ast.While)):
             found += _own_statements(node.orelse)
+        elif isinstance(node, ast.Try):
+            for part in (node.body, node.orelse, node.finalbody, *(handler.body for handler in node.handlers)):
+                found += _own_statements(part)
     return found
 
 

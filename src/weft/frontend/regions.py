@@ -199,6 +199,10 @@ def _escapes(run: list[ast.stmt]) -> bool:
                 return True
             if isinstance(node, (ast.With, ast.Try)) and own(node.body):
                 return True
+            if isinstance(node, ast.Try):
+                parts = [node.orelse, node.finalbody, *(handler.body for handler in node.handlers)]
+                if any(own(part) for part in parts):
+                    return True
         return False
 
     return own(run)

@@ -15,7 +15,7 @@ from weft.frontend.core import Mixed
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import Expressions
 from weft.frontend.growing import Cells
-from weft.frontend.lists import template_of
+from weft.frontend.items import template_of
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.specs import ContainerSpec

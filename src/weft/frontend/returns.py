@@ -44,7 +44,15 @@ def _ends(body: list[ast.stmt]) -> bool:
     last = body[-1]
     if isinstance(last, (ast.Return, ast.Raise)):
         return True
+    if isinstance(last, ast.Try):
+        through = _ends(last.body) or _ends(last.orelse)
+        return _ends(last.finalbody) or (through and all(_ends(handler.body) for handler in last.handlers))
     return isinstance(last, ast.If) and _ends(last.body) and _ends(last.orelse)
+
+
+def _unless_returned(body: list[ast.stmt], like: ast.AST) -> ast.stmt:
+    test = ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=RETURNED, ctx=ast.Load()))
+    return _located(ast.If(test=test, body=body or [ast.Pass()], orelse=[]), like)
 
 
 def _rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -64,11 +72,61 @@ def _rewrite(body: list[ast.stmt]) -> list[ast.stmt]:
         if isinstance(node, (ast.For, ast.While)):
             flag = _assign(RETURNED, ast.Constant(value=False), node)
             loop = copy.copy(node)
-            loop.body = _leave_loops(node.body)
-            test = ast.UnaryOp(op=ast.Not(), operand=ast.Name(id=RETURNED, ctx=ast.Load()))
-            follow = _located(ast.If(test=test, body=_rewrite(rest) or [ast.Pass()], orelse=[]), node)
-            return [*done, flag, loop, follow]
-        done.append(node)  # a with or try around a return: the builder refuses it with its place
+            loop.body, loop.orelse = _leave_loops(node.body), _flagged(node.orelse)
+            return [*done, flag, loop, _unless_returned(_rewrite(rest), node)]
+        if isinstance(node, ast.Try) and not _returns_in(node.finalbody):
+            flag = _assign(RETURNED, ast.Constant(value=False), node)
+            follow = [] if _ends([node]) else [_unless_returned(_rewrite(rest), node)]
+            return [*done, flag, _flagged_try(node), *follow]
+        done.append(node)  # a with around a return, or one in finally: the builder refuses it with its place
+    return done
+
+
+def _returns_in(body: list[ast.stmt]) -> bool:
+    return any(contains_return(node) for node in body)
+
+
+def _flagged_try(node: ast.Try) -> ast.stmt:
+    """A try whose returns set the flag; its else runs only if its block has not returned."""
+    new = copy.copy(node)
+    new.body = _flagged(node.body)
+    new.handlers = []
+    for handler in node.handlers:
+        changed = copy.copy(handler)
+        changed.body = _flagged(handler.body)
+        new.handlers.append(changed)
+    if node.orelse and _returns_in(node.body):
+        new.orelse = [_unless_returned(_flagged(node.orelse), node)]
+    else:
+        new.orelse = _flagged(node.orelse)
+    return new
+
+
+def _flagged(body: list[ast.stmt]) -> list[ast.stmt]:
+    """A block whose returns assign the result and set the flag, and then run to the end of the block."""
+    done: list[ast.stmt] = []
+    for position, node in enumerate(body):
+        rest = body[position + 1 :]
+        if isinstance(node, ast.Return):
+            value = node.value or ast.Constant(value=None)
+            return [*done, _assign(RESULT, value, node), _assign(RETURNED, ast.Constant(value=True), node)]
+        if not contains_return(node):
+            done.append(node)
+            continue
+        if isinstance(node, ast.If):
+            then = node.body if _ends(node.body) else node.body + copy.deepcopy(rest)
+            orelse = node.orelse if _ends(node.orelse) else node.orelse + rest
+            return [*done, _located(ast.If(test=node.test, body=_flagged(then), orelse=_flagged(orelse)), node)]
+        if isinstance(node, (ast.For, ast.While)):
+            new: ast.stmt = copy.copy(node)
+            assert isinstance(new, (ast.For, ast.While))
+            new.body, new.orelse = _leave_loops(node.body), _flagged(node.orelse)
+        elif isinstance(node, ast.Try) and not _returns_in(node.finalbody):
+            new = _flagged_try(node)
+        else:
+            done.append(node)
+            continue
+        return [*done, new, _unless_returned(_flagged(rest), node)] if rest else [*done, new]
     return done
 
 
@@ -86,10 +144,17 @@ def _leave_loops(body: list[ast.stmt]) -> list[ast.stmt]:
             result.append(new)
         elif contains_return(node) and isinstance(node, (ast.For, ast.While)):
             inner = copy.copy(node)
-            inner.body = _leave_loops(node.body)
+            inner.body, inner.orelse = _leave_loops(node.body), _flagged(node.orelse)
             result.append(inner)
             leave = ast.If(test=ast.Name(id=RETURNED, ctx=ast.Load()), body=[ast.Break()], orelse=[])
             result.append(_located(leave, node))
+        elif contains_return(node) and isinstance(node, ast.Try) and not _returns_in(node.finalbody):
+            attempt = copy.copy(node)
+            attempt.body, attempt.orelse = _leave_loops(node.body), _leave_loops(node.orelse)
+            attempt.handlers = [copy.copy(handler) for handler in node.handlers]
+            for handler in attempt.handlers:
+                handler.body = _leave_loops(handler.body)
+            result.append(attempt)
         else:
             result.append(node)
     return result

@@ -7,7 +7,6 @@ that a loop carries or branches merge are slots (see `scope`); everything else i
 from __future__ import annotations
 
 import ast
-import builtins
 from dataclasses import replace
 
 from weft.frontend import arith, arrays, masks
@@ -21,7 +20,6 @@ from weft.frontend.values import (
     Dict,
     Flat,
     Mask,
-    Object,
     Records,
     Rows,
     Scalar,
@@ -32,7 +30,7 @@ from weft.frontend.values import (
     Value,
 )
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Const, Read, Var, integer
+from weft.ir.expr import ONE, ZERO, Read, Var, integer
 from weft.ir.program import (
     Block,
     Loop,
@@ -499,45 +497,6 @@ class Statements(Results):
             if isinstance(value, Scalar):
                 arrays.weak_int(value.expr, place.type, self.emitter)
             arrays.update(place, op, value, self.emitter)
-
-    def _exec_assert(self, node: ast.Assert) -> None:
-        with self.emitter.capture() as block:
-            test = self.truth(self.condition_value(node.test), node)
-        for item in block:
-            self.emitter.emit(item)
-        message = _literal_text(node.msg) if node.msg is not None else ""
-        if message is None:
-            raise self.unsupported(node, "an assert whose message is computed", "make the message a literal string")
-        if isinstance(test, bool):
-            if not test:
-                self.emitter.check(Const(False, BOOL), "AssertionError", message)
-            return
-        self.emitter.check(arith.condition(test.expr), "AssertionError", message)
-
-    def _exec_raise(self, node: ast.Raise) -> bool:
-        exc = node.exc
-        name_node = exc.func if isinstance(exc, ast.Call) else exc
-        arguments = exc.args if isinstance(exc, ast.Call) else []
-        message = "" if not arguments else _literal_text(arguments[0])
-        if message is None and isinstance(arguments[0], ast.Name) and arguments[0].id not in self.scope.values:
-            constant = self.evaluate(arguments[0])
-            message = constant.value if isinstance(constant, Object) and isinstance(constant.value, str) else None
-        if not isinstance(name_node, ast.Name) or message is None or len(arguments) > 1 or node.cause is not None:
-            raise self.unsupported(
-                node, "a raise of a computed exception", "raise a built-in exception with a literal message"
-            )
-        kind = getattr(builtins, name_node.id, None)
-        if not (isinstance(kind, type) and issubclass(kind, Exception)):
-            raise self.unsupported(node, f"a raise of {name_node.id}", "raise a built-in exception")
-        self.emitter.check(Const(False, BOOL), name_node.id, message)
-        return False
-
-
-def _literal_text(node: ast.expr | None) -> str | None:
-    """The text of a literal message; None if it is computed (braces would be taken for placeholders)."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value.replace("{", "{{").replace("}", "}}")
-    return None
 
 
 def _data_dependent(place: Array) -> bool:

@@ -18,11 +18,11 @@ from weft.frontend import arrays
 from weft.frontend.comprehensions import Comprehensions
 from weft.frontend.expressions import constant_value
 from weft.frontend.scope import Slot
-from weft.frontend.values import Array, Method, Object, Scalar, Struct, Tuple, Value
+from weft.frontend.values import Array, Instance, Method, Object, Scalar, Struct, Tuple, Value
 from weft.ir.expr import Read
 
 #: What Python calls for an operator, and for its mirror image.
-OPERATORS = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod", "pow"})
+OPERATORS = frozenset({"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"})
 
 
 def is_simple_class(thing: Any) -> bool:
@@ -97,6 +97,9 @@ class Structs(Comprehensions):
         held = base.fields.get(name)
         if held is None and base.block is not self.emitter.blocks[-1]:
             raise self.unsupported(node, f"an attribute {name} that only some paths set", "set it in __init__")
+        if frozen and isinstance(value, Scalar):  # it stays what it is
+            base.fields[name] = Scalar(self._kept(value.expr, name))
+            return
         if isinstance(value, Scalar) and (held is None or isinstance(held, Slot)):
             title = f"{base.kind.__name__.lower()}.{name}"
             if held is None:
@@ -122,6 +125,8 @@ class Structs(Comprehensions):
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
         """base.name"""
         held = base.fields.get(name)
+        if isinstance(held, Instance):
+            return self.asked(base, name, node)
         if isinstance(held, Slot):
             assert held.buffer is not None
             return Scalar(Read(held.buffer.name, (), held.buffer.type))
@@ -139,6 +144,9 @@ class Structs(Comprehensions):
             raise self.unsupported(node, f"the attribute {name} of {base.kind.__name__}")
         return constant
 
+    def asked(self, base: Struct, name: str, node: ast.AST) -> Value:
+        raise NotImplementedError
+
     def struct_method(
         self, base: Struct, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
     ) -> Value:
@@ -155,3 +163,10 @@ class Structs(Comprehensions):
             if isinstance(base, Struct) and isinstance(found, types.FunctionType):
                 return self.struct_method(base, name, [other], {}, node)
         raise self.unsupported(node, "this operator on objects", left=left, right=right)
+
+    def struct_sign(self, op: str, value: Struct, node: ast.AST) -> Value:
+        """OP value, of an object."""
+        name = f"__{op}__"
+        if not isinstance(inspect.getattr_static(value.kind, name, None), types.FunctionType):
+            raise self.unsupported(node, "this operator on an object", value=value)
+        return self.struct_method(value, name, [], {}, node)

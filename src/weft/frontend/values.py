@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any, Union
 
-from weft.ir.expr import Expr
-from weft.ir.types import ScalarType
+from weft.ir.expr import ZERO, Expr, Read
+from weft.ir.types import INT, ScalarType
 from weft.records import dataclass
 
 Index = tuple[Expr, ...]
@@ -53,6 +53,8 @@ class Part:
 class Growing:
     """The memory of a list whose length changes: the names of its buffers (one for each number in an item), of larger
     ones to come, and of scalars: how many items there are, how many have room, and for a deque, where the first one is.
+
+    Of a list in a list these three are arrays, and it is number `row` in them; `shared` is the memory of all such lists.
     """
 
     data: tuple[str, ...]
@@ -60,6 +62,14 @@ class Growing:
     length: str
     capacity: str
     head: str | None = None
+    row: Expr | None = None
+    shared: Growing | None = None
+    sparse: bool = False  # parts of it may never have been written
+
+    @property
+    def size(self) -> Expr:
+        """How many items there are."""
+        return Read(self.length, () if self.row is None else (self.row,), INT)
 
 
 @dataclass(frozen=True)
@@ -102,10 +112,35 @@ class Tuple:
     key: tuple[int, str] | None = field(default=None, compare=False)  # of an empty list that may grow
     is_deque: bool = field(default=False, compare=False)
     named: type | None = None  # the class of named tuples it is of
+    site: tuple[int, str] | None = field(default=None, compare=False)  # of an empty list: where it is made
 
 
-#: The type of an item: of a number, or of the parts of a tuple.
-ItemType = Union[ScalarType, tuple["ItemType", ...]]
+@dataclass(frozen=True)
+class ListOf:
+    """The type of a list that is an item of another container; as long as nothing is put into it, where it is made."""
+
+    item: ItemType | None
+    site: tuple[int, str] | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class TextType:
+    """The type of a string in a container: two numbers, where it begins among all strings, and its length."""
+
+    kind: str
+
+
+#: The type of an item: of a number, of the parts of a tuple, of a list, of a string.
+ItemType = Union[ScalarType, tuple["ItemType", ...], ListOf, TextType]
+
+
+@dataclass(frozen=True)
+class Heap:
+    """The memory of all lists in containers that hold one type of items: the items, and a row for each list that tells
+    where it begins, how long it is and how long it may become."""
+
+    cells: Growing
+    rows: Growing
 
 
 @dataclass(frozen=True)
@@ -157,7 +192,7 @@ class Dict:
     key: ItemType | None
     item: ItemType | None
     is_set: bool
-    default: Scalar | None
+    default: Scalar | Tuple | None
     place: tuple[int, str] = field(compare=False)
 
 
@@ -195,9 +230,29 @@ class Iterable:
 
 @dataclass(frozen=True)
 class Object:
-    """A Python object known at compile time: a module, function, dtype, string, None, ..."""
+    """A Python object known at compile time: a module, function, dtype, string, None, ...
+
+    `argument`: the position of the argument that it is, if that is a string, which may also be taken as data.
+    """
 
     value: Any
+    argument: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A str, bytes or bytearray: `length` characters of a buffer of code points, from `start` on, `step` apart.
+
+    A single character may be nothing but its `code`; of a `literal` the buffer is chosen when it is needed.
+    """
+
+    kind: str
+    length: Expr
+    buffer: str = ""
+    start: Expr = ZERO
+    step: int = 1
+    code: Expr | None = None
+    literal: str | None = None
 
 
 @dataclass(frozen=True)
@@ -249,9 +304,17 @@ class Recursive:
     captured: tuple[str, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Caught:
+    """An exception that a handler has caught: which of the checks of a block (interrupts.Exits) have raised it."""
+
+    exits: Any = field(repr=False)
+    places: tuple[int, ...]
+
+
 Value = Union[
-    Scalar, Array, Mask, Flat, Tuple, Records, Rows, Stack, Dict, Struct, Range, Grid, Slice, Iterable, Object,
-    Instance, Method, Closure, PythonFunction, Recursive,
+    Scalar, Array, Mask, Flat, Text, Tuple, Records, Rows, Stack, Dict, Struct, Range, Grid, Slice, Iterable, Object,
+    Instance, Method, Closure, PythonFunction, Recursive, Caught,
 ]  # fmt: skip
 
 
@@ -261,6 +324,8 @@ def describe(value: Value) -> str:
         return str(value.type)
     if isinstance(value, Array):
         return ("list" if value.is_list else value.type.dtype.value) + f" of rank {value.rank}"
+    if isinstance(value, Text):
+        return value.kind
     if isinstance(value, Tuple):
         return "(" + ", ".join(describe(item) for item in value.items) + ")"
     if isinstance(value, Dict):

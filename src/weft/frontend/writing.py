@@ -25,10 +25,11 @@ class Variable:
     emitter: Emitter
     name: str
     of: ScalarType
+    at: Index = ()  # one of many in an array
 
     @property
     def value(self) -> Expr:
-        return Read(self.name, (), self.of)
+        return Read(self.name, self.at, self.of)
 
     @property
     def index(self) -> Expr:
@@ -36,7 +37,7 @@ class Variable:
         return self.value if self.of == INT else Cast(self.value, INT)
 
     def set(self, value: Expr) -> None:
-        self.emitter.assign((), self.name, (), arith.cast(value, self.of))
+        self.emitter.assign((), self.name, self.at, arith.cast(value, self.of))
 
     def advance(self, by: int = 1) -> None:
         self.set(Op("add", (self.value, Const(by, self.of)), self.of))

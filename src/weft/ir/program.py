@@ -15,6 +15,9 @@ Semantics
     Loop     sequential by meaning.  Its kind tells the back end what it may do: PARALLEL iterations touch no common
              element, VECTOR ones may run in lockstep (accumulators aside).  ASSERTED: the user says that iterations
              need nothing of each other but reductions; the schedule makes another kind of it.
+             A region has one iteration.  TASK: it may run beside what follows, up to the end of the FINISH around it
+             (the nearest region around a TASK); what it writes is touched by nothing that runs beside it, unless both
+             are inside regions ISOLATED, of which one runs at a time.
     While    executes `prelude`, tests `condition`, executes `body`, and again.
     Return   ends the function; `result` selects one of the program's result trees.
     Alloc    makes a local buffer of its declared shape, contents undefined (or zero).
@@ -113,6 +116,13 @@ class LoopKind(enum.Enum):
     ASSERTED = "prange"
     PARALLEL = "parallel"
     VECTOR = "vector"
+    FINISH = "finish"
+    TASK = "task"
+    ISOLATED = "isolated"
+
+
+#: Kinds of loops that repeat nothing: a block that has a meaning as a whole.
+REGIONS = frozenset({LoopKind.FINISH, LoopKind.TASK, LoopKind.ISOLATED})
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from weft.ir.index import affine
 from weft.ir.ops import COMPARISONS, OPERATIONS, REDUCTIONS
 from weft.ir.program import (
     HAND_BACK,
+    REGIONS,
     Alloc,
     Argument,
     ArrayOut,
@@ -74,7 +75,7 @@ class Rules:
 
     domains: bool = True  # Stmt and Check over a non-empty list of dimensions
     reduces: bool = True  # Reduce expressions, and statements that reduce
-    kinds: frozenset[LoopKind] = frozenset({LoopKind.SEQUENTIAL, LoopKind.ASSERTED})
+    kinds: frozenset[LoopKind] = REGIONS | {LoopKind.SEQUENTIAL, LoopKind.ASSERTED}
     calls: bool = True
 
 
@@ -426,8 +427,9 @@ class _Verifier:
             # An estimate is best a float: a product of sizes may leave 64 bits.
             self.expr(loop.work, scope)
             self.require(loop.work.type.dtype.kind in "iuf", f"the work of the loop is {loop.work.type}")
-        loops = 1 if parallel else scope.loops + 1
-        inner = replace(scope.branch(), loops=loops, parallel=parallel or scope.parallel)
+        loops = 1 if parallel else 0 if loop.kind in REGIONS else scope.loops + 1
+        region = loop.kind in REGIONS  # it is executed once: what it allocates is there afterwards
+        inner = replace(scope.inside() if region else scope.branch(), loops=loops, parallel=parallel or scope.parallel)
         self.dim(loop.dim, inner)
         self.block(loop.body, inner)
 

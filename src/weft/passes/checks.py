@@ -214,6 +214,7 @@ class _Mover:
         for part in conjuncts(check.condition):
             facts = inner.facts.with_forms(self.extra)
             known = facts.decide(part) is True or ranges.holds(part, self.integers)
+            known = known or facts.decide(facts.chosen(place.resolved(part))) is True
             if known or self.floats.holds(place.resolved(part)) or self.in_range(part, inner):
                 self.proven += 1
                 continue

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import field, replace
 
-from weft.analysis.effects import flops
+from weft.analysis.effects import flops, sets_all
 from weft.errors import Span
 from weft.ir.expr import Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.program import Alloc, Block, Buffer, Check, If, Library, Loop, Node, Program, Role, Stmt, While
@@ -33,7 +33,6 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.forward import is_cheap
-from weft.passes.scheduling.sink import sets_all
 from weft.passes.simplifying import deadcode
 from weft.records import dataclass
 
@@ -129,9 +128,9 @@ class _Numbering:
         dims, names = self.domain(stmt.domain, {})
         index = tuple(self.expr(part, names) for part in stmt.index)
         value = self.expr(stmt.value, names)
-        whole = stmt.reduce is None and (not (stmt.index or stmt.domain) or sets_all(stmt, self.program))
         table = self.program.table
-        before = None if whole else self.state[stmt.buffer]
+        held = table[stmt.buffer].shape if stmt.index else ()
+        before = None if sets_all(stmt, held) else self.state[stmt.buffer]
         shape = tuple(self.expr(size, {}) for size in table[stmt.buffer].shape) if stmt.buffer in table else ()
         return self.number(("stmt", before, shape, dims, index, value, stmt.reduce))
 

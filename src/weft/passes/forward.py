@@ -430,7 +430,10 @@ class Forwarder:
             finished = target in self._locals and target not in live_out
         cheap = is_cheap(value, self.repeat_indices and _is_index(producer.stmt))
         # A sum of products wants its operands as arrays: even one operation more in it is done for every product.
-        if cheap and any(site.in_reduce and repeats_work(site, producer) for site in sites):
+        # A part of an index that is affine takes no operation at all.
+        free = affine(value) is not None
+        terms = [site for site in sites if site.in_reduce and not (free and site.in_index)]
+        if cheap and any(repeats_work(site, producer) for site in terms):
             cheap = not any(isinstance(part, Op) for part in _outside_indices(value))
         profitable = cheap or (
             len(sites) == 1 and not repeats_work(sites[0], producer)

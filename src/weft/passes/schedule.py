@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 
 from weft.analysis import cost
+from weft.analysis.effects import sets_all
 from weft.errors import NOWHERE, Span
 from weft.ir.expr import CompressedDim, Expr, Op, Read, Reduce, real
 from weft.ir.program import (
@@ -54,7 +55,7 @@ from weft.passes.scheduling.partial import in_blocks, reduced_scalars
 from weft.passes.scheduling.plain import plain, plain_check
 from weft.passes.scheduling.recompute import pays, recomputed
 from weft.passes.scheduling.rewrite_dims import dense_domain
-from weft.passes.scheduling.sink import sets_all, sunk
+from weft.passes.scheduling.sink import sunk
 from weft.passes.scheduling.tile import Chain, find_chain, tile_sizes, tiled
 from weft.passes.scheduling.unique import unique_loops
 from weft.passes.store import contract
@@ -419,7 +420,7 @@ def _filled(program: Program) -> frozenset[str]:
     for node in walk(program.body):
         if isinstance(node, Alloc) and node.zero:
             found.add(node.buffer)
-        elif isinstance(node, Stmt) and sets_all(node, program):
+        elif isinstance(node, Stmt) and node.index and sets_all(node, program.table[node.buffer].shape):
             found.add(node.buffer)
     return frozenset(found)
 

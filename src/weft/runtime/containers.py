@@ -86,3 +86,12 @@ def _core() -> Any:
 
 def set_of(template: Template, *columns: Column) -> set[Any]:
     return set(_items(template, iter(columns)))
+
+
+def sparse_of(title: str, first: Any, second: Any, data: Any, rows: int, columns: int) -> Any:
+    """SciPy's object of the class `title`, made of its own arrays."""
+    import scipy.sparse
+
+    kind = getattr(scipy.sparse, title)
+    parts = (data, (first, second)) if title.startswith("coo") else (data, second, first)
+    return kind(parts, shape=(rows, columns), copy=False)

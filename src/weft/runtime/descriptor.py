@@ -106,7 +106,7 @@ class ObjectParam:
 
 @dataclass(frozen=True)
 class AttrParam:
-    """The attribute `name` (a dotted path is followed) of argument `index`, fetched at each call."""
+    """The attribute `name` (a dotted path is followed, a number is an item) of argument `index`, fetched at each call."""
 
     index: int
     name: str
@@ -233,10 +233,17 @@ class ExceptionSpec:
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """Where the user's function is, so that the traceback of a kernel's exception shows the user's line."""
+    """Where the user's function is, so that the traceback of a kernel's exception shows the user's line; `others` are the
+    files of functions that were inlined from elsewhere.
+    """
 
     file: str
     function: str
+    others: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.file, *self.others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,7 +430,7 @@ def _validate_hidden(hidden: HiddenParam, arguments: int, position: int) -> None
     if isinstance(hidden, AttrParam):
         if not 0 <= hidden.index < arguments:
             raise TypeError(f"there is no argument {hidden.index} to read {hidden.name!r} from")
-        if not all(part.isidentifier() for part in hidden.name.split(".")):
+        if not all(part.isidentifier() or part.isdigit() for part in hidden.name.split(".")):
             raise TypeError(f"not an attribute name: {hidden.name!r}")
     elif isinstance(hidden, GlobalParam):
         if type(hidden.namespace) is not dict:

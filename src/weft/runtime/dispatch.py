@@ -16,13 +16,15 @@ import re
 import sys
 import sysconfig
 import threading
+import types
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
-from weft.errors import CompileError, exception_argument
+from weft.errors import CompileError, CoreWarning, exception_argument
 from weft.records import dataclass
 from weft.runtime import blas, interpreted, machine, routines, templates, threads, toolchain
 from weft.runtime.descriptor import (
@@ -67,6 +69,7 @@ Encoded: TypeAlias = tuple[Any, ...]
 
 _SCALAR_CODES: Final = {kind: code for code, kind in enumerate((*PYTHON_SCALARS, *NUMPY_SCALARS))}
 _NATIVE_SOURCES: Final = Path(__file__).parent / "native"
+_WITHOUT_CORE: Final = "everything runs in weft's slower Python back end; `weft doctor` shows what the compiler said"
 
 
 # --- the core ------------------------------------------------------------------------------------------------------
@@ -119,12 +122,19 @@ def load_core() -> Core | None:
                     _core = _start_core()
                 except (CompileError, OSError, RuntimeError, AttributeError) as problem:
                     _core_problem = f"the native core cannot be used: {problem}"
+                    # Without a compiler the Python back end is what to expect; with one it is a surprise, and slow.
+                    warnings.warn(f"{_core_problem}\n  {_WITHOUT_CORE}", CoreWarning, stacklevel=2)
     return _core
 
 
 def core_problem() -> str | None:
     """Why `load_core` gave None, in one sentence."""
     return None if load_core() is not None else _core_problem
+
+
+def core_is_expected() -> bool:
+    """Whether this system has everything that the native core needs: if it is missing, something is broken."""
+    return _why_not_native() is None
 
 
 def _why_not_native() -> str | None:
@@ -282,7 +292,7 @@ def encode_version(version: Version, generality: int = 0) -> Encoded:
     return (
         address,
         callable_,
-        functools.partial(raise_from_kernel, version.exceptions, version.location),
+        functools.partial(thrower, version.exceptions, version.location),
         len(version.params),
         max(version.words, result_base(version.params, version.hidden)),
         params,
@@ -300,7 +310,7 @@ def _encode_param(param: DirectParam) -> Encoded:
 
 def _encode_hidden(hidden: HiddenParam) -> Encoded:
     if isinstance(hidden, AttrParam):
-        path = tuple(map(sys.intern, hidden.name.split(".")))
+        path = tuple(int(part) if part.isdigit() else sys.intern(part) for part in hidden.name.split("."))
         return (1, hidden.index, None, path, *_encode_test(hidden.param))
     if isinstance(hidden, GlobalParam):
         return (2, 0, hidden.namespace, sys.intern(hidden.name), *_encode_test(hidden.param))
@@ -374,7 +384,7 @@ def _scalar_maker(kind: str) -> object:
 # --- exceptions of kernels -----------------------------------------------------------------------------------------
 
 
-def raise_from_kernel(
+def thrower(
     exceptions: tuple[ExceptionSpec, ...],
     location: SourceLocation | None,
     code: int,
@@ -382,8 +392,11 @@ def raise_from_kernel(
     first: int,
     second: int,
     third: int,
-) -> NoReturn:
-    """Raise entry `code` of a kernel's exception table, as if from the user's line where that is known."""
+) -> Callable[[], NoReturn]:
+    """What raises entry `code` of a kernel's exception table, as if from the user's line where that is known.
+
+    `line` also tells the file, if that is not the function's own: its number is above the lowest 32 bits.
+    """
     if not 0 <= code < len(exceptions):
         raise SystemError(f"a kernel raised exception {code} of {len(exceptions)}")
     entry = exceptions[code]
@@ -393,22 +406,36 @@ def raise_from_kernel(
         error = entry.type(*entry.message)
     else:
         error = entry.type(exception_argument(entry.type, entry.message.format(first, second, third)))
-    if location is not None and line > 0:
-        exec(_raising_code(location.file, location.function, line), {"error": error})
-    raise error
+    if location is None or line <= 0:
+        raise error
+    file, line = location.files[line >> 32], line & 0xFFFFFFFF
+    return types.FunctionType(_raising_code(file, location.function, line), {"error": error})
 
 
 @functools.lru_cache(maxsize=256)
-def _raising_code(file: str, function: str, line: int) -> Any:
+def _raising_code(file: str, function: str, line: int) -> types.CodeType:
     """Code whose only statement raises at the user's line, so that the traceback shows that line."""
     text = linecache.getline(file, line).rstrip()
-    tree = ast.parse("raise error")
+    function = _function_at(file, line) or function
+    tree = ast.parse("def raising():\n    raise error")
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             position: Any = node
             position.lineno = position.end_lineno = line
             position.col_offset = len(text) - len(text.lstrip())
             position.end_col_offset = max(len(text), position.col_offset + 1)
-    replace: Callable[..., Any] = compile(tree, file, "exec").replace
+    code = next(item for item in compile(tree, file, "exec").co_consts if isinstance(item, types.CodeType))
+    replace: Callable[..., types.CodeType] = code.replace
     names = {"co_name": function, **({"co_qualname": function} if sys.version_info >= (3, 11) else {})}
     return replace(**names)
+
+
+def _function_at(file: str, line: int) -> str:
+    """The name of the innermost function around a line: that of an inlined one is not the compiled function's."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return ""
+    defined = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    around = [node for node in defined if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    return max(around, key=lambda node: node.lineno).name if around else ""

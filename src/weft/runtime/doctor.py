@@ -38,6 +38,7 @@ def facts() -> tuple[Fact, ...]:
         ("python", _python),
         ("numpy", _numpy),
         ("compiler", _compilers),
+        ("core", _core),
         ("cpu", _cpu),
         ("threads", _threads),
         ("blas", _blas),
@@ -108,6 +109,22 @@ def _compilers() -> list[Fact]:
         remedy = "install gcc or clang, or pip install 'weft[zig]'"
         out.append(Fact("compiler", "bad", "none works: the slower Python back end is used", remedy))
     return out
+
+
+def _core() -> list[Fact]:
+    import warnings
+
+    from weft.runtime import dispatch
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it is told here
+        problem = dispatch.core_problem()
+    if problem is None:
+        return [Fact("core", "good", "the native core is loaded")]
+    expected = dispatch.core_is_expected()
+    text = f"{' '.join(problem.split())}: calls go through the dispatcher in Python"
+    remedy = "WEFT_VERBOSE=1 weft doctor shows everything the compiler said" if expected else ""
+    return [Fact("core", "bad" if expected else "note", text, remedy)]
 
 
 def _cpu() -> list[Fact]:

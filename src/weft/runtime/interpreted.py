@@ -192,7 +192,7 @@ def fetch(hidden: HiddenParam, values: list[Any]) -> Any:
         if isinstance(hidden, AttrParam):
             value = values[hidden.index]
             for name in hidden.name.split("."):
-                value = getattr(value, name)
+                value = value[int(name)] if name.isdigit() else getattr(value, name)
             return value
         if isinstance(hidden, GlobalParam):
             if hidden.name in hidden.namespace:

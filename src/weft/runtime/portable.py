@@ -38,6 +38,7 @@ class _NotPortable(Exception):
 
 def portable(version: D.Version, cells: Mapping[str, object] = {}) -> dict[str, Any] | None:
     """The version as JSON data, None if it has no such form; `cells` are the closure's, by name."""
+    location = version.location
     try:
         return {
             "params": [_param(param) for param in version.params],
@@ -45,7 +46,7 @@ def portable(version: D.Version, cells: Mapping[str, object] = {}) -> dict[str, 
             "returns": [_result(result) for result in version.returns],
             "exceptions": [_exception(spec) for spec in version.exceptions],
             "words": version.words,
-            "location": None if version.location is None else [version.location.file, version.location.function],
+            "location": None if location is None else [location.file, location.function, *location.others],
             "plain": {name: getattr(version, name) for name in _plain_fields()},
         }
     except _NotPortable:
@@ -70,7 +71,7 @@ def restored(
         returns=tuple(_read_result(item) for item in data["returns"]),
         exceptions=tuple(_read_exception(item) for item in data["exceptions"]),
         words=data["words"],
-        location=None if location is None else D.SourceLocation(*location),
+        location=None if location is None else D.SourceLocation(*location[:2], tuple(location[2:])),
         function=function,
         keepalive=keepalive,
         **data["plain"],

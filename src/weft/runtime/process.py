@@ -34,17 +34,40 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def _wait(process: subprocess.Popen[str], name: str) -> str:
+def _wait(processes: Sequence[subprocess.Popen[str]], name: str) -> list[str]:
     """Wait for the compiler; only a person at a terminal who has waited a second is told about it."""
     with telling(name):
-        return process.communicate(timeout=_timeout())[0]
+        return [process.communicate(timeout=_timeout())[0] for process in processes]
 
 
-def run(command: Sequence[str], *, directory: Path, name: str, environment: Mapping[str, str]) -> str:
-    """Run a compiler in `directory`; what it said, or a `CompileError`."""
-    compiler = Path(command[0]).name
+def run(*commands: Sequence[str], directory: Path, name: str, environment: Mapping[str, str]) -> str:
+    """Run a compiler in `directory`, for several commands side by side; what it said, or a `CompileError`."""
+    processes: list[subprocess.Popen[str]] = []
     try:
-        process = subprocess.Popen(
+        for command in commands:
+            processes.append(_start(command, directory, environment))
+        logs = _wait(processes, name)
+    except subprocess.TimeoutExpired:
+        for process in processes:
+            _end(process)
+        compiler = Path(commands[0][0]).name
+        raise CompileError(
+            f"the C compiler {compiler} gave no answer for {name} within {_timeout():g} s and was stopped",
+            "a longer limit with WEFT_COMPILE_TIMEOUT=seconds, or another compiler with CC=...",
+            commands[0],
+        ) from None
+    except BaseException:
+        for process in processes:
+            _end(process)
+        raise
+    for process, command, log in zip(processes, commands, logs):
+        _judge(process.returncode, command, name, log)
+    return "".join(logs)
+
+
+def _start(command: Sequence[str], directory: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    try:
+        return subprocess.Popen(
             list(command),
             cwd=directory,
             env=environment,
@@ -56,27 +79,19 @@ def run(command: Sequence[str], *, directory: Path, name: str, environment: Mapp
             start_new_session=os.name == "posix",
         )
     except OSError as problem:
-        reason = f"the C compiler {compiler} cannot be started: {problem.strerror or problem}"
+        reason = f"the C compiler {Path(command[0]).name} cannot be started: {problem.strerror or problem}"
         raise CompileError(reason, "run `weft doctor` to see which compilers work here", command) from problem
-    try:
-        log = _wait(process, name)
-    except subprocess.TimeoutExpired:
-        _end(process)
-        raise CompileError(
-            f"the C compiler {compiler} gave no answer for {name} within {_timeout():g} s and was stopped",
-            "a longer limit with WEFT_COMPILE_TIMEOUT=seconds, or another compiler with CC=...",
-            command,
-        ) from None
-    except BaseException:
-        _end(process)
-        raise
+
+
+def _judge(status: int, command: Sequence[str], name: str, log: str) -> None:
+    """A `CompileError` if a compiler has failed or was killed."""
+    compiler = Path(command[0]).name
     # The driver of gcc survives when cc1 is killed: it then reports the signal and ends with an ordinary status.
     killed = re.search(r"(Killed|Terminated) signal terminated program|: Killed \(program \w+\)", log)
-    if process.returncode < 0 or (process.returncode > 0 and killed):
-        how = f" by {signal.Signals(-process.returncode).name}" if process.returncode < 0 else ""
+    if status < 0 or (status > 0 and killed):
+        how = f" by {signal.Signals(-status).name}" if status < 0 else ""
         remedy = "free some memory and call again: nothing was kept of the unfinished compilation"
         raise CompileError(f"the C compiler {compiler} was killed{how} while compiling {name}", remedy, command, log)
-    if process.returncode > 0:
-        reason = f"the C compiler {compiler} failed on {name} (status {process.returncode})"
+    if status > 0:
+        reason = f"the C compiler {compiler} failed on {name} (status {status})"
         raise CompileError(reason, "run `weft doctor`; WEFT_BACKEND=python goes on without a compiler", command, log)
-    return log

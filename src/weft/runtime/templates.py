@@ -23,7 +23,6 @@ from weft.records import dataclass
 #: The number of an item, by its letter; or the parts of a tuple.
 Item = Union[str, tuple["Item", ...]]
 
-LETTERS: Final = {"int": "i", "float": "f", "bool": "b", "complex": "c"}
 #: The native dispatcher keeps so many columns of one argument.
 MAX_COLUMNS: Final = 16
 

@@ -1,6 +1,9 @@
 """Finding and running a C compiler. In comes C source; out comes the path of a shared object in the cache (or assembly
 text). Candidates are $CC, gcc, clang, cc and the compiler inside the `ziglang` wheel; each is believed only after it
 compiled, linked and ran a tiny program here. Any failure is a `CompileError` that says what to do.
+
+WEFT_SANITIZE=address,undefined (or thread) has everything compiled with checks of the compiler's own, for tests: the
+process must have been started with their library, which is what `tools/sanitize.py` does.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from typing import Any, Literal
 from weft.errors import CompileError
 from weft.records import dataclass
 from weft.runtime.cache import Cache, default_cache, digest
+from weft.runtime.threads import get_num_threads
 
 Kind = Literal["gcc", "clang", "zig"]
 
@@ -40,6 +44,10 @@ _WANTED = (
     "-fno-sanitize=undefined",
 )
 _ESSENTIAL = ("-ffp-contract=off",)
+#: The macro that tells a source of several parts which of them is compiled, from 1; not defined: all of them.
+PART = "WEFT_PART"
+# With WEFT_SANITIZE: checks compile in tolerable time, name lines of the C, and go on after a finding.
+_CHECKED = ("-O1", "-g", "-fno-omit-frame-pointer")
 
 # Like the dispatcher, it refers to a symbol that only the running Python brings.
 _PROBE = """
@@ -75,9 +83,15 @@ class Toolchain:
     supports_libmvec: bool
 
     def build_shared(
-        self, source: str, *, flags: Sequence[str] = (), name: str = "kernel", cache: Cache | None = None
+        self,
+        source: str,
+        *,
+        flags: Sequence[str] = (),
+        name: str = "kernel",
+        cache: Cache | None = None,
+        parts: int = 1,
     ) -> Path:
-        """The path of the shared object for this source: from the cache, else compiled now."""
+        """The path of the shared object for this source: from the cache, else compiled now, its parts side by side."""
         cache = default_cache() if cache is None else cache
         stem = re.sub(r"\W+", "_", name)[:60] or "kernel"
         key = digest("shared object", self, source, tuple(flags), stem)
@@ -87,7 +101,10 @@ class Toolchain:
         with cache.workspace() as directory:
             output = directory / (stem + _SUFFIX)
             options = (*self.flags, *flags)
-            _compile(self.command, source, options, self.libraries, output=output, name=name, cache=cache)
+            if parts > 1 and self.kind != "zig" and get_num_threads() > 1:
+                _compile_parts(self, source, options, parts, output=output, name=name, cache=cache)
+            else:
+                _compile(self.command, source, options, self.libraries, output=output, name=name, cache=cache)
             return cache.put(key, {output.name: output}, {"name": name, "compiler": self.version}) / output.name
 
     def assembly(self, source: str, flags: Sequence[str] = ()) -> str:
@@ -120,6 +137,9 @@ def _is_zig(command: Sequence[str]) -> bool:
 def _environment(command: Sequence[str], cache: Cache, directory: Path) -> dict[str, str]:
     # Whatever a killed compiler leaves behind lies in our workspace and is swept with it.
     changes = {"LC_ALL": "C", "TMPDIR": str(directory)}
+    if sanitizers():
+        # The library that checks the kernels would check the compiler, too.
+        changes["LD_PRELOAD"] = ""
     if _is_zig(command):
         # What every compilation shares is kept; what belongs to this one goes with the workspace.
         changes["ZIG_GLOBAL_CACHE_DIR"] = str(cache.auxiliary("zig"))
@@ -127,12 +147,12 @@ def _environment(command: Sequence[str], cache: Cache, directory: Path) -> dict[
     return {**os.environ, **changes}
 
 
-def _run(command: Sequence[str], *, directory: Path, name: str, cache: Cache) -> str:
-    """Run the compiler; what it said, or a `CompileError`."""
+def _run(*commands: Sequence[str], directory: Path, name: str, cache: Cache) -> str:
+    """Run the compiler, several times at once if there are several commands; what it said, or a `CompileError`."""
     # Loaded late: a call served from the cache never starts a process.
     from weft.runtime.process import run
 
-    return run(command, directory=directory, name=name, environment=_environment(command, cache, directory))
+    return run(*commands, directory=directory, name=name, environment=_environment(commands[0], cache, directory))
 
 
 def _compile(
@@ -151,11 +171,54 @@ def _compile(
     (directory / "kernel.c").write_text(source, encoding="utf-8")
     command = (*command, *options, "kernel.c", *libraries)
     log = _run(command, directory=directory, name=name, cache=cache)
+    _require(output, command, name, log)
+
+
+def _compile_parts(
+    chain: Toolchain, source: str, options: Sequence[str], parts: int, *, output: Path, name: str, cache: Cache
+) -> None:
+    """Compile the parts of a source at once, and link them."""
+    directory = output.parent
+    (directory / "kernel.c").write_text(source, encoding="utf-8")
+    alone = tuple(option for option in options if option != "-shared")
+    objects = tuple(f"part_{number}.o" for number in range(1, parts + 1))
+    commands = [
+        (*chain.command, *alone, f"-D{PART}={number}", "-c", "kernel.c", "-o", made)
+        for number, made in enumerate(objects, 1)
+    ]
+    _run(*commands, directory=directory, name=name, cache=cache)
+    command = (*chain.command, *options, "-o", output.name, *objects, *chain.libraries)
+    log = _run(command, directory=directory, name=name, cache=cache)
+    _require(output, command, name, log)
+
+
+def _require(output: Path, command: Sequence[str], name: str, log: str) -> None:
     if not output.exists():
         raise CompileError(f"the C compiler wrote no output for {name}", "run `weft doctor`", command, log)
 
 
 # --------------------------------------------------------------------------------------------------------- probing
+
+
+def sanitizers() -> str:
+    """The checks that WEFT_SANITIZE asks for, as compilers spell them; "" for none."""
+    asked = os.environ.get("WEFT_SANITIZE", "")
+    return {"0": "", "1": "address,undefined"}.get(asked, asked)
+
+
+def checking_flags(checks: str) -> tuple[str, ...]:
+    """What a compiler is told in order to check; nothing for no checks."""
+    if not checks:
+        return ()
+    recover = ",".join(name for name in checks.split(",") if name != "thread")
+    return (*_CHECKED, f"-fsanitize={checks}", *([f"-fsanitize-recover={recover}"] if recover else []))
+
+
+def _checks_are_loaded(checks: str) -> bool:
+    """Whether the library of the checks is in the process: loading a checked kernel into one without it would end it."""
+    names = {"address": "__asan_init", "thread": "__tsan_init"}
+    wanted = [names[check] for check in checks.split(",") if check in names]
+    return all(hasattr(ctypes.CDLL(None), name) for name in wanted)
 
 
 @lru_cache(maxsize=1)
@@ -250,7 +313,9 @@ def _kind_and_version(command: tuple[str, ...], cache: Cache) -> tuple[Kind, str
 def _probe(command: tuple[str, ...], cache: Cache) -> Toolchain:
     """Try everything weft needs of a compiler; a `CompileError` if it cannot serve."""
     kind, version = _kind_and_version(command, cache)
-    flags = _accepted_flags(command, cache)
+    if not _checks_are_loaded(sanitizers()):
+        raise CompileError("the library of WEFT_SANITIZE's checks is not loaded", "start with tools/sanitize.py")
+    flags = (*_accepted_flags(command, cache), *checking_flags(sanitizers()))
     vector = _vector_maths(command, kind, flags, cache)
     extra, libraries = vector if vector is not None else ((), ("-lm",))
     return Toolchain(command, kind, version, cpu_identity(), (*flags, *extra), libraries, vector is not None)
@@ -264,7 +329,8 @@ def _stamp(command: tuple[str, ...]) -> tuple[str, int, int]:
 
 def _remembered(command: tuple[str, ...], cache: Cache) -> Toolchain:
     """`_probe`, with a good verdict kept on disk. Bad ones are not: what is missing may be installed tomorrow."""
-    key = digest("toolchain", command, _stamp(command), cpu_identity(), _REQUIRED, _WANTED, _PROBE, _PROBE_VECTOR)
+    known_by = (_REQUIRED, _WANTED, _PROBE, _PROBE_VECTOR, checking_flags(sanitizers()))
+    key = digest("toolchain", command, _stamp(command), cpu_identity(), *known_by)
     entry = cache.entry(key)
     if entry is not None:
         # JSON knows no tuples.
@@ -322,7 +388,7 @@ def examine() -> tuple[Verdict, ...]:
 
 
 @cache
-def _find(compiler: str, search_path: str, cache: Cache) -> Toolchain | None:
+def _find(compiler: str, search_path: str, checks: str, cache: Cache) -> Toolchain | None:
     for origin, command in _candidates():
         toolchain = _judge(origin, command, cache).toolchain
         if toolchain is not None:
@@ -332,4 +398,4 @@ def _find(compiler: str, search_path: str, cache: Cache) -> Toolchain | None:
 
 def find() -> Toolchain | None:
     """The first compiler that works here, None without any. Asked once for each $CC, $PATH and cache directory."""
-    return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""), default_cache())
+    return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""), sanitizers(), default_cache())

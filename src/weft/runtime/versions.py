@@ -112,6 +112,6 @@ def restore(key: str, function: Any, cells: Mapping[str, Any]) -> Kept | None:
     except (LookupError, AttributeError, CompileError):
         return None
     if version.location is not None:
-        here = SourceLocation(function.__code__.co_filename, function.__name__)
+        here = SourceLocation(function.__code__.co_filename, function.__name__, version.location.others)
         version = replace(version, location=here)
     return Kept(version, data["signature"], entry.path / _C)

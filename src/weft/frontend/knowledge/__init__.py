@@ -297,6 +297,7 @@ def _load() -> None:
             matrices,
             methods,
             missing,
+            models,
             placing,
             python,
             quantiles,

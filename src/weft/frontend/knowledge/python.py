@@ -28,6 +28,7 @@ from weft.frontend.values import (
     Scalar,
     Slice,
     Stack,
+    Struct,
     Tuple,
     Value,
     describe,
@@ -57,7 +58,7 @@ def _len(call: Bound) -> Value:
     if isinstance(value, Dict):
         return Scalar(call.builder.dict_length(value))
     if isinstance(value, Records):
-        return Scalar(Read(value.growing.length, (), INT))
+        return Scalar(value.growing.size)
     if isinstance(value, (Rows, Stack)):
         return Scalar(length(value))
     if isinstance(value, Range):
@@ -513,6 +514,8 @@ def _python_type(value: Value) -> type | None:
         return list if value.is_list else np.ndarray
     if isinstance(value, Tuple):
         return list if value.is_list else tuple
+    if isinstance(value, Struct):
+        return value.kind
     return type(value.value) if isinstance(value, Object) else None
 
 

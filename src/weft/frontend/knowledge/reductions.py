@@ -171,13 +171,6 @@ def mean_type(of: ScalarType) -> ScalarType:
     return of.strong if of.dtype.is_inexact else F64
 
 
-def mean_value(call: Bound, array: Array, axes: tuple[int, ...], keepdims: bool) -> Value:
-    """The plain mean, whatever `where=` says."""
-    of = mean_type(array.type)
-    added = arrays.reduce(array, "add", axes, keepdims, call.builder.emitter, "mean", of)
-    return _divided(call, added, Scalar(_count(array, axes)), of)
-
-
 def _count(array: Array, axes: tuple[int, ...]) -> Expr:
     return arrays.count([array.shape[axis] for axis in axes])
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from weft.analysis.effects import returned
+from weft.analysis.effects import returned, sets_all
 from weft.analysis.facts import Facts, extreme
-from weft.ir.expr import ZERO, Dim, Expr, Op, Read, Var
+from weft.ir.expr import ZERO, Dim, Expr, Op, Read
 from weft.ir.index import Affine
 from weft.ir.index import sub as minus
 from weft.ir.program import Alloc, Block, Buffer, Loop, Program, Role, Stmt
@@ -36,10 +36,10 @@ def private_names(items: Iterable[Item], buffers: ShapeOf, live_after: frozenset
         for name in writes - private - shared:
             if buffers(name).role is not Role.LOCAL:
                 continue
-            sets_scalar = isinstance(node, Stmt) and not node.index and not node.domain and node.reduce is None
-            whole = isinstance(node, Alloc) or (isinstance(node, Stmt) and _sets_all(node, buffers(name).shape))
-            makes_array = whole and name not in live_after
-            if (sets_scalar or makes_array) and not item.within:
+            whole = isinstance(node, Alloc) or (isinstance(node, Stmt) and sets_all(node, buffers(name).shape))
+            # What a loop leaves in a scalar can be kept; an array would have to be copied.
+            scalar = isinstance(node, Stmt) and not node.index
+            if whole and (scalar or name not in live_after) and not item.within:
                 private.add(name)
             else:
                 shared.add(name)
@@ -78,17 +78,6 @@ def _count_readers(block: Block) -> dict[str, int]:
         for name in buffers_read(map_sub_blocks(node, lambda _: ())):
             counts[name] = counts.get(name, 0) + 1
     return counts
-
-
-def _sets_all(stmt: Stmt, shape: tuple[Expr, ...]) -> bool:
-    """Whether a statement gives every element of an array a value (it does not read the array: see `private_names`)."""
-    dims = {dim.var: dim for dim in stmt.domain}
-    if stmt.reduce is not None or not shape or len(dims) != len(shape):
-        return False
-    if {Var(name) for name in dims} != set(stmt.index):
-        return False
-    along = (dims[position.name] for position in stmt.index if isinstance(position, Var))
-    return all(dim == Dim(dim.var, ZERO, size) for dim, size in zip(along, shape))
 
 
 @dataclass(frozen=True)

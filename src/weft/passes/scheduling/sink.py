@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from weft.ir.expr import Dim, Var, integer
+from weft.analysis.effects import sets_all
 from weft.ir.program import Alloc, Block, Node, Program, Role, Stmt
 from weft.ir.walk import buffers_read, buffers_written, map_sub_blocks, reads, sub_blocks
 
@@ -39,7 +39,7 @@ def _unzeroed(node: Node, rest: Block, program: Program) -> Node:
     if not isinstance(node, Alloc) or not node.zero:
         return node
     first = next((other for other in rest if node.buffer in _named(other)), None)
-    overwritten = isinstance(first, Stmt) and first.buffer == node.buffer and sets_all(first, program)
+    overwritten = isinstance(first, Stmt) and _set_by(first, node.buffer, program)
     return replace(node, zero=False) if overwritten else node
 
 
@@ -59,7 +59,7 @@ def _into(node: Node, alloc: Alloc, program: Program) -> Node | None:
         return None
     first = next(at for at, inner in enumerate(using[0]) if alloc.buffer in _named(inner))
     head = using[0][first]
-    if isinstance(head, Stmt) and sets_all(head, program) and head.buffer == alloc.buffer:
+    if isinstance(head, Stmt) and _set_by(head, alloc.buffer, program):
         new: Block = (*using[0][:first], alloc, *using[0][first:])
     else:
         # Only if one inner node uses it can it go further in.
@@ -71,10 +71,6 @@ def _into(node: Node, alloc: Alloc, program: Program) -> Node | None:
     return map_sub_blocks(node, lambda inner: new if inner is using[0] else inner)
 
 
-def sets_all(stmt: Stmt, program: Program) -> bool:
-    """Whether a statement gives every element of its target a value, without looking at the old ones."""
-    shape = program.table[stmt.buffer].shape
-    if stmt.reduce is not None or len(shape) != len(stmt.domain) or not shape:
-        return False
-    whole = tuple((Var(dim.var), Dim(dim.var, integer(0), size)) for dim, size in zip(stmt.domain, shape))
-    return tuple(zip(stmt.index, stmt.domain)) == whole and stmt.buffer not in buffers_read(stmt)
+def _set_by(stmt: Stmt, name: str, program: Program) -> bool:
+    """Whether a statement gives every element of an array a value, without looking at the old ones."""
+    return stmt.buffer == name and sets_all(stmt, program.table[name].shape) and name not in buffers_read(stmt)

@@ -8,6 +8,7 @@
 #include "memory.c"
 #include "stack.c"
 #include "pool.c"
+#include "tasks.c"
 #include "routines.c"
 #include "version.h"
 #include "lists.c"
@@ -18,17 +19,23 @@
 #include "results.c"
 #include "dispatcher.c"
 
-#define CORE_VERSION 3
+#define CORE_VERSION 4
 
 static weft_rt runtime_table = {
     .version = CORE_VERSION,
     .new_array = rt_new_array,
     .alloc = rt_alloc,
     .release = rt_release,
-    .parallel = rt_parallel,
+    .parallel = rt_parallel_or_tasks,
     .threads = rt_threads,
     .poll = rt_poll,
     .routine = rt_routine,
+    .enter = rt_enter,
+    .leave = rt_leave,
+    .spawn = rt_spawn,
+    .join = rt_join,
+    .isolate = rt_isolate,
+    .release_isolated = rt_release_isolated,
 };
 
 /* The hand-written layouts hold for the objects of this interpreter: number 1.5, list [number], array zeros((2, 3)). */
@@ -49,6 +56,7 @@ static void after_fork_child(void)
 {
     scratch_after_fork();
     pool_after_fork();
+    tasks_after_fork();
 }
 
 /* The Dispatcher type, or NULL with an exception. Called once, with the interpreter lock held. */

@@ -119,8 +119,11 @@ static void set_exception(const version *v, const int64_t *w, int64_t status)
     } else if (status == STATUS_INTERRUPTED) {
         PyErr_SetNone(PyExc_KeyboardInterrupt);
     } else if (status == STATUS_RAISE) {
-        PyObject *answer = PyObject_CallFunction(v->raiser, "LLLLL", (long long)w[1], (long long)w[2], (long long)w[3],
-                                                 (long long)w[4], (long long)w[5]);
+        /* The call raises in a frame of its own, which is all that the traceback shows. */
+        PyObject *thrower = PyObject_CallFunction(v->raiser, "LLLLL", (long long)w[1], (long long)w[2], (long long)w[3],
+                                                  (long long)w[4], (long long)w[5]);
+        PyObject *answer = thrower == NULL ? NULL : PyObject_CallFunction(thrower, NULL);
+        Py_DecRef(thrower);
         Py_DecRef(answer);
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_SystemError, "the exception of a kernel was not raised");

@@ -140,7 +140,8 @@ static int fetch_attribute(const parameter *p, PyObject *value, PyObject **out)
     Py_ssize_t depth = PyTuple_Size(p->fetch_name);
     Py_IncRef(value);
     for (Py_ssize_t i = 0; i < depth; i++) {
-        PyObject *next = PyObject_GetAttr(value, PyTuple_GetItem(p->fetch_name, i));
+        PyObject *name = PyTuple_GetItem(p->fetch_name, i); /* an attribute, or the number of an item */
+        PyObject *next = is_exact(name, &PyLong_Type) ? PyObject_GetItem(value, name) : PyObject_GetAttr(value, name);
         Py_DecRef(value);
         if (next == NULL)
             return absent();

@@ -12,8 +12,23 @@
 #include <sys/mman.h>
 #endif
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define CHECKED_MEMORY
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define CHECKED_MEMORY
+#endif
+
 #define SCRATCH_ALIGNMENT 64
+#if defined(CHECKED_MEMORY) /* every block is of its own and as long as asked for, so that what leaves it is seen */
+#define SCRATCH_LIMIT ((int64_t)-1)
+#define SCRATCH_UNIT(bytes) ((int64_t)1)
+#else
 #define SCRATCH_LIMIT ((int64_t)512 << 20)
+#define SCRATCH_UNIT(bytes) ((int64_t)((bytes) < 4096 ? SCRATCH_ALIGNMENT : 4096))
+#endif
 #define SCRATCH_LARGE ((int64_t)16 << 20)
 #define SCRATCH_BLOCKS 64
 #define HUGE_PAGE ((int64_t)2 << 20)
@@ -47,8 +62,8 @@ static void *rt_alloc(int64_t bytes)
 {
     if (bytes < 0 || bytes > INT64_MAX / 2)
         return NULL;
-    int64_t unit = bytes < 4096 ? SCRATCH_ALIGNMENT : 4096;
-    int64_t size = bytes == 0 ? SCRATCH_ALIGNMENT : (bytes + unit - 1) / unit * unit;
+    int64_t unit = SCRATCH_UNIT(bytes);
+    int64_t size = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
     scratch_head *head = NULL;
     pthread_mutex_lock(&scratch.lock);
     int best = -1;

@@ -146,6 +146,7 @@ PyObject *PyObject_CallFunction(PyObject *, const char *, ...);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...);
 PyObject *PySequence_List(PyObject *);
 PyObject *PyObject_GetAttr(PyObject *, PyObject *);
+PyObject *PyObject_GetItem(PyObject *, PyObject *);
 PyObject *PyObject_GetAttrString(PyObject *, const char *);
 int PyObject_RichCompareBool(PyObject *, PyObject *, int);
 PyObject *PyMethod_New(PyObject *, PyObject *);

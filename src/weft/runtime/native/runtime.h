@@ -13,6 +13,8 @@ enum { STATUS_OK = 0, STATUS_GUARD = 1, STATUS_RAISE = 2, STATUS_INTERRUPTED = 3
 enum { CONTROL_WORDS = 8, MAX_RANK = 32, BLAS_FUNCTIONS = 16, LIMIT_PLACES = 16 };
 
 typedef void (*task_function)(void *context, int64_t begin, int64_t end, int64_t task);
+typedef struct weft_worker weft_worker;
+struct weft_finish;
 
 typedef struct weft_rt {
     int64_t version;
@@ -26,6 +28,15 @@ typedef struct weft_rt {
     void *blas[BLAS_FUNCTIONS]; /* sgemm dgemm cgemm zgemm sgemv dgemv cgemv zgemv sdot ddot sger dger ssyrk dsyrk strsm dtrsm */
     int64_t (*routine)(void *const *routine, char **arguments, const int64_t *sizes, const int64_t *steps);
     double limits[LIMIT_PLACES]; /* weft.limits, in its order */
+    /* For kernels with tasks (tasks.c); others do not know of what follows. */
+    weft_worker *(*enter)(const struct weft_rt *rt);
+    void (*leave)(weft_worker *self);
+    void (*spawn)(weft_worker *self, struct weft_finish *finish,
+                  void (*function)(const struct weft_rt *, weft_worker *, void *, struct weft_finish *, int64_t),
+                  const void *context, int64_t bytes, int64_t number);
+    void (*join)(weft_worker *self, struct weft_finish *finish);
+    void (*isolate)(void);
+    void (*release_isolated)(void);
 } weft_rt;
 
 typedef int64_t (*kernel_function)(const weft_rt *rt, int64_t *w);

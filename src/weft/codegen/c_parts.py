@@ -1,0 +1,59 @@
+"""Halves of a translation unit.  In: the functions of a kernel; out: the same as text that a compiler may take whole,
+or in two parts side by side, on two processors: the compiler is most of the time that a first call takes.
+
+    static void body_0(...) {...}       -->   SHARED void body_0(...);  #if WEFT_PART != 2 ... body_0 ... #endif
+    i64 kernel(...) {...}                     #if WEFT_PART != 1 ... kernel ... #endif
+
+Compiled whole, WEFT_PART is not defined: both halves are there and SHARED is `static`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from weft.codegen import syntax as C
+from weft.runtime.toolchain import PART
+
+_SHARED = "k_shared"
+_STATIC = "static "
+# Characters of the functions below which a second compiler costs more than it saves.
+LEAST = 16000
+
+
+def halves(parts: Sequence[C.TopLevel], kernel: C.Function) -> tuple[list[C.TopLevel], int]:
+    """The structures, body functions and kernel of a unit, and in how many parts it may be compiled."""
+    bodies = [part for part in parts if isinstance(part, C.Function)]
+    sizes = {id(function): len(C.print_unit((function,))) for function in (*bodies, kernel)}
+    if not bodies or sum(sizes.values()) < LEAST:
+        return [*parts, kernel], 1
+    first, second = [0], [sizes[id(kernel)]]
+    in_second: set[int] = set()
+    for function in sorted(bodies, key=lambda function: -sizes[id(function)]):
+        smaller = min(first, second, key=sum)
+        smaller.append(sizes[id(function)])
+        if smaller is second:
+            in_second.add(id(function))
+    if min(sum(first), sum(second)) * 8 < sum(sizes.values()):
+        return [*parts, kernel], 1
+    shared = [_as_shared(function) for function in bodies]
+    one = [new for old, new in zip(bodies, shared) if id(old) not in in_second]
+    two = [new for old, new in zip(bodies, shared) if id(old) in in_second]
+    hidden = f'#define {_SHARED} __attribute__((visibility("hidden")))'
+    return [
+        C.Text(f"#if {PART}\n{hidden}\n#else\n#define {_SHARED} static\n#endif"),
+        *(part for part in parts if not isinstance(part, C.Function)),
+        *(C.Text(function.head + ";") for function in shared),
+        C.Text(f"#if {PART} != 2"),
+        *one,
+        C.Text(f"#endif\n#if {PART} != 1"),
+        *two,
+        kernel,
+        C.Text("#endif"),
+    ], 2
+
+
+def _as_shared(function: C.Function) -> C.Function:
+    """A function that the other part may call."""
+    assert function.head.startswith(_STATIC)
+    return replace(function, head=f"{_SHARED} {function.head[len(_STATIC) :]}")

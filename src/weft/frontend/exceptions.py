@@ -1,0 +1,315 @@
+"""`try`, `raise` and `assert`.  In: these statements; out: checks, and branches on how a block was left.
+
+    try: b                          b, until a check of it fails (see `interrupts`)
+    except KeyError: h      -->     if left == 0: o
+    else: o                         else if left is one of the checks that raise a KeyError: h
+    finally: f                      else: the check again
+                                    f; then what was to leave the whole leaves
+Which checks a handler catches is known when it is built.  A handler without a native form, and an exception that only
+Python can make, hand the whole call back to Python, in functions that have changed nothing by then.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from weft.errors import LeftToLibrary, ParallelError, Unsupported, exception_type
+from weft.frontend import arith
+from weft.frontend.emit import Restart
+from weft.frontend.interrupts import FALSE, Exits, Interrupts, always, is_jump
+from weft.frontend.liveness import assigned
+from weft.frontend.loops import Loops
+from weft.frontend.values import Array, Caught, Object, Scalar, Tuple, Value
+from weft.ir import walk
+from weft.ir.expr import Expr
+from weft.ir.program import HAND_BACK, Block, Check, If, Node
+from weft.ir.types import INT
+from weft.records import dataclass
+
+#: The exception of a check that raises one of the program's own classes: "class name@number".
+_OWN = "@"
+
+
+@dataclass(frozen=True)
+class _Arm:
+    """One way on from the block of a try: `places` are the checks that lead here (None: it ran to its end)."""
+
+    places: list[int] | None
+    body: list[ast.stmt]
+    handler: ast.ExceptHandler | None = None
+
+
+class Exceptions(Loops):
+    """`_exec_try`, `_exec_raise` and `_exec_assert`."""
+
+    #: Exceptions being handled, the innermost last.
+    handled: list[Caught]
+    #: The classes of exceptions that are not built in, by the names that checks have for them.
+    own_exceptions: dict[str, type[BaseException]]
+
+    # --- try --------------------------------------------------------------------------------------------------------
+
+    def _exec_try(self, node: ast.Try) -> bool:
+        names = self._assigned([node]) & (
+            self.scope.liveness.live_after(node) | self.scope.liveness.live_when_left(node)
+        )
+        names -= {handler.name for handler in node.handlers if handler.name}
+        before = set(self.scope.values)
+        opened = self.open_slots(names, node)
+        if node.finalbody:
+            falls = self._finally(node, names, before)
+        else:
+            falls = self._guarded(node, names, before)
+        self.close_slots(opened)
+        return falls
+
+    def _finally(self, node: ast.Try, names: set[str], before: set[str]) -> bool:
+        with self.emitter.capture() as block:
+            falls = self._guarded(node, names, before)
+        exits = self._interrupted(tuple(block), Interrupts(self.emitter, _is_raised, leaving=True))
+        if exits is None:
+            return self.execute_all(node.finalbody) and falls
+        self._check_finally(node, exits)
+        unbound = set(self.scope.unbound)
+        self.scope.unbound |= names - before
+        if not self.execute_all(node.finalbody):
+            return False
+        self.scope.unbound = unbound & self.scope.unbound
+        for again in (*exits.again(list(range(len(exits.checks)))), *exits.leave()):
+            self.emitter.emit(again)
+        return falls
+
+    def _check_finally(self, node: ast.Try, exits: Exits) -> None:
+        """What is returned before `finally` must be what is returned after it."""
+        if not exits.leaves:
+            return
+        arrays = [n for n in assigned(node.finalbody) if isinstance(self.scope.values.get(n), Array)]
+        if arrays or self.swap_flags or self.changed:
+            raise self.unsupported(node, "a return before a finally that may change what is returned")
+
+    def _guarded(self, node: ast.Try, names: set[str], before: set[str]) -> bool:
+        """The block with its handlers and its else."""
+        if not node.handlers:
+            return self.execute_all([*node.body, *node.orelse])
+        with self.emitter.capture() as block:
+            falls = self.execute_all(node.body)
+        exits = self._interrupted(tuple(block), Interrupts(self.emitter, _is_exception))
+        if exits is None:
+            return falls and self.execute_all(node.orelse)
+        arms = self._arms(node, exits)
+        if falls:
+            arms.insert(0, _Arm(None, node.orelse))
+        return self._take(arms, exits, names, before, node)
+
+    def _interrupted(self, block: Block, interrupts: Interrupts) -> Exits | None:
+        """The block emitted so that nothing leaves it; None if nothing did."""
+        rewritten = interrupts.run(block)
+        for inner in rewritten:
+            self.emitter.emit(inner)
+        self.refresh()
+        return None if rewritten is block else interrupts.exits
+
+    def _arms(self, node: ast.Try, exits: Exits) -> list[_Arm]:
+        """The handlers that some check leads to, and what none of them catches."""
+        arms: list[_Arm] = []
+        waiting = list(range(len(exits.checks)))
+        for handler in node.handlers:
+            kinds = self._classes(handler.type)
+            mine = [place for place in waiting if issubclass(self._class(exits.checks[place]), kinds)]
+            if mine:
+                arms.append(_Arm(mine, handler.body, handler))
+            waiting = [place for place in waiting if place not in mine]
+        if waiting:
+            arms.append(_Arm(waiting, []))
+        return arms
+
+    def _classes(self, node: ast.expr | None) -> tuple[type[BaseException], ...]:
+        if node is None:
+            return (BaseException,)
+        value = self.evaluate(node)
+        items = value.items if isinstance(value, Tuple) else (value,)
+        kinds = [item.value for item in items if isinstance(item, Object) and isinstance(item.value, type)]
+        if len(kinds) != len(items) or not all(issubclass(kind, BaseException) for kind in kinds):
+            raise self.unsupported(node, "an except clause for this")
+        return tuple(kinds)
+
+    def _class(self, check: Check) -> type[BaseException]:
+        return self.own_exceptions.get(check.exception) or exception_type(check.exception) or BaseException
+
+    def _take(self, arms: Sequence[_Arm], exits: Exits, names: set[str], before: set[str], node: ast.Try) -> bool:
+        """The first of the arms that applies; what follows the try sees what they agree on."""
+        if len(arms) == 1:
+            return self._arm(arms[0], exits, names, before, node)
+        first = arms[0]
+        condition = exits.normal if first.places is None else exits.among(first.places)
+        span = self.at(node)
+        start, unbound = dict(self.scope.values), set(self.scope.unbound)
+        with self.emitter.capture() as then:
+            then_ends = not self._arm(first, exits, names, before, node)
+        then_values, then_unbound = self.scope.values, self.scope.unbound
+        self.scope.values, self.scope.unbound = start.copy(), set(unbound)
+        with self.emitter.capture() as orelse:
+            else_ends = not self._take(arms[1:], exits, names, before, node)
+        self.emitter.emit(If(condition, tuple(then), tuple(orelse), span))
+        else_values, else_unbound = self.scope.values, self.scope.unbound
+        self._merge(start, then_values, else_values, then_ends, else_ends, names, node)
+        self.refresh()
+        self.scope.unbound = else_unbound if then_ends else then_unbound if else_ends else then_unbound | else_unbound
+        return not (then_ends and else_ends)
+
+    def _arm(self, arm: _Arm, exits: Exits, names: set[str], before: set[str], node: ast.Try) -> bool:
+        if arm.places is None:
+            return self.execute_all(arm.body)
+        caught = Caught(exits, tuple(arm.places))
+        if arm.handler is None:
+            self._raise_again(caught)
+            return False
+        key = (self.scope.path, id(arm.handler))
+        if key in self.emitter.decisions.left_to_python:
+            self.emitter.hand_back(FALSE, "a handler of an exception that has no native form")
+            return False
+        self.scope.unbound |= names - before
+        if arm.handler.name:
+            self.scope.values[arm.handler.name] = caught
+        self.handled.append(caught)
+        try:
+            return self.execute_all(arm.body)
+        except (LeftToLibrary, ParallelError):
+            raise
+        except Unsupported:
+            self.emitter.decisions.left_to_python.add(key)
+            raise Restart from None
+        finally:
+            self.handled.pop()
+
+    def _raise_again(self, caught: Caught) -> None:
+        checks = caught.exits.again(list(caught.places))
+        for check in checks[:-1]:
+            self.emitter.emit(check)
+        self.emitter.emit(replace(checks[-1], condition=FALSE))  # it was this one, if none of the others
+
+    # --- what is caught ---------------------------------------------------------------------------------------------
+
+    def caught_text(self, caught: Caught, node: ast.AST | None) -> Value:
+        """The text of an exception, where all that are caught here have the same."""
+        checks = [caught.exits.checks[place] for place in caught.places]
+        texts = {check.message.replace("{{", "{").replace("}}", "}") for check in checks}
+        plain = not any(check.values or exception_type(check.exception) is KeyError for check in checks)
+        if len(texts) != 1 or not plain:
+            raise self.unsupported(node, "the text of an exception that may be one of several")
+        return Object(texts.pop())
+
+    # --- raise ------------------------------------------------------------------------------------------------------
+
+    def _exec_raise(self, node: ast.Raise) -> bool:
+        value = self.scope.values.get(node.exc.id) if isinstance(node.exc, ast.Name) else None
+        if node.exc is None or (isinstance(value, Caught) and node.cause is None):
+            if value is None and not self.handled:
+                self.emitter.check(FALSE, "RuntimeError", "No active exception to reraise")
+                return False
+            self._raise_again(value if isinstance(value, Caught) else self.handled[-1])
+            return False
+        kind = self._raised_class(node.exc.func if isinstance(node.exc, ast.Call) else node.exc)
+        arguments = node.exc.args if isinstance(node.exc, ast.Call) else []
+        message = self._message(arguments[0]) if arguments else ("", ())
+        quiet = node.cause is None or (isinstance(node.cause, ast.Constant) and node.cause.value is None)
+        plain = not (isinstance(node.exc, ast.Call) and node.exc.keywords) and len(arguments) <= 1 and quiet
+        self.at(node)
+        if kind is None or message is None or not plain:
+            self.emitter.hand_back(FALSE, "a raise of an exception that only Python can make")
+            return False
+        name, text = kind.__name__, message[0]
+        if kind is KeyError:
+            text = repr(text)  # it is made from its key, not from a text
+        if exception_type(name) is not kind or (kind is KeyError and not arguments):
+            name = f"{name}{_OWN}{len(self.own_exceptions)}"
+            self.own_exceptions[name] = kind
+        self.emitter.check(FALSE, name, text, message[1])
+        return False
+
+    def _raised_class(self, node: ast.expr) -> type[BaseException] | None:
+        """The class of an exception that is raised, if making one does nothing else."""
+        if not isinstance(node, (ast.Name, ast.Attribute)):
+            return None
+        value = self.evaluate(node)
+        kind = value.value if isinstance(value, Object) else None
+        if not isinstance(kind, type) or not issubclass(kind, Exception):
+            return None
+        made = [base for base in kind.__mro__ if "__init__" in vars(base) or "__new__" in vars(base)]
+        return kind if made[0].__module__ == "builtins" else None
+
+    def _message(self, node: ast.expr) -> tuple[str, tuple[Expr, ...]] | None:
+        """The message of an exception with up to three integers in it; None if Python must make it."""
+        parts: Sequence[ast.expr] = node.values if isinstance(node, ast.JoinedStr) else [node]
+        text, values = "", []
+        for part in parts:
+            if isinstance(part, ast.FormattedValue):
+                shown = self._shown(part)
+                if shown is None or len(values) == 3:
+                    return None
+                text += f"{{{len(values)}}}"
+                values.append(shown)
+                continue
+            known = self._text(part)
+            if known is None:
+                return None
+            text += known.replace("{", "{{").replace("}", "}}")
+        return text, tuple(values)
+
+    def _text(self, node: ast.expr) -> str | None:
+        if isinstance(node, ast.Name) and node.id not in self.scope.values:
+            constant = self.evaluate(node)
+            return constant.value if isinstance(constant, Object) and isinstance(constant.value, str) else None
+        return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+    def _shown(self, part: ast.FormattedValue) -> Expr | None:
+        """An integer in an f-string."""
+        simple = isinstance(part.value, (ast.Name, ast.BinOp)) or (
+            isinstance(part.value, ast.Call) and isinstance(part.value.func, ast.Name) and part.value.func.id == "len"
+        )
+        if part.format_spec is not None or part.conversion != -1 or not simple:
+            return None
+        value = self.evaluate(part.value)
+        integral = isinstance(value, Scalar) and value.type == INT and self.lost(value.expr) is None
+        if not isinstance(value, Scalar) or not integral or id(value.expr) in self.mixed_exprs:
+            return None
+        return self.emitter.snapshot(value.expr, "shown")
+
+    def _exec_assert(self, node: ast.Assert) -> None:
+        test = self.truth(self.condition_value(node.test), node)
+        self.at(node)
+        if test is True:
+            return
+        condition = FALSE if isinstance(test, bool) else arith.condition(test.expr)
+        text = "" if node.msg is None else self._text(node.msg)
+        if text is None:
+            self.emitter.hand_back(condition, "an assert with a message that only Python can make")
+            return
+        self.emitter.check(condition, "AssertionError", text.replace("{", "{{").replace("}", "}}"))
+
+    def settle_exceptions(self) -> None:
+        """What raises an exception of the program's own past every handler is left to Python from the start."""
+        if not self.own_exceptions:
+            return
+        self.emitter.blocks[0] = list(self._left_to_python(tuple(self.emitter.blocks[0])))
+
+    def _left_to_python(self, nodes: Block) -> Block:
+        def settled(node: Node) -> Node:
+            if isinstance(node, Check) and node.exception in self.own_exceptions:
+                self.emitter.handed.append((node.span, f"a raise of {node.exception.partition(_OWN)[0]}"))
+                return replace(node, exception=HAND_BACK, message="", values=())
+            return walk.map_sub_blocks(node, self._left_to_python)
+
+        return walk.map_block(nodes, settled)
+
+
+def _is_exception(check: Check) -> bool:
+    """Whether a handler may catch what a check raises: not what weft itself says of what it does not do."""
+    own = check.exception == "RuntimeError" and not always(check)
+    return check.exception != HAND_BACK and not is_jump(check) and not own
+
+
+def _is_raised(check: Check) -> bool:
+    return check.exception != HAND_BACK

@@ -1,0 +1,216 @@
+"""Generators that are run through where they are made.  In: calls of generator functions and generator expressions; out:
+the body of the generator, with the consumer's statements in place of each `yield`.
+
+    def pairs(n):                               i = 0
+        i = 0                                   while i < n:
+        while i < n: yield i, i * i; i += 1  -->    a, b = i, i * i
+    for a, b in pairs(5): s += a * b                s += a * b
+                                                    i += 1
+Functions that consume one (sum, list, zip, ...) and that make one of another (enumerate, takewhile, ...) are Python over
+it (`knowledge.streams`).  A generator is consumed once, and not in a loop that it was not made in.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from weft.frontend.comprehensions import Comprehensions
+from weft.frontend.interrupts import FALSE, Interrupts, jump
+from weft.frontend.knowledge import streams
+from weft.frontend.liveness import Liveness, target_names
+from weft.frontend.scope import Scope
+from weft.frontend.source import Source
+from weft.frontend.values import Generator, Object, Scalar, Tuple, Value
+from weft.ir.program import Check
+from weft.records import dataclass
+
+_ITERABLE = "_iterable"
+
+
+@dataclass
+class Consumer:
+    """What a running generator's items go to, and the scope that belongs to."""
+
+    visit: Callable[[Value], None]
+    scope: Scope
+
+
+def is_generator(tree: ast.FunctionDef | ast.Lambda) -> bool:
+    """Whether calling a function makes a generator."""
+    body = tree.body if isinstance(tree, ast.FunctionDef) else [tree.body]
+    return any(_yields(node) for node in body)
+
+
+def _yields(node: ast.AST) -> bool:
+    if isinstance(node, (ast.Yield, ast.YieldFrom)):
+        return True
+    if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
+        return False
+    return any(_yields(child) for child in ast.iter_child_nodes(node))
+
+
+class Generators(Comprehensions):
+    """`for` over a generator, and its other consumers."""
+
+    def _body_of(self, tree: ast.FunctionDef | ast.Lambda, namespace: Any) -> list[ast.stmt]:
+        raise NotImplementedError
+
+    def expand(self, function: Callable[..., Any], given: Any) -> Value:
+        raise NotImplementedError
+
+    # --- making one -------------------------------------------------------------------------------------------------
+
+    def generator(self, tree: ast.FunctionDef, values: dict[str, Value], source: Source, parent: Scope | None) -> Value:
+        return Generator(tree, values, source, parent, self._loop_depth(), [False])
+
+    def _eval_generatorexp(self, node: ast.GeneratorExp) -> Value:
+        """A generator of one parameter: the first iterable is evaluated where the expression stands."""
+        if any(part.is_async for part in node.generators):
+            raise self.unsupported(node, "an asynchronous generator")
+        first = self.evaluate(node.generators[0].iter)
+        # Kept on the node itself: bodies are remembered by the identity of their tree, over all attempts at a build.
+        tree: ast.FunctionDef | None = getattr(node, "generator", None)
+        if tree is None:
+            tree = _as_function(node)
+            setattr(node, "generator", tree)  # noqa: B010
+        return self.generator(tree, {_ITERABLE: first}, self.scope.source, self.scope)
+
+    def _loop_depth(self) -> tuple[int, int]:
+        return len(self.emitter.dims), self.loops_open
+
+    # --- running it -------------------------------------------------------------------------------------------------
+
+    def run_through(self, made: Generator, visit: Callable[[Value], None], node: ast.AST) -> None:
+        """The body of a generator, with what `visit` makes of each item in place of its yields."""
+        if made.used[0]:
+            raise self.unsupported(node, "a generator that is used twice", "make a list of it")
+        if made.depth != self._loop_depth():
+            raise self.unsupported(node, "a generator made outside the loop that uses it", "make it in the loop")
+        self.enter_call(getattr(made.tree, "name", "generator"), node)
+        made.used[0] = True
+        body = self._body_of(made.tree, made.source.namespace)
+        caller, span = self.scope, self.emitter.span
+        path = hash((caller.path, id(node)))
+        self.scope = Scope(made.source, Liveness(body), body, {}, parent=made.parent, path=path, inlined=True)
+        self.scope.values.update(made.values)
+        self.scope.consumer = Consumer(visit, caller)
+        self.depth += 1
+        try:
+            self.execute_all(body[:-1])
+        finally:
+            self.scope, self.emitter.span = caller, span
+            self.depth -= 1
+
+    def _exec_expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Yield):
+            self._yield(Object(None) if node.value.value is None else self.evaluate(node.value.value), node)
+        elif isinstance(node.value, ast.YieldFrom):
+            self._yield_from(node.value)
+        else:
+            super()._exec_expr(node)
+
+    def _yield(self, value: Value, node: ast.AST) -> None:
+        consumer = self.scope.consumer
+        if not isinstance(consumer, Consumer):
+            raise self.unsupported(node, "a generator that is returned to its caller")
+        if self.guarded:
+            raise self.unsupported(node, "a yield inside try", "yield after it")
+        value = self._taken(value) if isinstance(value, (Scalar, Tuple)) else value
+        running, path, depth = self.scope, consumer.scope.path, self.depth
+        self.scope = consumer.scope
+        self.scope.path = hash((path, id(node)))  # the consumer's statements may stand at several yields
+        try:
+            consumer.visit(value)
+        finally:
+            self.scope.path = path
+            self.scope, self.depth = running, depth
+
+    def _yield_from(self, node: ast.YieldFrom) -> None:
+        """yield from it   -->   for x in it: yield x"""
+        loop: ast.For | None = getattr(node, "loop", None)
+        if loop is None:
+            item = ast.Name(id="__weft_item", ctx=ast.Store())
+            again = ast.Expr(value=ast.Yield(value=ast.Name(id="__weft_item", ctx=ast.Load())))
+            loop = ast.copy_location(ast.For(target=item, iter=node.value, body=[again], orelse=[]), node)
+            ast.fix_missing_locations(loop)
+            setattr(node, "loop", loop)  # noqa: B010
+        self._exec_for(loop)
+
+    # --- its consumers ----------------------------------------------------------------------------------------------
+
+    def _for_value(self, node: ast.For, value: Value) -> bool:
+        if not isinstance(value, Generator):
+            return super()._for_value(node, value)
+        carried = (self._assigned(node.body) | set(target_names(node.target))) & self._live_around(node)
+        opened = self._open_loop_slots(carried, node, node.body)
+        unset = {name for name in carried if name not in self.scope.values}
+        frame = self._frame(node)
+        frame.label = self.emitter.fresh("loop")
+        span = self.emitter.span
+        before = dict(self.scope.values)
+
+        def visit(item: Value) -> None:
+            with self.emitter.capture() as inner:
+                self.assign_target(node.target, item, node)
+                self._loop_body(node.body, frame)
+            self._stopping(inner, f"continue {frame.label}")
+
+        with self.emitter.capture() as block:
+            self.run_through(value, visit, node)
+        self.emitter.span = span
+        self._stopping(block, f"break {frame.label}")
+        self._settle(opened, node.body, None)
+        self._after_loop(before, opened)
+        self.scope.unbound |= {name for name in unset if not name.startswith("__weft")}
+        self._loop_else(node, frame)
+        return True
+
+    def _stopping(self, block: list[Any], label: str) -> None:
+        """Emit a block that ends where a jump to the label is."""
+
+        def mine(check: Check) -> bool:
+            return check.exception == jump(label)
+
+        for node in Interrupts(self.emitter, mine).run(tuple(block)):
+            self.emitter.emit(node)
+
+    def consumed(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
+        """A call with a generator among its arguments; None if there is none."""
+        if not any(isinstance(value, Generator) for value in (*args, *kwargs.values())):
+            return None
+        definition = streams.definition(thing, [isinstance(value, Generator) for value in args], kwargs)
+        if definition is None:
+            name = getattr(thing, "__name__", repr(thing))
+            raise self.unsupported(node, f"{name}() of a generator", "make a list of it first")
+        self.calling = node
+        bound = inspect.signature(definition).bind(*args, **kwargs)
+        return self.expand(definition, bound.arguments)
+
+    def _exec_break(self, node: ast.Break) -> bool:
+        return self._jumped("break") or super()._exec_break(node)
+
+    def _exec_continue(self, node: ast.Continue) -> bool:
+        return self._jumped("continue") or super()._exec_continue(node)
+
+    def _jumped(self, word: str) -> bool:
+        return False
+
+
+def _as_function(node: ast.GeneratorExp) -> ast.FunctionDef:
+    """def f(_iterable): for x in _iterable: if c: yield e"""
+    body: list[ast.stmt] = [ast.Expr(value=ast.Yield(value=node.elt))]
+    for index, part in reversed(list(enumerate(node.generators))):
+        for test in reversed(part.ifs):
+            body = [ast.If(test=test, body=body, orelse=[])]
+        source: ast.expr = ast.Name(id=_ITERABLE, ctx=ast.Load()) if index == 0 else part.iter
+        body = [ast.For(target=part.target, iter=source, body=body, orelse=[])]
+    outline = ast.parse(f"def generator({_ITERABLE}):\n  pass").body[0]
+    assert isinstance(outline, ast.FunctionDef)
+    outline.body = body
+    for inner in ast.walk(outline):
+        if "lineno" in inner._attributes and not getattr(inner, "lineno", 0):
+            ast.copy_location(inner, node)
+    return ast.fix_missing_locations(ast.copy_location(outline, node))

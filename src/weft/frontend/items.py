@@ -1,0 +1,113 @@
+"""What containers hold.  In: values; out: the type of an item, the numbers it consists of, and the item that numbers make.
+
+A list inside another container is one number: which of the lists of its kind it is (`weft.frontend.nested`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weft.frontend.values import Array, Growing, ItemType, ListOf, Records, Scalar, Tuple, Value, View
+from weft.ir.expr import Expr, Op, Read
+from weft.ir.types import INT, ScalarType
+
+
+def layout_of(value: Value) -> ItemType | None:
+    """The type of an item of a list; None if a list of such items has no native form."""
+    if isinstance(value, Scalar):
+        return value.type
+    if isinstance(value, Array) and value.is_list:
+        return _list_layout(value.type, value.rank)
+    if isinstance(value, Array) and value.rank == 0:
+        return value.type
+    if isinstance(value, Records):
+        return None if value.is_deque else ListOf(value.item)
+    if isinstance(value, Tuple) and value.is_list:
+        return _literal_layout(value)
+    if isinstance(value, Tuple):
+        parts = tuple(layout_of(item) for item in value.items)
+        return None if None in parts or not parts else parts  # type: ignore[return-value]
+    return None
+
+
+def _list_layout(of: ItemType, rank: int) -> ItemType:
+    return of if rank == 0 else ListOf(_list_layout(of, rank - 1))
+
+
+def _literal_layout(value: Tuple) -> ItemType | None:
+    if not value.items:
+        site = value.key or value.site
+        return None if site is None or value.is_deque else ListOf(None, site)
+    parts = [layout_of(item) for item in value.items]
+    known = next((part for part in parts if part is not None and not has_gaps(part)), parts[0])
+    return None if known is None or any(not agree(known, part) for part in parts) else ListOf(known)
+
+
+def has_gaps(layout: ItemType | None) -> bool:
+    """Whether it is not known of some list what it holds."""
+    if isinstance(layout, tuple):
+        return any(map(has_gaps, layout))
+    return isinstance(layout, ListOf) and (layout.item is None or has_gaps(layout.item))
+
+
+def has_lists(layout: ItemType | None) -> bool:
+    return any(map(has_lists, layout)) if isinstance(layout, tuple) else isinstance(layout, ListOf)
+
+
+def agree(one: ItemType | None, other: ItemType | None) -> bool:
+    """Whether two types are equal, as far as both are known."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(agree, one, other))
+    if isinstance(one, ListOf) and isinstance(other, ListOf):
+        return one.item is None or other.item is None or agree(one.item, other.item)
+    return one is not None and one == other
+
+
+def types_in(layout: ItemType | None) -> list[ScalarType]:
+    """The types of the numbers of an item."""
+    if layout is None:
+        return []
+    if isinstance(layout, ListOf):
+        return [INT]
+    return [of for part in layout for of in types_in(part)] if isinstance(layout, tuple) else [layout]
+
+
+def numbers_of(value: Value) -> Iterator[Expr]:
+    """The numbers of an item without lists in it, from left to right."""
+    if isinstance(value, Tuple):
+        for part in value.items:
+            yield from numbers_of(part)
+    elif isinstance(value, Array):
+        yield value.element(())
+    else:
+        assert isinstance(value, Scalar)
+        yield value.expr
+
+
+def template_of(layout: ItemType) -> str:
+    """How an item is made of numbers, as weft.runtime.containers reads it."""
+    if isinstance(layout, tuple):
+        return "(" + "".join(f"{template_of(part)}, " for part in layout) + ")"
+    return "0"
+
+
+def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
+    """The list that lies in some memory."""
+    if isinstance(layout, (tuple, ListOf)) or is_deque:
+        return Records(held, layout, is_deque)
+    of, data = layout, held.data[0]
+
+    def place(at: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        if held.row is None or held.head is None:
+            return at
+        return (Op("add", (Read(held.head, (held.row,), INT), at[0]), INT),)
+
+    return Array(
+        (held.size,), of, lambda at: Read(data, place(at), of), View(data, place), is_list=True, growing=held
+    )
+
+
+def row_of(value: Value | None) -> Expr | None:
+    """Which of the lists of its kind a list is that is an item of some container; None for anything else."""
+    held = value.growing if isinstance(value, (Array, Records)) else None
+    return None if held is None else held.row

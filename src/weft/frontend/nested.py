@@ -1,0 +1,277 @@
+"""Lists that are items of other containers: `adj[u].append(v)`, `groups[key].append(x)`.  In: a list that is put into a
+container; out: its number among all lists of its kind, which is what the container holds.
+
+All lists that hold the same type of items share memory (`Heap`): `cells` has the items, and `rows` tells of each list
+where it begins, how many items it has, and how many it has room for.  A list that needs more room moves behind all
+others.  Two containers that hold one list hold the same number, so a change is seen through both.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from weft.frontend import growing
+from weft.frontend.core import Core
+from weft.frontend.emit import Emitter, Restart
+from weft.frontend.growing import Cells
+from weft.frontend.items import agree, as_value, has_gaps, layout_of, numbers_of, row_of, types_in
+from weft.frontend.scope import Scope
+from weft.frontend.values import Array, Growing, Heap, ItemType, ListOf, Records, Scalar, Tuple, Value, View
+from weft.frontend.writing import loop
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Expr, Op, Read, integer
+from weft.ir.program import Role
+from weft.ir.types import INT, ScalarType
+
+
+def make(emitter: Emitter, item: ItemType) -> Heap:
+    """Memory for lists of such items, without any so far."""
+    cells = growing.make(emitter, "cells", types_in(item), sparse=True)
+    return Heap(cells, growing.make(emitter, "rows", [INT, INT, INT]))
+
+
+def list_at(heap: Heap, row: Expr, item: ItemType) -> Value:
+    """The list of this number."""
+    return as_value(held_at(heap, row), item, False)
+
+
+def held_at(heap: Heap, row: Expr) -> Growing:
+    start, length, room = heap.rows.data
+    return Growing(heap.cells.data, heap.cells.spare, length, room, start, row, heap.cells)
+
+
+def new_list(emitter: Emitter, heap: Heap, count: Expr) -> tuple[Expr, Expr]:
+    """The number of a new list of so many items, and where its cells, not yet written, begin."""
+    cells, rows = Cells(emitter, heap.cells), Cells(emitter, heap.rows)
+    row = rows.last()
+    start: Expr = ZERO
+    if count != ZERO:
+        start = cells.last()
+        cells.make_room(ix.add(start, count))
+        cells.length.set(Op("add", (start, count), INT))
+    rows.push((start, count, count))
+    return row, start
+
+
+class Nested(Core):
+    """Lists in containers."""
+
+    #: The memory of the lists that containers hold, by what they hold themselves.
+    heaps: dict[ItemType, Heap]
+
+    def heap(self, item: ItemType) -> Heap:
+        found = self.heaps.get(item)
+        if found is None:
+            known = self.emitter.decisions.heaps
+            if item in known:
+                raise self.unsupported(None, "lists inside containers in a recursive function", "use arrays")
+            known.append(item)
+            raise Restart
+        return found
+
+    def resolved(self, layout: ItemType | None) -> ItemType | None:
+        """A type with what is known by now of lists that were empty at first."""
+        if isinstance(layout, tuple):
+            parts = tuple(self.resolved(part) for part in layout)
+            return None if None in parts else parts  # type: ignore[return-value]
+        if not isinstance(layout, ListOf):
+            return layout
+        item = layout.item
+        if item is None and layout.site is not None:
+            item = self.emitter.decisions.items.get(layout.site)
+        return ListOf(self.resolved(item), layout.site)
+
+    def layout(self, value: Value) -> ItemType | None:
+        """The type of an item; None if a container of such items has no native form."""
+        return self.resolved(layout_of(value))
+
+    def accepts(self, layout: ItemType, value: Value) -> bool:
+        """Whether a container of items of this type takes a value; what it tells of empty lists starts a new build."""
+        other = self.layout(value)
+        if not agree(layout, other):
+            return False
+        if has_gaps(layout):
+            self._fill_gaps(layout, other)
+        return True
+
+    def _fill_gaps(self, layout: ItemType | None, other: ItemType | None) -> None:
+        if isinstance(layout, tuple) and isinstance(other, tuple):
+            for part, more in zip(layout, other):
+                self._fill_gaps(part, more)
+        if not isinstance(layout, ListOf) or not isinstance(other, ListOf) or other.item is None:
+            return
+        if layout.item is not None:
+            self._fill_gaps(layout.item, other.item)
+        elif layout.site is not None:
+            self.emitter.decisions.items[layout.site] = other.item
+            raise Restart
+
+    def site(self, node: ast.AST) -> tuple[int, str]:
+        """Where a list is made: the same in every attempt at a build."""
+        place = (self.scope.path, getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+        return (hash(place), "made here")
+
+    # --- from values to numbers and back ----------------------------------------------------------------------------
+
+    def numbers(self, layout: ItemType, value: Value) -> list[Expr]:
+        """The numbers of an item of a type that it fits: lists in it become lists of their kind."""
+        if isinstance(layout, ListOf):
+            return [self.row_number(layout, value)]
+        if isinstance(layout, tuple):
+            assert isinstance(value, Tuple)
+            return [number for part, item in zip(layout, value.items) for number in self.numbers(part, item)]
+        return list(numbers_of(value))
+
+    def assembled(self, layout: ItemType, numbers: Iterator[Expr]) -> Value:
+        """The item that consists of these numbers."""
+        if isinstance(layout, tuple):
+            return Tuple(tuple(self.assembled(part, numbers) for part in layout))
+        number = next(numbers)
+        if not isinstance(layout, ListOf):
+            return Scalar(number)
+        if layout.item is None:
+            return Tuple((), is_list=True, key=layout.site)  # nothing is ever put into it, as far as is known
+        return list_at(self.heap(layout.item), number, layout.item)
+
+    def row_number(self, layout: ListOf, value: Value) -> Expr:
+        """The number of a list among those of its kind; a new list gets one."""
+        known = row_of(value)
+        if known is not None:
+            return known
+        self._escape(value)
+        if layout.item is None:
+            return integer(-1)
+        return self.new_row(layout.item, value)
+
+    def as_row(self, value: Value) -> Value:
+        """A list with memory of its own as one among others; an empty one of which nothing is known stays as it is."""
+        layout = self.layout(value)
+        if not isinstance(layout, ListOf):
+            raise self.unsupported(None, "a list of these in a container", "keep numbers in it", value=value)
+        if layout.item is None:
+            return Tuple((), is_list=True, key=layout.site)
+        return list_at(self.heap(layout.item), self.new_row(layout.item, value), layout.item)
+
+    def new_row(self, item: ItemType, value: Value) -> Expr:
+        """The number of a new list with the items of a value."""
+        heap, emitter = self.heap(item), self.emitter
+        if isinstance(value, Tuple):
+            taken = [[emitter.snapshot(number, "item") for number in self.numbers(item, part)] for part in value.items]
+            row, start = new_list(emitter, heap, integer(len(taken)))
+            for position, numbers in enumerate(taken):
+                self._put(heap, ix.add(start, integer(position)), numbers)
+            return row
+        if isinstance(value, Records):
+            cells = Cells(emitter, value.growing)
+            count = cells.last()
+            row, start = new_list(emitter, heap, count)
+            with loop(emitter, ZERO, count) as at:
+                self._put(heap, ix.add(start, at), list(cells.taken(at)))
+            return row
+        assert isinstance(value, Array)
+        count = emitter.snapshot(Op("add", (value.shape[0], ZERO), INT), "count")
+        row, start = new_list(emitter, heap, count)
+        with loop(emitter, ZERO, count) as at:
+            self._put(heap, ix.add(start, at), [emitter.snapshot(self._part(item, value, at), "item")])
+        return row
+
+    def _part(self, item: ItemType, value: Array, at: Expr) -> Expr:
+        """The number of an item of a list: itself, or that of a new list."""
+        if value.rank == 1:
+            return value.element((at,))
+        assert isinstance(item, ListOf) and item.item is not None
+        inner = Array(value.shape[1:], value.type, lambda rest: value.element((at, *rest)), is_list=True)
+        return self.new_row(item.item, inner)
+
+    def _put(self, heap: Heap, place: Expr, numbers: list[Expr]) -> None:
+        for name, number in zip(heap.cells.data, numbers):
+            self.emitter.assign((), name, (place,), number)
+
+    # --- lists that have names --------------------------------------------------------------------------------------
+
+    def _escape(self, value: Value) -> None:
+        """A list that is put into a container and has a name is one among others from the start: build again."""
+        names = list(self._names_of(value))
+        if not names:
+            self._refuse_parts(value)
+            return
+        known = self.emitter.decisions.escaping
+        fresh = [name for name in names if name not in known]
+        if not fresh:
+            raise self.unsupported(None, "a list with another name in a container", "put a copy of it there")
+        known.update(fresh)
+        raise Restart
+
+    def _refuse_parts(self, value: Value) -> None:
+        """An argument, or a part of another list, would be known under two names."""
+        view = value.view if isinstance(value, Array) else None
+        if view is not None and (self.emitter.buffers[view.buffer].role is Role.PARAM or not view.whole):
+            self.rows_change(value)
+            raise self.unsupported(None, "a part of another list, or an argument, in a container", "put a copy there")
+        if isinstance(value, Records) and value.growing.head is not None:
+            self.rows_change(value)
+            raise self.unsupported(None, "a part of an argument in a container", "put a copy there")
+
+    def _names_of(self, value: Value) -> Iterator[tuple[int, str]]:
+        held = self.identity(value)
+        scope: Scope | None = self.scope
+        while scope is not None:
+            for name, other in scope.values.items():
+                if other is value or (held is not None and self.identity(other) == held):
+                    yield (scope.path, name)
+            scope = scope.parent
+
+    def escapes(self, name: str) -> bool:
+        return (self.scope.path, name) in self.emitter.decisions.escaping
+
+    def rows_change(self, value: Value) -> None:
+        """A row of a list of lists gets or loses items, or is put elsewhere: its rows are lists of their own then."""
+        names: list[str] = []
+        if isinstance(value, Array) and value.view is not None:
+            names = [value.view.buffer]
+        elif isinstance(value, Records):
+            names = list(value.growing.data)
+        decisions = self.emitter.decisions
+        for name in names:
+            argument, site = self.rows_of_argument.get(name), self.row_sites.get(name)
+            if argument is not None and argument not in decisions.changing:
+                decisions.changing.add(argument)
+                raise Restart
+            if site is not None and site not in decisions.nested:
+                decisions.nested.add(site)
+                raise Restart
+
+    #: Memory of lists of lists: the argument it is of, or the expression that made it.
+    rows_of_argument: dict[str, str]
+    row_sites: dict[str, tuple[int, str]]
+
+    # --- all lists of a kind, for the caller ------------------------------------------------------------------------
+
+    def packed(self, heap: Heap) -> list[Array]:
+        """Where each list begins, and where the last one ends; then the items of all, one list after the other."""
+        emitter = self.emitter
+        rows, cells = Cells(emitter, heap.rows), Cells(emitter, heap.cells)
+        count = rows.last()
+        begin, length, _ = heap.rows.data
+        starts = emitter.allocate("starts", INT, (ix.add(count, ONE),))
+        emitter.assign((), starts.name, (ZERO,), ZERO)
+        with loop(emitter, ZERO, count) as row:
+            end = Op("add", (Read(starts.name, (row,), INT), Read(length, (row,), INT)), INT)
+            emitter.assign((), starts.name, (ix.add(row, ONE),), end)
+        total = emitter.snapshot(Read(starts.name, (count,), INT), "total")
+        found = [_list_in(starts.name, INT, ix.add(count, ONE))]
+        columns = [emitter.allocate("items", emitter.buffers[name].type, (total,)) for name in cells.growing.data]
+        with loop(emitter, ZERO, count) as row:
+            first = emitter.snapshot(Read(begin, (row,), INT), "first")
+            start = emitter.snapshot(Read(starts.name, (row,), INT), "start")
+            many = emitter.snapshot(Read(length, (row,), INT), "many")
+            with loop(emitter, ZERO, many) as at:
+                for column, name in zip(columns, cells.growing.data):
+                    value = Read(name, (Op("add", (first, at), INT),), column.type)
+                    emitter.assign((), column.name, (Op("add", (start, at), INT),), value)
+        return found + [_list_in(column.name, column.type, total) for column in columns]
+
+
+def _list_in(buffer: str, of: ScalarType, count: Expr) -> Array:
+    return Array((count,), of, lambda at: Read(buffer, at, of), View(buffer, lambda at: at, whole=True))

@@ -1,0 +1,466 @@
+"""Strings and bytes.  In: what Python's operators do with them; out: values over arrays of code points.
+
+A string is a part of an array of code points (an argument's, or the pool of all strings that the function makes), or a
+single character, which is just its code point, or a literal.  None of it is ever written again, so a slice copies
+nothing.  What a container or a variable of a loop holds of a string is where it begins in the pool, and its length.
+
+    s[i] == t[j]   -->   s_codes[i] == t_codes[j]
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable as Names
+from dataclasses import replace
+
+from weft.errors import Unsupported
+from weft.frontend import arith, arrays, indexing
+from weft.frontend.core import Core, part_slots
+from weft.frontend.emit import NeedData, Restart
+from weft.frontend.scope import Slot
+from weft.frontend.textpool import CODE, Element, TextPool
+from weft.frontend.values import Array, Iterable, Object, Scalar, Slice, Text, Tuple, Value, View
+from weft.frontend.writing import Variable, loop, variable, when
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Read, Reduce, integer
+from weft.ir.program import Break, If, Node
+from weft.ir.types import BOOL, INT, PYBOOL, DType, ScalarType
+
+BYTE = ScalarType(DType.U8)
+_OUT_OF_RANGE = {
+    "str": "string index out of range",
+    "bytes": "index out of range",
+    "bytearray": "bytearray index out of range",
+}
+#: Literals up to this length are compared character by character in the code.
+_SHORT = 16
+_ORDER = {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+}
+
+
+def is_text(value: Value | None) -> bool:
+    return isinstance(value, Text) or (isinstance(value, Object) and type(value.value) in (str, bytes))
+
+
+def single(kind: str, code: Expr) -> Text:
+    """A string of one character."""
+    return Text(kind, ONE, code=code)
+
+
+def ranges_of(codes: Names[int]) -> list[tuple[int, int]]:
+    """The code points as ranges, from first to last."""
+    found: list[tuple[int, int]] = []
+    for code in sorted(set(codes)):
+        if found and found[-1][1] == code - 1:
+            found[-1] = (found[-1][0], code)
+        else:
+            found.append((code, code))
+    return found
+
+
+def among(code: Expr, codes: Names[int]) -> Expr:
+    """Whether a code point is one of these."""
+    result: Expr | None = None
+    for low, high in ranges_of(codes):
+        if low == high:
+            test: Expr = Op("eq", (code, integer(low)), PYBOOL)
+        else:
+            above, below = Op("ge", (code, integer(low)), PYBOOL), Op("le", (code, integer(high)), PYBOOL)
+            test = Op("and", (above, below), PYBOOL)
+        result = test if result is None else Op("or", (result, test), PYBOOL)
+    return Const(False, PYBOOL) if result is None else result
+
+
+class Strings(Core):
+    """Strings as values, in variables, compared and joined."""
+
+    _pool: TextPool | None = None
+
+    @property
+    def pool(self) -> TextPool:
+        if self._pool is None:
+            self._pool = TextPool(self.emitter)
+        return self._pool
+
+    def text_prelude(self) -> list[Node]:
+        """What the program must begin with."""
+        return [] if self._pool is None else self._pool.prelude()
+
+    # --- values -----------------------------------------------------------------------------------------------------
+
+    def text(self, value: Value) -> Text:
+        """The string that a value is; an argument that was taken for a constant becomes data."""
+        if isinstance(value, Text):
+            return value
+        if not isinstance(value, Object) or type(value.value) not in (str, bytes):
+            raise self.unsupported(None, "a string is needed here", value=value)
+        if value.argument is not None:
+            raise NeedData(value.argument)
+        plain: str = value.value if isinstance(value.value, str) else value.value.decode("latin-1")
+        kind = type(value.value).__name__
+        if len(plain) == 1:
+            return Text(kind, ONE, code=integer(ord(plain)), literal=plain)
+        return Text(kind, integer(len(plain)), literal=plain)
+
+    def code(self, text: Text, at: Expr) -> Expr:
+        """The code point at a position that is in range."""
+        if text.code is not None:
+            return text.code
+        if text.literal is not None and isinstance(at, Const):
+            return integer(ord(text.literal[int(at.value.real)]))
+        text = self.located(text)
+        place = ix.add(text.start, at if text.step == 1 else ix.mul(integer(text.step), at))
+        return Cast(Read(text.buffer, (place,), self.emitter.buffers[text.buffer].type), INT)
+
+    def located(self, text: Text) -> Text:
+        """The same string in memory."""
+        if text.buffer:
+            return text
+        if text.literal is not None:
+            return replace(text, buffer=self.pool.buffer, start=self.pool.literal(text.literal), code=None)
+        assert text.code is not None
+        return replace(text, buffer=self.pool.buffer, start=self.pool.character(text.code), code=None)
+
+    def pooled(self, text: Text) -> Text:
+        """The same string in the pool."""
+        text = self.located(text)
+        if text.buffer == self.pool.buffer and text.step == 1:
+            return self.kept_text(text, "text")
+        text = self.kept_text(text, "text")
+        return Text(text.kind, text.length, self.pool.buffer, self.pool.append(text.length, self.element(text)))
+
+    def element(self, text: Text) -> Element:
+        """From a position to the code point."""
+        located = text if text.code is not None or text.buffer else self.located(text)
+        return lambda at: self.code(located, at)
+
+    def kept_text(self, text: Text, name: str) -> Text:
+        """The string as it is now, whatever happens to the variables it came from."""
+        if text.literal is not None:
+            return text
+        if text.code is not None:
+            return replace(text, code=self._kept(text.code, name))
+        start = self.emitter.snapshot(text.start, "start")
+        return replace(text, start=start, length=self.emitter.snapshot(text.length, "length"))
+
+    def new_text(self, kind: str, count: Expr, element: Element) -> Text:
+        """A string of so many characters."""
+        count = self.emitter.snapshot(count, "length")
+        return Text(kind, count, self.pool.buffer, self.pool.append(count, element))
+
+    def codes(self, text: Text) -> Array:
+        """The code points as an array."""
+        if text.code is not None:
+            code = text.code
+            return Array((ONE,), INT, lambda at: code)
+        text = self.located(text)
+        of = self.emitter.buffers[text.buffer].type
+
+        def index(at: tuple[Expr, ...]) -> tuple[Expr, ...]:
+            return (ix.add(text.start, ix.mul(integer(text.step), at[0])),)
+
+        return Array((text.length,), of, lambda at: Read(text.buffer, index(at), of), View(text.buffer, index))
+
+    # --- containers -------------------------------------------------------------------------------------------------
+
+    def text_numbers(self, value: Value) -> list[Expr]:
+        """What a container holds of a string: where it begins in the pool, and its length."""
+        text = self.pooled(self.text(value))
+        return [text.start, text.length]
+
+    def key_numbers(self, value: Value) -> list[Expr]:
+        """The same numbers for all equal strings."""
+        text = self.text(value)
+        if text.literal is not None:
+            return [self.pool.intern_literal(text.literal), text.length]
+        text = self.kept_text(text, "key")
+        if text.code is not None:
+            return [self.pool.intern_character(text.code), ONE]
+        start = text.start if text.buffer == self.pool.buffer and text.step == 1 else None
+        return [self.pool.intern(text.length, self.element(text), start), text.length]
+
+    def text_of(self, kind: str, start: Expr, length: Expr) -> Text:
+        return Text(kind, length, self.pool.buffer, start)
+
+    # --- names ------------------------------------------------------------------------------------------------------
+
+    def bind(self, name: str, value: Value) -> None:
+        if isinstance(value, Text) and name not in self.scope.slots:
+            value = self.kept_text(value, name)
+        super().bind(name, value)
+
+    def open_slots(self, names: Names[str], owner: ast.AST) -> list[str]:
+        opened = super().open_slots(names, owner)
+        for name in opened:
+            slot, value = self.scope.slots[name], self.scope.values.get(name)
+            if slot.key in self.emitter.decisions.texts and is_text(value):
+                assert value is not None
+                self._assign_text(name, slot, value)
+        return opened
+
+    def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
+        known = self.emitter.decisions.texts
+        if slot.key in known:
+            self._assign_text(name, slot, value)
+            return
+        current = self.scope.values.get(name)
+        if is_text(value) and is_text(current) and current != value:
+            self._decide_text(slot, self.text(value), self.text(current))  # type: ignore[arg-type]
+        if isinstance(value, Text):
+            self._decide_text(slot, value)
+        super()._assign_slot(name, slot, value)
+
+    def _decide_text(self, slot: Slot, *texts: Text) -> None:
+        """The slot holds strings, perhaps only single characters: build again with that."""
+        kinds = {text.kind for text in texts}
+        if len(kinds) > 1:
+            raise self.unsupported(None, f"{slot.key[1]} is str and bytes", "use two names")
+        self.emitter.decisions.texts[slot.key] = (kinds.pop(), all(text.code is not None for text in texts))
+        raise Restart
+
+    def _assign_text(self, name: str, slot: Slot, value: Value) -> None:
+        kind, is_single = self.emitter.decisions.texts[slot.key]
+        if not is_text(value) or self.text(value).kind != kind:
+            current = self.scope.values.get(name)
+            old: Value = Object(kind) if current is None else current
+            raise self.apart(slot.branch, self._changes_kind(name, old, value))
+        text = self.text(value)
+        if is_single and text.code is None:
+            self.emitter.decisions.texts[slot.key] = (kind, False)
+            raise Restart
+        numbers = [text.code] if is_single else self.text_numbers(text)
+        if slot.parts is None:
+            slot.parts = part_slots(slot, len(numbers))
+        self._assign_parts(name, slot, Tuple(tuple(Scalar(number) for number in numbers if number is not None)))
+        self.scope.values[name] = self.slot_text(slot)
+
+    def slot_text(self, slot: Slot) -> Text:
+        """The string that a slot holds."""
+        kind, is_single = self.emitter.decisions.texts[slot.key]
+        assert slot.parts is not None
+        numbers = [Read(part.buffer.name, (), part.buffer.type) for part in slot.parts if part.buffer is not None]
+        return single(kind, numbers[0]) if is_single else self.text_of(kind, numbers[0], numbers[1])
+
+    def chosen_text(
+        self, test: Scalar, then: tuple[Value, list[Node]], orelse: tuple[Value, list[Node]], node: ast.AST
+    ) -> Text:
+        """`a if test else b`"""
+        first, second = self.text(then[0]), self.text(orelse[0])
+        if first.kind != second.kind:
+            raise self.unsupported(node, "a choice between str and bytes")
+        emitter = self.emitter
+        is_single = first.code is not None and second.code is not None
+        names = ["code"] if is_single else ["start", "length"]
+        held = [Variable(emitter, emitter.declare(name, INT).name, INT) for name in names]
+        blocks: list[tuple[Node, ...]] = []
+        for text, block in ((first, then[1]), (second, orelse[1])):
+            with emitter.capture() as stored:
+                numbers = [text.code] if is_single else self.text_numbers(text)
+                for place, number in zip(held, numbers):
+                    assert number is not None
+                    place.set(number)
+            blocks.append((*block, *stored))
+        emitter.emit(If(arith.condition(test.expr), blocks[0], blocks[1], emitter.span))
+        if is_single:
+            return single(first.kind, held[0].value)
+        return self.text_of(first.kind, held[0].value, held[1].value)
+
+    def truth(self, value: Value, node: ast.AST | None) -> Scalar | bool:
+        if isinstance(value, Text):
+            return True if value.code is not None else Scalar(arith.truth(value.length))
+        return super().truth(value, node)
+
+    # --- parts ------------------------------------------------------------------------------------------------------
+
+    def text_part(self, base: Value, key: Value, node: ast.AST | None) -> Value:
+        """base[key]"""
+        text, emitter = self.text(base), self.emitter
+        array = Array((text.length,), CODE, lambda at: ZERO)
+        if isinstance(key, Slice):
+            take = indexing.sliced(array, key, emitter)
+            if not isinstance(take.step, Const):
+                raise self.unsupported(node, "a slice of a string whose step is not known")
+            text = self.located(text)
+            start = ix.add(text.start, ix.mul(integer(text.step), take.start))
+            extent = text.length if take.extent is None else take.extent
+            return replace(
+                text, length=extent, start=start, step=text.step * int(take.step.value.real), code=None, literal=None
+            )
+        if not isinstance(key, Scalar):
+            raise self.unsupported(node, "an index into a string that is no integer", key=key)
+        place = indexing.position(array, 0, key.expr, emitter, message=_OUT_OF_RANGE[text.kind])
+        return self.text_item(text, place)
+
+    def text_item(self, text: Text, place: Expr) -> Value:
+        """What an index in range, or an iteration, gives: a character, or of bytes a number."""
+        code = self.code(text, place)
+        return single(text.kind, code) if text.kind == "str" else Scalar(code)
+
+    def text_iteration(self, value: Value) -> Iterable:
+        text = self.kept_text(self.text(value), "text")
+        text = text if text.code is not None else self.located(text)
+        return Iterable(text.length, lambda q: self.text_item(text, q))
+
+    # --- comparisons ------------------------------------------------------------------------------------------------
+
+    def text_comparison(self, name: str, left: Value, right: Value, node: ast.AST) -> Value:
+        if not is_text(left) or not is_text(right):
+            if name in ("eq", "ne"):
+                return Scalar(Const(name == "ne", PYBOOL))
+            raise self.unsupported(node, "TypeError: an order of a string and something else", left=left, right=right)
+        first, second = self.text(left), self.text(right)
+        if (first.kind == "str") != (second.kind == "str"):
+            if name in ("eq", "ne"):
+                return Scalar(Const(name == "ne", PYBOOL))
+            raise self.unsupported(node, "TypeError: an order of str and bytes", left=left, right=right)
+        if first.literal is not None and second.literal is not None:
+            return Scalar(Const(_ORDER[name](first.literal, second.literal), PYBOOL))
+        if first.code is not None and second.code is not None:
+            return Scalar(Op(name, (first.code, second.code), PYBOOL))
+        if name in ("eq", "ne"):
+            same = self.equal_texts(first, second)
+            return Scalar(same if name == "eq" else arith.negate(same))
+        return Scalar(self._ordered(name, first, second))
+
+    def equal_texts(self, first: Text, second: Text) -> Expr:
+        emitter = self.emitter
+        if first.literal is not None or first.code is not None:
+            first, second = second, first
+        length = emitter.snapshot(first.length, "length")
+        if isinstance(length, Const) and isinstance(second.length, Const) and length != second.length:
+            return Const(False, PYBOOL)
+        if second.literal == "":
+            return Op("eq", (length, ZERO), PYBOOL)
+        first, second = (self.kept_text(text, "text") for text in (first, second))
+        same = variable(emitter, "same", Op("eq", (length, second.length), PYBOOL))
+        known = int(second.length.value.real) if isinstance(second.length, Const) else None
+        with when(emitter, same.value):
+            if known is not None and known <= _SHORT:
+                for place in range(known):
+                    equal = Op("eq", (self.code(first, integer(place)), self.code(second, integer(place))), PYBOOL)
+                    same.set(equal if place == 0 else Op("and", (same.value, equal), PYBOOL))
+            else:
+                with loop(emitter, ZERO, length) as at:
+                    with when(emitter, Op("ne", (self.code(first, at), self.code(second, at)), BOOL)):
+                        same.set(Const(False, PYBOOL))
+                        emitter.emit(Break(emitter.span))
+        return emitter.snapshot(same.value, "same")
+
+    def _ordered(self, name: str, first: Text, second: Text) -> Expr:
+        """The first characters that differ decide, then the lengths."""
+        emitter = self.emitter
+        first, second = (self.kept_text(text, "text") for text in (first, second))
+        one, other = self.element(first), self.element(second)
+        shorter = emitter.snapshot(Op("minimum", (first.length, second.length), INT), "shorter")
+        result = variable(emitter, "ordered", Op(name, (first.length, second.length), PYBOOL))
+        with loop(emitter, ZERO, shorter) as at:
+            mine, its = (emitter.snapshot(side(at), "code") for side in (one, other))
+            with when(emitter, Op("ne", (mine, its), BOOL)):
+                result.set(Op(name, (mine, its), PYBOOL))
+                emitter.emit(Break(emitter.span))
+        return emitter.snapshot(result.value, "ordered")
+
+    def text_contains(self, base: Value, wanted: Value, node: ast.AST) -> Expr:
+        """wanted in base"""
+        text = self.text(base)
+        if isinstance(wanted, Scalar) and text.kind != "str":
+            part = single(text.kind, arith.cast(wanted.expr, INT))
+            inside = arith.conjunction(
+                Op("ge", (wanted.expr, ZERO), BOOL), Op("lt", (wanted.expr, integer(256)), BOOL)
+            )
+            self.emitter.check(inside, "ValueError", "byte must be in range(0, 256)")
+        else:
+            part = self.text(wanted)
+        if (part.kind == "str") != (text.kind == "str"):
+            raise self.unsupported(node, "TypeError: str in bytes, or bytes in str", left=wanted, right=base)
+        if part.literal is not None and text.literal is not None:
+            return Const(part.literal in text.literal, PYBOOL)
+        if part.literal == "":
+            return Const(True, PYBOOL)
+        if part.code is not None and text.code is not None:
+            return Op("eq", (part.code, text.code), PYBOOL)
+        if part.code is not None and text.literal is not None:
+            return among(self.emitter.snapshot(part.code, "code"), map(ord, text.literal))
+        if part.code is not None:
+            code = self.emitter.snapshot(part.code, "code")
+            text = self.kept_text(text, "text")
+            dims, at = self.emitter.domain((self.emitter.stable(text.length),))
+            same = Op("eq", (self.code(text, at[0]), code), PYBOOL)
+            return self.emitter.snapshot(Reduce("or", dims, same, self.emitter.span), "found")
+        return Op("ge", (self.find_text(text, part, node), ZERO), PYBOOL)
+
+    def find_text(self, text: Text, part: Text, node: ast.AST) -> Expr:
+        raise NotImplementedError
+
+    # --- joining ----------------------------------------------------------------------------------------------------
+
+    def text_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
+        """left + right, left * n"""
+        if op == "add" and is_text(left) and is_text(right):
+            return self.joined_texts(self.text(left), self.text(right), node)
+        for value, other in ((left, right), (right, left)):
+            if op == "mul" and is_text(value) and isinstance(other, Scalar) and other.type.dtype.kind in "bi":
+                return self._repeated(self.text(value), arith.cast(other.expr, INT))
+        raise self.unsupported(node, "this operator on strings", left=left, right=right)
+
+    def joined_texts(self, left: Text, right: Text, node: ast.AST | None) -> Value:
+        if left.kind != right.kind:
+            raise self.unsupported(node, "str and bytes added", left=left, right=right)
+        if left.literal is not None and right.literal is not None:
+            both = left.literal + right.literal
+            return Object(both if left.kind == "str" else both.encode("latin-1"))
+        if right.literal == "":
+            return left
+        if left.literal == "":
+            return right
+        emitter = self.emitter
+        left, right = self.kept_text(left, "text"), self.kept_text(right, "text")
+        total = emitter.snapshot(Op("add", (left.length, right.length), INT), "length")
+        if left.buffer == self.pool.buffer and left.step == 1:
+            start = self.pool.joined(left.start, left.length, right.length, self.element(right))
+        else:
+            start = self.pool.append(left.length, self.element(left))
+            self.pool.append(right.length, self.element(right))
+        return Text(left.kind, total, self.pool.buffer, start)
+
+    def _repeated(self, text: Text, times: Expr) -> Value:
+        emitter = self.emitter
+        text = self.kept_text(text, "text")
+        often = emitter.snapshot(Op("maximum", (times, ZERO), INT), "times")
+        total = emitter.snapshot(Op("mul", (often, text.length), INT), "length")
+        element = self.element(text)
+        if text.code is not None:
+            return self.new_text(text.kind, total, element)
+        start = self.pool.cells.last()
+        with loop(emitter, ZERO, often):
+            self.pool.append(text.length, element)
+        return Text(text.kind, total, self.pool.buffer, start)
+
+    def concatenated(self, kind: str, separator: Text, parts: Iterable) -> Value:
+        """separator.join(parts)"""
+        emitter = self.emitter
+        start = self.pool.cells.last()
+        with loop(emitter, ZERO, emitter.stable(parts.trips)) as at:
+            if separator.literal != "":
+                with when(emitter, Op("gt", (at, ZERO), BOOL)):
+                    self.pool.append(separator.length, self.element(separator))
+            part = parts.item(at)
+            if not is_text(part) or self.text(part).kind != kind:
+                raise Unsupported(emitter.span, f"TypeError: join() of items that are not {kind}")
+            text = self.text(part)
+            self.pool.append(text.length, self.element(text))
+        length = Op("sub", (self.pool.cells.length.value, start), INT)
+        return Text(kind, emitter.snapshot(length, "length"), self.pool.buffer, start)
+
+    def materialised_text(self, text: Text) -> Array:
+        """The code points in memory of their own, for the caller."""
+        codes = self.codes(text)
+        of = CODE if text.kind == "str" else BYTE
+        copied = Array(codes.shape, of, lambda at: arith.cast(codes.element(at), of))
+        return arrays.materialise(copied, self.emitter, "result")

@@ -1,0 +1,270 @@
+"""The characters of all strings that a function makes.  In: code points; out: statements that put them behind those that
+are there, in one memory that grows.  A string is then two numbers: where it begins, and how many characters it has.
+
+Nothing in the pool ever changes, so strings may share characters: a slice is a part of another string, and what is
+appended to the last string of the pool lies right behind it.
+
+    0 .. 255      the characters of Latin-1: strings of one of them need no new memory
+    256 .. end    the literals of the program
+    end .. length what the program makes
+
+Equal strings that are keys get one place (`intern`), so that a dict compares two numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weft.errors import Unsupported
+from weft.frontend import arith
+from weft.frontend.emit import Emitter
+from weft.frontend.growing import Cells
+from weft.frontend.values import Growing
+from weft.frontend.writing import Variable, both, loop, variable, when
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Read, integer
+from weft.ir.program import Alloc, Break, Node, While
+from weft.ir.types import BOOL, I64, INT, DType, ScalarType
+
+#: One character of the pool.
+CODE = ScalarType(DType.I32)
+LATIN = 256
+_LITERALS = 4096
+_ROOM = 1024
+_PLACES = 64
+_U64 = ScalarType(DType.U64)
+#: 2**64 over the golden ratio: multiples of it spread over all 64 bits.
+_SPREAD = 0x9E3779B97F4A7C15
+
+#: The code point of the character at a position.
+Element = Callable[[Expr], Expr]
+
+
+class TextPool:
+    """The pool of one program.  What it starts with is known when the build is done: `prelude` makes it."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self.emitter = emitter
+        self._literals: dict[str, int] = {}
+        self._end = LATIN
+        self._keys: list[str] = []
+        self._index: _Index | None = None
+        room = emitter.declare("text_room", INT)
+        shape = (Read(room.name, (), INT),)
+        data, spare = (emitter.declare(name, CODE, shape).name for name in ("text_pool", "text_spare"))
+        length = emitter.declare("text_length", INT)
+        self.held = Growing((data,), (spare,), length.name, room.name)
+
+    @property
+    def cells(self) -> Cells:
+        return Cells(self.emitter, self.held)
+
+    @property
+    def buffer(self) -> str:
+        return self.held.data[0]
+
+    def code(self, place: Expr) -> Expr:
+        return Cast(Read(self.buffer, (place,), CODE), INT)
+
+    # --- putting in -------------------------------------------------------------------------------------------------
+
+    def literal(self, text: str) -> Expr:
+        """Where a literal begins; it is there from the start."""
+        if len(text) == 1 and ord(text) < LATIN:
+            return integer(ord(text))
+        if text not in self._literals:
+            self._literals[text] = self._end
+            self._end += len(text)
+            if self._end > _LITERALS:
+                raise Unsupported(self.emitter.span, "so much text in the source", "pass it as an argument")
+        return integer(self._literals[text])
+
+    def append(self, count: Expr, element: Element) -> Expr:
+        """So many characters behind all others; where they begin."""
+        emitter, cells = self.emitter, self.cells
+        start = cells.last()
+        if count == ONE:
+            cells.push((arith.cast(element(ZERO), CODE),))
+            return start
+        count = emitter.snapshot(count, "count")
+        end = emitter.snapshot(Op("add", (start, count), INT), "end")
+        cells.make_room(end)
+        with loop(emitter, ZERO, count) as at:
+            emitter.assign((), self.buffer, (ix.add(start, at),), arith.cast(element(at), CODE))
+        cells.length.set(end)
+        return start
+
+    def character(self, code: Expr) -> Expr:
+        """Where a string of one character begins."""
+        if isinstance(code, Const):
+            return self.literal(chr(int(code.value.real)))
+        start = variable(self.emitter, "start", code)
+        with when(self.emitter, Op("ge", (code, integer(LATIN)), BOOL)):
+            start.set(self.append(ONE, lambda at: code))
+        return self.emitter.snapshot(start.value, "start")
+
+    def joined(self, start: Expr, length: Expr, count: Expr, element: Element) -> Expr:
+        """The string of the pool with more characters behind it; it stays where it is if it is the last one."""
+        emitter = self.emitter
+        place = variable(emitter, "start", start)
+        last = Op("eq", (Op("add", (start, length), INT), self.cells.length.value), BOOL)
+        with when(emitter, Op("not", (last,), BOOL)):
+            place.set(self.append(length, lambda at: self.code(ix.add(start, at))))
+        self.append(count, element)
+        return emitter.snapshot(place.value, "start")
+
+    # --- keys -------------------------------------------------------------------------------------------------------
+
+    def intern_literal(self, text: str) -> Expr:
+        """The one place of a literal that is a key."""
+        start = self.literal(text)
+        if not (len(text) == 1 and ord(text) < LATIN) and text not in self._keys:
+            self._keys.append(text)
+            self._known()
+        return start
+
+    def intern_character(self, code: Expr) -> Expr:
+        start = variable(self.emitter, "start", code)
+        with when(self.emitter, Op("ge", (code, integer(LATIN)), BOOL)):
+            start.set(self._known().place(ONE, lambda at: code, None))
+        return self.emitter.snapshot(start.value, "start")
+
+    def intern(self, count: Expr, element: Element, start: Expr | None) -> Expr:
+        """The one place of all equal strings; `start`: where this one is, if that is in the pool."""
+        emitter = self.emitter
+        found = variable(emitter, "start", integer(-1))
+        with when(emitter, Op("eq", (count, ONE), BOOL)):
+            code = emitter.snapshot(element(ZERO), "code")
+            with when(emitter, Op("lt", (code, integer(LATIN)), BOOL)):
+                found.set(code)
+        with when(emitter, Op("lt", (found.value, ZERO), BOOL)):
+            found.set(self._known().place(count, element, start))
+        return emitter.snapshot(found.value, "start")
+
+    def _known(self) -> _Index:
+        if self._index is None:
+            self._index = _Index(self)
+        return self._index
+
+    # --- the start --------------------------------------------------------------------------------------------------
+
+    def prelude(self) -> list[Node]:
+        """What the program begins with."""
+        emitter, cells = self.emitter, self.cells
+        with emitter.capture() as block:
+            cells.length.set(integer(self._end))
+            cells.room.set(integer(max(_ROOM, 2 * self._end)))
+            for name in (*self.held.data, *self.held.spare):
+                emitter.emit(Alloc(name, False, emitter.span))
+            dims, at = emitter.domain((integer(LATIN),))
+            emitter.assign(dims, self.buffer, at, arith.cast(at[0], CODE))
+            for text, start in self._literals.items():
+                for place, letter in enumerate(text):
+                    emitter.assign((), self.buffer, (integer(start + place),), Const(ord(letter), CODE))
+            if self._index is not None:
+                self._index.begin([(self._literals[text], len(text)) for text in self._keys])
+        return block
+
+
+class _Index:
+    """Which strings of the pool are keys: their hashes, where they are and how long, found by open addressing."""
+
+    def __init__(self, pool: TextPool) -> None:
+        self.pool, self.emitter = pool, pool.emitter
+        emitter = self.emitter
+        names = ("hash", "start", "length")
+        room = emitter.declare("keys_room", INT)
+        shape = (Read(room.name, (), INT),)
+        types = (I64, INT, INT)
+        data = tuple(emitter.declare(f"key_{name}", of, shape).name for name, of in zip(names, types))
+        spare = tuple(emitter.declare(f"key_{name}_spare", of, shape).name for name, of in zip(names, types))
+        length = emitter.declare("keys_length", INT)
+        self.held = Growing(data, spare, length.name, room.name)
+        self.places = Variable(emitter, emitter.declare("key_places", INT).name, INT)
+        self.index = emitter.declare("key_index", INT, (self.places.value,)).name
+
+    @property
+    def entries(self) -> Cells:
+        return Cells(self.emitter, self.held)
+
+    def begin(self, keys: list[tuple[int, int]]) -> None:
+        emitter = self.emitter
+        self.entries.length.set(ZERO)
+        self.entries.room.set(integer(_PLACES))
+        self.places.set(integer(_PLACES))
+        for name in (*self.held.data, *self.held.spare):
+            emitter.emit(Alloc(name, False, emitter.span))
+        self._free()
+        for start, length in keys:
+            self.place(integer(length), lambda at, s=start: self.pool.code(ix.add(integer(s), at)), integer(start))  # type: ignore[misc]
+
+    def _free(self) -> None:
+        emitter = self.emitter
+        emitter.emit(Alloc(self.index, False, emitter.span))
+        count = emitter.snapshot(Op("add", (self.places.value, ZERO), INT), "places")
+        dims, at = emitter.domain((count,))
+        emitter.assign(dims, self.index, at, integer(-1))
+
+    def _within(self, place: Expr) -> Expr:
+        return Op("bitand", (place, Op("sub", (self.places.value, ONE), INT)), INT)
+
+    def _hash(self, count: Expr, element: Element) -> Expr:
+        emitter = self.emitter
+        mixed = variable(emitter, "hash", Const(0, _U64))
+        with loop(emitter, ZERO, count) as at:
+            code = arith.cast(arith.cast(element(at), I64), _U64)
+            spread = Op("mul", (Op("bitxor", (mixed.value, code), _U64), Const(_SPREAD, _U64)), _U64)
+            spread = emitter.snapshot(spread, "spread")
+            mixed.set(Op("bitxor", (spread, Op("shr", (spread, Const(29, _U64)), _U64)), _U64))
+        return emitter.snapshot(arith.cast(mixed.value, I64), "hash")
+
+    def place(self, count: Expr, element: Element, start: Expr | None) -> Expr:
+        """Where the string begins that is equal to this one, which becomes a key if none is."""
+        emitter = self.emitter
+        count = emitter.snapshot(count, "count")
+        number = self._hash(count, element)
+        place = variable(emitter, "place", self._within(arith.cast(number, INT)))
+        entry = variable(emitter, "entry", Read(self.index, (place.value,), INT))
+        self._search(place, entry, number, count, element)
+        found = variable(emitter, "found", ZERO)
+        with when(emitter, Op("ge", (entry.value, ZERO), BOOL)):
+            found.set(self.entries.read(entry.value)[1])
+        with when(emitter, Op("lt", (entry.value, ZERO), BOOL)):
+            found.set(self.pool.append(count, element) if start is None else start)
+            emitter.assign((), self.index, (place.value,), self.entries.length.value)
+            self.entries.push((number, found.value, count))
+            self._make_places()
+        return emitter.snapshot(found.value, "start")
+
+    def _search(self, place: Variable, entry: Variable, number: Expr, count: Expr, element: Element) -> None:
+        """On to the entry of an equal string, or to a free place."""
+        emitter = self.emitter
+        with emitter.capture() as prelude:
+            same = variable(emitter, "same", Const(False, BOOL))
+            with when(emitter, Op("ge", (entry.value, ZERO), BOOL)):
+                hashed, begin, length = self.entries.read(entry.value)
+                same.set(both(Op("eq", (hashed, number), BOOL), Op("eq", (length, count), BOOL)))
+                with when(emitter, same.value), loop(emitter, ZERO, count) as at:
+                    with when(emitter, Op("ne", (self.pool.code(ix.add(begin, at)), element(at)), BOOL)):
+                        same.set(Const(False, BOOL))
+                        emitter.emit(Break(emitter.span))
+        with emitter.capture() as block:
+            place.set(self._within(Op("add", (place.value, ONE), INT)))
+            entry.set(Read(self.index, (place.value,), INT))
+        going = both(Op("ge", (entry.value, ZERO), BOOL), Op("not", (same.value,), BOOL))
+        emitter.emit(While(tuple(prelude), going, tuple(block), emitter.span))
+
+    def _make_places(self) -> None:
+        """A larger index as soon as half of it is taken."""
+        emitter, entries = self.emitter, self.entries
+        with when(emitter, Op("ge", (ix.mul(integer(2), entries.length.value), self.places.value), BOOL)):
+            self.places.set(ix.mul(integer(4), self.places.value))
+            self._free()
+            with loop(emitter, ZERO, entries.last()) as entry:
+                hashed = entries.read(entry)[0]
+                place = variable(emitter, "place", self._within(arith.cast(hashed, INT)))
+                with emitter.capture() as block:
+                    place.set(self._within(Op("add", (place.value, ONE), INT)))
+                taken = Op("ge", (Read(self.index, (place.value,), INT), ZERO), BOOL)
+                emitter.emit(While((), taken, tuple(block), emitter.span))
+                emitter.assign((), self.index, (place.value,), entry)

@@ -1,0 +1,94 @@
+"""Compiled functions that never make their caller wait.  In: a plain function; out: a `Jitted` that takes its versions
+from the disk cache, where another process puts them, and runs plain Python until they are there.
+
+Importing this module loads the dispatcher: it is imported once there is something to run.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from weft.errors import Unsupported
+from weft.frontend import specs
+from weft.heat.elsewhere import Answer
+from weft.jitted import Jitted
+from weft.options import make_options
+from weft.runtime import versions
+
+_MOST_ATTEMPTS = 3
+
+
+class HotFunction(Jitted):
+    """A compiled function whose versions are made elsewhere; `ask` has one made for the arguments of a call."""
+
+    def __init__(
+        self,
+        function: types.FunctionType,
+        options: dict[str, Any],
+        ask: Callable[[Any, tuple[Any, ...], int], bool],
+    ) -> None:
+        super().__init__(function, make_options(options))
+        self._ask = ask
+        self._asked: set[Any] = set()
+
+    def _extend(self, values: tuple[Any, ...]) -> bool:
+        """A version for these arguments from the disk cache; False, and a request for one, if it is not there."""
+        kinds = tuple(specs.specs_of(values))
+        with self._lock:
+            attempt = self._keys.get(kinds, 0)
+            if kinds in self._refused or kinds in self._asked or attempt >= _MOST_ATTEMPTS:
+                return False
+            if self._from_disk(kinds, values, attempt):
+                return True
+            if self._ask(kinds, values, attempt):
+                self._asked.add(kinds)
+            return False
+
+    def _from_disk(self, kinds: tuple[Any, ...], values: tuple[Any, ...], attempt: int) -> bool:
+        try:
+            self._same_file()
+            stored = self._stored_key(kinds, attempt)
+        except Unsupported as problem:
+            self._refused[kinds] = problem
+            return False
+        if stored is None or not self._restore(stored, kinds, values, attempt):
+            return False
+        self._keys[kinds] = attempt + 1
+        return True
+
+    def told(self, kinds: Any, answer: Answer) -> None:
+        """What became of a request; with a good answer the next call finds the version."""
+        with self._lock:
+            self._asked.discard(kinds)
+            if not answer.good:
+                self._refused[kinds] = Unsupported(self._place(), answer.reason, "")
+
+    @property
+    def plain_calls(self) -> int:
+        """Calls that found no version."""
+        return self._plain_calls
+
+    @property
+    def native_calls(self) -> int:
+        """Calls that ran a version."""
+        return sum(self.call_counts)
+
+
+def prepare(
+    function: types.FunctionType, arguments: tuple[Any, ...], options: dict[str, Any], attempt: int
+) -> Answer:
+    """Compile a version for these arguments and leave it in the disk cache."""
+    made = Jitted(function, make_options(options))
+    kinds = tuple(specs.specs_of(arguments))
+    made._keys[kinds] = attempt
+    if not made._extend(arguments):
+        problem = made._refused.get(kinds)
+        if problem is None:
+            return Answer(False, reason="the C compiler failed, or the version would be no other")
+        return Answer(False, reason=problem.reason, line=problem.span.line)
+    stored = made._stored_key(kinds, attempt)
+    if stored is None or versions.restore(stored, function, made._cells()) is None:
+        return Answer(False, reason="its code is bound to objects of this process")
+    return Answer(True, signature=made.signatures[-1])

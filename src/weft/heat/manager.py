@@ -1,0 +1,252 @@
+"""Which functions of the program are worth compiling, and when.  In: samples of the stacks of all threads; out: `Spot`s
+that become native one after the other, and the report.
+
+A thread looks at the stacks some hundred times a second and does nothing else while nothing is hot.  Everything that
+takes the program's own time (a fork, loading the dispatcher) is counted, and allowed for a small part of the time.
+"""
+
+from __future__ import annotations
+
+import _thread
+import gc
+import os
+import sys
+import sysconfig
+import time
+import types
+from time import perf_counter
+from typing import Any
+
+from weft.heat import elsewhere, trampoline
+from weft.heat.spots import Spot
+
+_INTERVAL, _SLOWEST = 0.005, 0.04
+_QUIET = 100  # samples without anything new before the interval grows
+_HOT = 8  # samples
+_DEPTH = 64
+_SHARE, _CREDIT = 0.02, 0.1  # of the program's time, and seconds at its beginning
+_BUSY = 0.3  # of an interval: below it the program is waiting for something
+_REVIEW = 0.5
+
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_MISSING: Any = object()
+
+
+def _libraries() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    found = {os.path.realpath(paths[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib") if name in paths}
+    return tuple(path + os.sep for path in found | {path for path in sys.path if path.endswith("-packages")})
+
+
+class Manager:
+    """Watches one program from `start` to `stop`."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.options = options
+        self.spots: list[Spot] = []
+        self.samples = 0
+        self.trouble = ""
+        self._table: dict[int, Spot | None] = {}
+        self._kept: list[types.CodeType] = []  # whose identities the table uses
+        self._libraries = _libraries()
+        self._request: tuple[elsewhere.Request, Spot, Any] | None = None
+        self._busy = False
+        self._lock = _thread.allocate_lock()  # held while modules are imported: no fork of the program in between
+        self._spent = 0.0
+        self._running = False
+        self._began = self._reviewed = perf_counter()
+
+    def start(self) -> None:
+        self._running = True
+        os.register_at_fork(
+            before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._after_fork_in_child
+        )
+        _thread.start_new_thread(self._watch, ())
+
+    def stop(self) -> None:
+        """No more samples; a compilation under way is given up."""
+        self._running = False
+        request, self._request = self._request, None
+        if request is not None:
+            request[0].give_up()
+
+    # --- forks of the program ---------------------------------------------------------------------------------------
+
+    def _before_fork(self) -> None:
+        if not elsewhere.making and self._running:
+            self._lock.acquire()
+
+    def _after_fork(self) -> None:
+        if not elsewhere.making and self._lock.locked():
+            self._lock.release()
+
+    def _after_fork_in_child(self) -> None:
+        """A child of the program is watched as well; the compilation under way belongs to its parent."""
+        if elsewhere.making or not self._running:
+            return
+        self._after_fork()
+        request, self._request = self._request, None
+        self._busy = False
+        if request is not None:
+            os.close(request[0].reader)
+            if request[1].state == "asked":
+                request[1].again()
+        _thread.start_new_thread(self._watch, ())
+
+    # --- watching ---------------------------------------------------------------------------------------------------
+
+    def _watch(self) -> None:
+        own, process = _thread.get_ident(), os.getpid()
+        interval, quiet, used = _INTERVAL, 0, time.process_time()
+        try:
+            while self._running and os.getpid() == process:
+                time.sleep(interval)
+                if not self._running:
+                    return
+                now = time.process_time()
+                is_busy, used = now - used > _BUSY * interval, now
+                if is_busy and self._sample(own):
+                    quiet, interval = 0, _INTERVAL
+                else:
+                    quiet += 1
+                    interval = min(interval * 2, _SLOWEST) if quiet % _QUIET == 0 else interval
+                self._settle()
+        except Exception as trouble:  # the program goes on as it is; the report says why nothing more was compiled
+            self.trouble = f"{type(trouble).__name__}: {trouble}"
+            self.stop()
+
+    def _sample(self, own: int) -> bool:
+        """Look at all stacks; whether something happened."""
+        news = False
+        self.samples += 1
+        for thread, top in sys._current_frames().items():
+            if thread == own:
+                continue
+            frame: types.FrameType | None = top
+            seen: set[int] = set()
+            is_leaf, depth = True, 0
+            while frame is not None and depth < _DEPTH:
+                code = frame.f_code
+                key = id(code)
+                if key not in seen:
+                    seen.add(key)
+                    spot = self._table.get(key, _MISSING)
+                    if spot is _MISSING:
+                        spot = self._meet(code, frame.f_globals)
+                    if spot is not None:
+                        spot.sampled(id(frame), is_leaf)
+                        is_leaf = False
+                        if spot.state == "seen" and spot.samples >= _HOT and self._affordable():
+                            self._consider(spot)
+                            news = True
+                frame, depth = frame.f_back, depth + 1
+        return news
+
+    def _meet(self, code: types.CodeType, namespace: dict[str, Any]) -> Spot | None:
+        self._kept.append(code)
+        spot = None
+        if self._is_users(code.co_filename) and code.co_name != "<module>":
+            spot = Spot(code, namespace)
+            self.spots.append(spot)
+        self._table[id(code)] = spot
+        return spot
+
+    def _is_users(self, file: str) -> bool:
+        if file.startswith("<"):
+            return False
+        path = os.path.realpath(file)
+        return not path.startswith((_OWN, *self._libraries))
+
+    def _affordable(self) -> bool:
+        return not self._busy and self._spent < _CREDIT + _SHARE * (perf_counter() - self._began)
+
+    def _consider(self, spot: Spot) -> None:
+        """Arm a hot function, or say why not."""
+        reason = trampoline.unfit(spot.code)
+        began = perf_counter()
+        function = None if reason else find_function(spot.code, spot.namespace)
+        self._spent += perf_counter() - began
+        if function is None:
+            spot.leave(reason or "it was not found, or is made anew for each use")
+            return
+        spot.arm(function, self._ask_first)
+
+    # --- compiling --------------------------------------------------------------------------------------------------
+
+    def _ask_first(self, spot: Spot, values: tuple[Any, ...]) -> bool:
+        return self._ask(spot, None, values, 0)
+
+    def _ask(self, spot: Spot, kinds: Any, values: tuple[Any, ...], attempt: int) -> bool:
+        """Begin to compile for the arguments of a call; False if that has to wait. Called on the program's own threads."""
+        if self._busy or not self._running or not self._affordable():
+            return False
+        if elsewhere.possible() is not None or spot.twin is None:
+            return False
+        self._busy = True
+        began = perf_counter()
+        try:
+            request = elsewhere.start(spot.twin, values, self.options, attempt)
+        except OSError as problem:
+            self.trouble = f"no process for the compiler: {problem}"
+            self._running = self._busy = False
+            return False
+        finally:
+            self._spent += perf_counter() - began
+        self._request = (request, spot, kinds)
+        return True
+
+    def _settle(self) -> None:
+        """Take the compiler's answer if it is there."""
+        now = perf_counter()
+        if now - self._reviewed > _REVIEW:
+            self._reviewed = now
+            for spot in self.spots:
+                spot.review()
+        pending = self._request
+        if pending is None:
+            return
+        request, spot, kinds = pending
+        answer = request.answer(0.0)
+        if answer is None:
+            return
+        with self._lock:
+            if kinds is None:
+                spot.answered(answer, self._make)
+            else:
+                spot.native.told(kinds, answer)
+        self._spent += perf_counter() - now
+        self._request = None
+        self._busy = False
+
+    def _make(self, spot: Spot) -> Any:
+        from weft.heat.hot import HotFunction
+
+        assert spot.twin is not None
+
+        def ask(kinds: Any, values: tuple[Any, ...], attempt: int) -> bool:
+            return self._ask(spot, kinds, values, attempt)
+
+        return HotFunction(spot.twin, self.options, ask)
+
+
+def find_function(code: types.CodeType, namespace: dict[str, Any]) -> types.FunctionType | None:
+    """The function object of a code object: by its name, or else among all objects; None if there are several."""
+    found: Any = namespace.get("__builtins__") and None
+    parts = str(getattr(code, "co_qualname", code.co_name)).split(".")
+    found = namespace.get(parts[0])
+    for part in parts[1:]:
+        found = vars(found).get(part) if isinstance(found, type) else None
+    plain = _unwrapped(found)
+    if isinstance(plain, types.FunctionType) and plain.__code__ is code:
+        return plain
+    users = [item for item in gc.get_referrers(code) if isinstance(item, types.FunctionType) and item.__code__ is code]
+    return users[0] if len(users) == 1 else None
+
+
+def _unwrapped(found: Any) -> Any:
+    """What a decorator, a property or a static method stands around."""
+    for _ in range(10):
+        if isinstance(found, types.FunctionType) and not hasattr(found, "__wrapped__"):
+            return found
+        found = getattr(found, "__wrapped__", None) or getattr(found, "__func__", None) or getattr(found, "fget", None)
+    return found

@@ -1,0 +1,185 @@
+"""One function of the program, from its first sample to its native form.  In: samples, calls, the answer of the compiler;
+out: the code that stands behind the function.
+
+    seen --samples--> armed --a call--> asked --answer--> trial --clock--> native
+                                          \\------------------\\----------> left, with the reason
+
+Only armed functions and those on trial cost anything: the others run their own code, or the compiled one.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from weft.heat import trampoline
+from weft.heat.elsewhere import Answer
+from weft.records import dataclass
+
+if TYPE_CHECKING:
+    from weft.heat.hot import HotFunction
+
+_SHORTEST_CALL = 2e-6  # a native call costs a few tenths of this
+_ENOUGH_CALLS = 12
+_ENOUGH_SECONDS = 0.02
+_GAIN = 1.05
+_STRANGERS = 50  # calls without a version before it is asked whether they are the rule
+
+
+@dataclass
+class Clock:
+    """Calls and the time they took."""
+
+    calls: int = 0
+    seconds: float = 0.0
+
+    def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        began = perf_counter()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self.seconds += perf_counter() - began
+            self.calls += 1
+
+    @property
+    def enough(self) -> bool:
+        return self.calls >= _ENOUGH_CALLS or self.seconds >= _ENOUGH_SECONDS
+
+    @property
+    def mean(self) -> float:
+        return self.seconds / max(self.calls, 1)
+
+
+class Spot:
+    """A function that was seen at work."""
+
+    def __init__(self, code: types.CodeType, namespace: dict[str, Any]) -> None:
+        self.code = code
+        self.namespace = namespace
+        self.function: types.FunctionType | None = None
+        self.twin: types.FunctionType | None = None
+        self.native: HotFunction | Any = None
+        self.state = "seen"
+        self.reason = ""
+        self.signature = ""
+        self.samples = 0  # since it was last decided about
+        self.total = 0
+        self.own = 0
+        self.is_long = False
+        self.plain, self.fast = Clock(), Clock()
+        self._frame = 0
+        self._inside = False
+        self._warm = 0
+
+    @property
+    def name(self) -> str:
+        return str(getattr(self.code, "co_qualname", self.code.co_name))
+
+    def sampled(self, frame: int, is_leaf: bool) -> None:
+        """One more sample; a frame that is seen twice in a row belongs to a long call."""
+        self.samples += 1
+        self.total += 1
+        self.own += is_leaf
+        self.is_long = self.is_long or frame == self._frame
+        self._frame = frame
+
+    # --- what stands behind the function ----------------------------------------------------------------------------
+
+    def _put(self, target: Callable[..., Any] | None) -> None:
+        assert self.function is not None
+        self.function.__code__ = self.code if target is None else trampoline.passing_on(self.code, target)
+
+    def arm(self, function: types.FunctionType, request: Callable[[Spot, tuple[Any, ...]], bool]) -> None:
+        """Have the next calls measured, and one of them compiled for."""
+        self.function, self.twin = function, trampoline.twin(function, self.code)
+        self.plain = Clock()
+        self.state = "armed"
+        self._request = request
+        self._put(self._armed)
+
+    def leave(self, reason: str) -> None:
+        """Plain Python for good."""
+        self.state, self.reason = "left", reason
+        if self.function is not None:
+            self._put(None)
+
+    def again(self) -> None:
+        """As if it had just been seen."""
+        self.state, self.samples = "seen", 0
+        self._put(None)
+
+    # --- calls ------------------------------------------------------------------------------------------------------
+
+    def _armed(self, *args: Any, **kwargs: Any) -> Any:
+        assert self.twin is not None
+        if self._inside or self.state != "armed":
+            return self.twin(*args, **kwargs)
+        if self.is_long or self.plain.enough:
+            if not self.is_long and self.plain.mean < _SHORTEST_CALL:
+                self.leave("its calls are too short to gain anything")
+                return self.twin(*args, **kwargs)
+            if not self._request(self, (*args, *kwargs.values())):
+                self.again()
+                return self.twin(*args, **kwargs)
+            self.state = "asked"
+            self._put(None)
+        self._inside = True
+        try:
+            return self.plain.run(self.twin, args, kwargs)
+        finally:
+            self._inside = False
+
+    def answered(self, answer: Answer, make: Callable[[Spot], HotFunction]) -> None:
+        """The compiler's answer to the first request."""
+        if not answer.good:
+            self.leave(answer.reason + (f" (line {answer.line})" if answer.line else ""))
+            return
+        self.signature = answer.signature
+        self.native = make(self)
+        self.state = "trial"
+        self._put(self._trial)
+
+    def _trial(self, *args: Any, **kwargs: Any) -> Any:
+        """Native and plain calls side by side, until it is clear which is faster."""
+        assert self.twin is not None
+        if self._inside or self.state != "trial":
+            return self.twin(*args, **kwargs)
+        self._inside = True
+        try:
+            if not self.plain.enough and self.plain.calls <= self.fast.calls:
+                return self.plain.run(self.twin, args, kwargs)
+            before, clock = self.native.native_calls, Clock()
+            try:
+                return clock.run(self.native, args, kwargs)
+            finally:
+                self._weigh(clock, self.native.native_calls - before)
+        finally:
+            self._inside = False
+
+    def _weigh(self, clock: Clock, native_calls: int) -> None:
+        self._warm += 1
+        if native_calls and self._warm > 1:  # the first call has read the version from the disk
+            self.fast.calls += 1
+            self.fast.seconds += clock.seconds
+        if self._warm >= _STRANGERS and self.fast.calls * 2 < self._warm:
+            self.leave("most of its calls have arguments of other types")
+        elif self.fast.enough and self.plain.enough:
+            if self.gain > _GAIN:
+                self.state = "native"
+                self._put(self.native)
+            else:
+                self.leave(f"compiled it is not faster ({self.gain:.2f}x)")
+
+    @property
+    def gain(self) -> float:
+        """How many times faster a native call is than a plain one."""
+        return self.plain.mean / self.fast.mean if self.fast.mean and self.plain.calls else 0.0
+
+    def review(self) -> None:
+        """A native function whose calls mostly find no version is better left alone."""
+        if self.state == "native" and isinstance(getattr(self.native, "plain_calls", None), int):
+            plain, native = self.native.plain_calls, self.native.native_calls
+            if plain > _STRANGERS and plain > native:
+                self.leave("most of its calls have arguments of other types")
