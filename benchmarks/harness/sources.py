@@ -45,14 +45,16 @@ def _visit(function: Any, imports: dict[str, None], functions: dict[str, str]) -
     used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
     for name in sorted(used & function.__globals__.keys()):
         value = function.__globals__[name]
+        if value is function:
+            continue  # it calls itself
         if isinstance(value, types.ModuleType):
             imports[f"import {value.__name__}" + ("" if value.__name__ == name else f" as {name}")] = None
-        elif isinstance(value, types.FunctionType) and value is not function:
+        elif isinstance(value, types.FunctionType):
             if name not in functions:
                 _visit(value, imports, functions)
         elif isinstance(value, type) or callable(value):
             imports[f"from {value.__module__.split('.')[0]} import {name}"] = None
-        elif value is not function:
+        else:
             imports[f"{name} = {value!r}"] = None
     functions[function.__name__] = body
 

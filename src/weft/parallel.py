@@ -1,9 +1,12 @@
-"""Loops that the user declares parallel.  In: bounds; out, in CPython, the same iterations one after the other.
+"""Work that the user declares parallel.  In: bounds or blocks; out, in CPython, the same work one piece after the other.
 
     for i in weft.prange(n): ...                    as range(n)
     for i, j in weft.map[0:n, 0:m]: ...             as a loop over i with a loop over j in it
+    with weft.task(): ...                           a block that what follows need not wait for,
+    with weft.finish(): ...                         up to the end of the block around it that waits for all of them
+    with weft.isolated(): ...                       a block that only one task is in at a time
 
-Compiled, their iterations run at once, also where no proof is found that they may: the program asserts it.
+Compiled, iterations and tasks run at once, also where no proof is found that they may: the program asserts it.
 """
 
 from __future__ import annotations
@@ -37,6 +40,34 @@ def _range(part: slice) -> range:
     if not isinstance(part, slice) or part.stop is None:
         raise TypeError("weft.map takes slices with an end, such as weft.map[0:n, 0:m]")
     return range(0 if part.start is None else part.start, part.stop, 1 if part.step is None else part.step)
+
+
+class Region:
+    """What `finish`, `task` and `isolated` give: a context manager that does nothing."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+_REGION = Region()
+
+
+def finish() -> Region:
+    """`with weft.finish():` ends when all tasks have ended that were begun in it."""
+    return _REGION
+
+
+def task() -> Region:
+    """`with weft.task():` a block that may run beside what follows it, until the `finish` around it ends."""
+    return _REGION
+
+
+def isolated() -> Region:
+    """`with weft.isolated():` a block that one task at a time is in, of all the tasks there are."""
+    return _REGION
 
 
 map = Map()

@@ -47,6 +47,7 @@ from weft.passes import (
     search,
     simplify,
     store,
+    tasks,
     trapezoid,
     version,
     wavefront,
@@ -60,6 +61,7 @@ Pass = Callable[[Program, PassContext], Program]
 
 #: The passes before the schedule, in order.
 PASSES: tuple[tuple[str, Pass], ...] = (
+    ("tasks", tasks.run),
     ("simplify", simplify.run),
     ("whiles", whiles.run),
     ("counters", counters.run),
@@ -90,13 +92,17 @@ LOWERING: tuple[tuple[str, Pass], ...] = (
 )
 
 #: Passes that the meaning of a program, or its lowered form, depends on: they cannot be left out.
-NEEDED = frozenset({"simplify", "races", "schedule", "directed", "store", "version"})
+NEEDED = frozenset({"tasks", "simplify", "races", "schedule", "directed", "store", "version"})
 #: Passes that give whole nests another shape: not in a function whose loops somebody directs one by one.
 RESHAPING = frozenset({"wavefront", "paired", "block", "lanes", "jam", "trapezoid"})
 #: The options of a caller that gives none.
 DEFAULTS = Options()
+#: Specs of arguments that fill several parameters, one a column.
+_COLUMNS = (specs.ContainerSpec, specs.ArraysSpec, specs.TextSpec)
 #: The passes that a program with functions of its own goes through.
-_KNOWS_CALLS = frozenset({"simplify", "simplify again", "schedule", "store", "version"})
+_KNOWS_CALLS = frozenset({"tasks", "simplify", "simplify again", "races", "schedule", "store", "version"})
+#: The passes that a program with tasks goes through: others would move work into a task, or memory from one to another.
+_KNOWS_TASKS = _KNOWS_CALLS - {"store"}
 _LOWERED = frozenset({"schedule", "directed", "paired", "block", "store", "lanes", "jam", "trapezoid", "version"})
 
 
@@ -145,13 +151,17 @@ def signature_of(kinds: Sequence[specs.Spec]) -> str:
 
 
 def _applied(name: str, run: Pass, program: Program, context: PassContext) -> Program:
-    """A pass on a program and on each of its functions; only some know what a call of one does."""
+    """A pass on a program and on each of its functions; only some know what a call of one does, or a task."""
     if not program.functions:
-        return run(program, context)
+        return program if name not in _KNOWS_TASKS and tasks.has_regions(program) else run(program, context)
     if name not in _KNOWS_CALLS:
         return program
-    main = run(replace(program, functions=()), context)
-    return replace(main, functions=tuple(run(function, context) for function in program.functions))
+
+    def applied(part: Program) -> Program:
+        return part if name not in _KNOWS_TASKS and tasks.has_regions(part) else run(part, context)
+
+    main = applied(replace(program, functions=()))
+    return replace(main, functions=tuple(applied(function) for function in program.functions))
 
 
 def _optimise(
@@ -310,7 +320,7 @@ def _python_version(compiled: Compiled) -> None:
     built = compiled.built
     names = (*built.names, *(entry.param for entry in built.hidden))
     kinds = (*built.specs, *(entry.spec for entry in built.hidden))
-    templates = [kind.template if isinstance(kind, (specs.ContainerSpec, specs.ArraysSpec)) else None for kind in kinds]
+    templates = [kind.template if isinstance(kind, _COLUMNS) else None for kind in kinds]
     filling = [position for position, name in enumerate(names) if name is not None]
     if any(templates):
         code = with_containers(compiled.program_optimised, code, [(names[at], templates[at]) for at in filling])
@@ -355,7 +365,7 @@ def _bind(
         return D.SameAsParam(kind.index)
     if isinstance(kind, specs.ObjectSpec):
         return D.ObjectParam(kind.kind)
-    if isinstance(kind, (specs.ContainerSpec, specs.ArraysSpec)):
+    if isinstance(kind, _COLUMNS):
         assert isinstance(name, tuple)
         return binding.FillsColumns(name, kind.template, not changed.isdisjoint(name))
     assert isinstance(name, str)

@@ -30,8 +30,12 @@ cdef list search(long[:, ::1] graph, double[:, ::1] vectors, double[:] query, lo
                     heapq.heappush(best, (score, neighbour))
                     if len(best) > width:
                         heapq.heappop(best)
-    best.sort(reverse=True)
-    return [pair[1] for pair in best[:count]]
+    while len(best) > count:
+        heapq.heappop(best)
+    nodes = []
+    while best:
+        nodes.append(heapq.heappop(best)[1])
+    return nodes[::-1]
 
 
 def ipnsw(long[:, ::1] graph, double[:, ::1] vectors, double[:, ::1] queries, long entry, long width, long count):

@@ -30,8 +30,12 @@ def search(graph, vectors, query, entry, width, count):
                     heapq.heappush(best, (score, neighbour))
                     if len(best) > width:
                         heapq.heappop(best)
-    best.sort(reverse=True)
-    return [node for _, node in best[:count]]
+    while len(best) > count:
+        heapq.heappop(best)
+    nodes = []
+    while best:
+        nodes.append(heapq.heappop(best)[1])
+    return nodes[::-1]
 
 
 def ipnsw(graph, vectors, queries, entry, width, count):

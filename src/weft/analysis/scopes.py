@@ -7,6 +7,7 @@ variable declared anew at each entry is all the program needs, and the classes o
 from __future__ import annotations
 
 from weft.ir.program import (
+    REGIONS,
     Alloc,
     Block,
     Break,
@@ -91,6 +92,10 @@ def _written_first(program: Program, block: Block, name: str) -> bool | None:
             if any(branch is not None for branch in branches):
                 # Written on one path only (or read first): a later read may see either.
                 return False
+        elif isinstance(node, Loop) and node.kind in REGIONS:
+            answer = _written_first(program, node.body, name)
+            if answer is not None:
+                return answer
         elif isinstance(node, (Loop, While)):
             # The body may never run: a write inside proves nothing for what follows, a read first disproves it.
             inner = [_written_first(program, b, name) for b in sub_blocks(node)]
@@ -128,8 +133,9 @@ def _innermost(program: Program, name: str, paths: set[Path]) -> Path:
         node = block[common[step]]
         block = sub_blocks(node)[common[step + 1]]
         if isinstance(node, Loop):
-            # Iterations of a PARALLEL loop share nothing by contract; in others a value may be carried along.
-            carried = node.kind is not LoopKind.PARALLEL
+            # Iterations of a PARALLEL loop, and tasks, share nothing by contract; in others a value may be carried along.
+            if node.kind not in (LoopKind.FINISH, LoopKind.ISOLATED):
+                carried = node.kind not in (LoopKind.PARALLEL, LoopKind.TASK)
         elif isinstance(node, While):
             carried = True
         if not carried or _written_first(program, block, name) is True:

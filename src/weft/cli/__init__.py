@@ -5,10 +5,12 @@ Each subcommand is one function here or a module of its own; nothing heavy is im
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+
+TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
 
 DONE, FAILED, WRONG_REQUEST = 0, 1, 2
 _MAX_ERROR_LINES = 15
@@ -16,9 +18,13 @@ _MAX_ERROR_LINES = 15
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if given[:1] == ["run"] and given[1:2] and not given[1].startswith("-"):
+        # A script without options: it need not wait for a parser.
+        return _run_script(given[1], given[2:])
     from weft.errors import WeftError
 
-    parsed = _parser().parse_args(arguments)
+    parsed = _parser().parse_args(given)
     try:
         code: int = parsed.command(parsed)
     except WeftError as problem:
@@ -40,6 +46,9 @@ def complain(message: str, code: int) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    import argparse
+    from pathlib import Path
+
     from weft import __version__
     from weft.cli.bench import add_options as add_bench_options
 
@@ -47,11 +56,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"weft {__version__}")
     commands = parser.add_subparsers(metavar="command", required=True)
 
-    run = commands.add_parser("run", help="run an unmodified script, its functions compiled")
+    run = commands.add_parser("run", help="run an unmodified script, its hot functions compiled")
     run.add_argument("--fp", choices=("numpy", "strict", "fast"), help="floating-point mode")
-    run.add_argument("--show", action="store_true", help="tell at the end, on stderr, what was compiled")
-    run.add_argument("script", help="a Python file")
-    run.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the script")
+    run.add_argument("--report", "--show", action="store_true", help="tell at the end, on stderr, what was compiled")
+    run.add_argument("--eager", action="store_true", help="compile what looks worth it at its first call, hot or not")
+    _add_program(run)
     run.set_defaults(command=_run)
 
     build = commands.add_parser("build", help="compile a module ahead of time")
@@ -91,11 +100,32 @@ def _parser() -> argparse.ArgumentParser:
 # --- commands -------------------------------------------------------------------------------------------------------
 
 
-def _run(parsed: argparse.Namespace) -> int:
-    from weft.cli.run import run_script
+def _add_program(command: argparse.ArgumentParser) -> None:
+    """A script or `-m module`, and everything behind it, which is the program's own."""
+    command.add_argument("-m", dest="module", action="store_true", help="SCRIPT is the name of a module")
+    command.add_argument("script", help="a Python file")
+    command.add_argument("arguments", nargs="...", help="arguments of the script")
 
-    options = {"fallback": "silent"} | ({"fp": parsed.fp} if parsed.fp else {})
-    return run_script(parsed.script, parsed.arguments, options, show=parsed.show)
+
+def _run(parsed: argparse.Namespace) -> int:
+    options = {"fp": parsed.fp} if parsed.fp else {}
+    return _run_script(parsed.script, parsed.arguments, parsed.module, options, parsed.eager, parsed.report)
+
+
+def _run_script(
+    script: str,
+    arguments: Sequence[str],
+    is_module: bool = False,
+    options: dict[str, str] = {},
+    eager: bool = False,
+    report: bool = False,
+) -> int:
+    from weft.cli.run import module_program, run_program, script_program
+
+    program = (module_program if is_module else script_program)(script, arguments)
+    if isinstance(program, int):
+        return program
+    return run_program(program, {"fallback": "silent", **options}, eager=eager, report=report)
 
 
 def _build(parsed: argparse.Namespace) -> int:

@@ -1,58 +1,157 @@
-"""`weft run`: an unmodified script, its functions compiled.  In: a path and arguments; out: what the script itself
-does, with its own output, exit code and tracebacks.
+"""`weft run`: an unmodified script or module, its hot functions compiled.  In: a path or a module's name, and arguments;
+out: what the program itself does, with its own output, exit code and tracebacks.
 
-The script is executed as `__main__` from its own syntax tree, in which each undecorated top-level function that has a
-loop or uses NumPy gets the decorator `jit`; line numbers stay those of the file.
+The program is executed as `__main__`.  `weft.heat` finds what is hot by samples and puts native code behind it; with
+`--eager` each undecorated top-level function of the script that has a loop or uses NumPy gets the decorator `jit` in
+the syntax tree instead, and is compiled at its first call.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import os
-import signal
 import sys
-import traceback
 import types
-from collections.abc import Callable, Sequence
-from typing import Any
+from importlib.machinery import SourceFileLoader
 
 from weft.cli import DONE, FAILED, WRONG_REQUEST, complain
 
+TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
+if TYPE_CHECKING:
+    import traceback
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from weft.heat.manager import Manager
+
 _DECORATOR = "__weft_jit__"
 _ARRAY_LIBRARIES = ("numpy", "scipy")
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-def run_script(script: str, arguments: Sequence[str], options: dict[str, Any], show: bool = False) -> int:
-    """Execute `script` with `sys.argv` set to it and `arguments`; the exit code.  SystemExit passes through."""
+class Program:
+    """What is executed: a module for `__main__`, and its code or (of a script) its text."""
+
+    def __init__(self, module: types.ModuleType, text: bytes | None, code: types.CodeType | None) -> None:
+        self.module, self.text, self.code = module, text, code
+
+    @property
+    def file(self) -> str:
+        return str(self.module.__dict__.get("__file__", ""))
+
+
+def script_program(script: str, arguments: Sequence[str]) -> Program | int:
+    """A script as Python would start it; an exit code if it cannot be read."""
     try:
         with open(script, "rb") as stream:
-            content = stream.read()
+            text = stream.read()
     except OSError as problem:
         return complain(f"can't open {script}: {problem.strerror}", WRONG_REQUEST)
-    compiled: list[Any] = []
     file = os.path.abspath(script)  # as Python names the main script, in `__file__` and in tracebacks
     module = _main_module(file)
-    module.__dict__[_DECORATOR] = _decorator(options, compiled)
-    sys.modules["__main__"] = module
+    module.__dict__["__loader__"] = SourceFileLoader("__main__", file)
     sys.argv = [script, *arguments]
     sys.path[0:1] = [os.path.dirname(file)]
+    return Program(module, text, None)
+
+
+def module_program(name: str, arguments: Sequence[str]) -> Program | int:
+    """A module as `python -m` would start it; an exit code if there is none."""
+    import importlib.util
+
+    sys.path[0:1] = [os.getcwd()]
+    sys.argv = ["-m", *arguments]
     try:
-        code = compile(decorated(ast.parse(content, file)), file, "exec", dont_inherit=True)
-        exec(code, module.__dict__)
-    except SystemExit:
-        raise
-    except BaseException as problem:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations is not None:
+            name = f"{name}.__main__"
+            spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError) as problem:
+        return complain(f"can't find the module {name}: {problem}", FAILED)
+    loader: Any = None if spec is None else spec.loader
+    if spec is None or not hasattr(loader, "get_code"):
+        return complain(f"no module named {name} that could be run", FAILED)
+    try:
+        code = loader.get_code(name)
+    except SyntaxError as problem:
         return _report(problem)
-    finally:
-        if show:
-            _show(compiled)
-    return DONE
+    if code is None:
+        return complain(f"the module {name} has no Python code", FAILED)
+    module = _main_module(spec.origin or "")
+    module.__dict__.update(__spec__=spec, __loader__=loader, __package__=spec.parent, __cached__=spec.cached)
+    sys.argv[0] = spec.origin or ""
+    return Program(module, None, code)
 
 
 def _main_module(file: str) -> types.ModuleType:
     module = types.ModuleType("__main__")
-    module.__dict__.update(__file__=file, __builtins__=__builtins__, __spec__=None, __cached__=None)
+    module.__dict__.update(__file__=file, __builtins__=builtins, __annotations__={}, __spec__=None, __cached__=None)
     return module
+
+
+# --- running --------------------------------------------------------------------------------------------------------
+
+
+def run_program(program: Program, options: dict[str, Any], *, eager: bool = False, report: bool = False) -> int:
+    """Execute a program, its hot functions compiled; the exit code.  SystemExit passes through."""
+    compiled: list[Any] = []
+    manager: Manager | None = None
+    try:
+        if eager and program.text is not None:
+            program.module.__dict__[_DECORATOR] = _decorator(options, compiled)
+            program.code = _compiled(decorated(ast.parse(program.text, program.file)), program.file)
+        elif _wanted():
+            manager = _watched(program, options)
+        return execute(program)
+    except SyntaxError as problem:
+        return _report(problem)
+    finally:
+        if manager is not None:
+            manager.stop()
+        if report:
+            _show(manager, compiled)
+
+
+def execute(program: Program) -> int:
+    """Execute a program as `__main__`; 0, or 1 after an exception, which is printed as Python prints it."""
+    sys.modules["__main__"] = program.module
+    try:
+        if program.code is None:
+            assert program.text is not None
+            program.code = _compiled(program.text, program.file)
+        exec(program.code, program.module.__dict__)
+    except SystemExit:
+        raise
+    except BaseException as problem:
+        return _report(problem)
+    return DONE
+
+
+def _compiled(what: ast.Module | bytes, file: str) -> types.CodeType:
+    made: types.CodeType = compile(what, file, "exec", dont_inherit=True)
+    return made
+
+
+def _wanted() -> bool:
+    """Plain Python where weft is switched off or a debugger or profiler looks on."""
+    return os.environ.get("WEFT_DISABLE", "0") in ("", "0") and sys.gettrace() is None and sys.getprofile() is None
+
+
+def _watched(program: Program, options: dict[str, Any]) -> Manager:
+    from weft.heat.beforehand import prepared
+    from weft.heat.manager import Manager
+
+    manager = Manager(options)
+    if program.text is not None:
+        program.code = _compiled(program.text, program.file)
+        tree = ast.parse(program.text, program.file)
+        program.code = prepared(program.code, tree, program.module.__dict__, options, manager.spots)
+    manager.start()
+    return manager
+
+
+# --- eagerly --------------------------------------------------------------------------------------------------------
 
 
 def decorated(tree: ast.Module) -> ast.Module:
@@ -101,12 +200,18 @@ def _decorator(options: dict[str, Any], compiled: list[Any]) -> Callable[[Any], 
     return decorate
 
 
+# --- telling --------------------------------------------------------------------------------------------------------
+
+
 def _report(problem: BaseException) -> int:
     """Print an uncaught exception as Python would for the script alone: without the frames of weft itself."""
+    import signal
+    import traceback
+
     trace = problem.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
-    if isinstance(problem, SyntaxError) and trace is not None and trace.tb_frame.f_code.co_filename == ast.__file__:
+    if isinstance(problem, SyntaxError) and trace is not None and _reads_source(trace.tb_frame.f_code.co_filename):
         trace = None
     problem = problem.with_traceback(trace)
     sys.stdout.flush()
@@ -123,17 +228,29 @@ def _report(problem: BaseException) -> int:
     return FAILED
 
 
+def _reads_source(file: str) -> bool:
+    """Whether a frame belongs to what turns a file into code, rather than to the program."""
+    return file == ast.__file__ or file.startswith("<frozen importlib")
+
+
 def _without_weft(told: traceback.TracebackException) -> None:
     """Drop the frames of weft between those of the script, here and in the exceptions behind."""
-    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-    kept = [frame for frame in told.stack if not os.path.abspath(frame.filename).startswith(own)]
-    told.stack = traceback.StackSummary.from_list(kept)
+    from traceback import StackSummary
+
+    kept = [frame for frame in told.stack if not os.path.abspath(frame.filename).startswith(_OWN)]
+    told.stack = StackSummary.from_list(kept)
     for behind in (told.__cause__, told.__context__):
         if behind is not None:
             _without_weft(behind)
 
 
-def _show(compiled: Sequence[Any]) -> None:
+def _show(manager: Manager | None, compiled: Sequence[Any]) -> None:
+    """What was hot and what was compiled, on stderr."""
+    if manager is not None:
+        from weft.heat.report import lines
+
+        for line in lines(manager):
+            print(f"weft: {line}", file=sys.stderr)
     for function in compiled:
         signatures = getattr(function, "signatures", [])
         name = getattr(function, "__name__", "?")

@@ -18,6 +18,7 @@ from weft.ir.program import (
     Check,
     ConstOut,
     Derived,
+    Invoke,
     NoneOut,
     Out,
     Program,
@@ -234,8 +235,9 @@ def returns(program: Program, places: WordLayout, bindings: Sequence[Binding]) -
 def source_files(program: Program) -> tuple[str, ...]:
     """The files of the lines at which a program raises, its own first; others are those of inlined functions."""
     parts = (program, *program.functions)
-    checks = (node for part in parts for node in walk(part.body) if isinstance(node, Check))
-    return tuple(dict.fromkeys([program.span.file, *(check.span.file for check in checks if check.span.line > 0)]))
+    nodes = (node for part in parts for node in walk(part.body) if isinstance(node, (Check, Invoke)))
+    spans = (*(part.span for part in parts), *(node.span for node in nodes))
+    return tuple(dict.fromkeys([program.span.file, *(span.file for span in spans if span.line > 0)]))
 
 
 def exception_specs(table: Sequence[tuple[str, str]]) -> tuple[D.ExceptionSpec, ...]:

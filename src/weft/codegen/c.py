@@ -9,7 +9,7 @@ from __future__ import annotations
 from weft.analysis import ranges
 from weft.analysis.choices import choices
 from weft.analysis.scopes import declarations, exchanged, lasting_writes, written_params
-from weft.codegen import c_invoke, c_library, c_support
+from weft.codegen import c_invoke, c_library, c_support, c_tasks
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout, layout, source_files
 from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage, truncates
@@ -20,23 +20,23 @@ from weft.codegen.c_frame import (
     DONE,
     FAILED,
     GUARD,
-    OVERFLOW_ERROR,
-    RAISE,
+    HELD,
     RESULTS,
     STATUS,
+    THREAD,
     TICKS,
     WORDS,
+    Callee,
     Frame,
     Unit,
 )
 from weft.codegen.c_helpers import PRELUDE
 from weft.codegen.c_memory import storage_of
 from weft.codegen.c_ops import CFeatures, Used, prototype
-from weft.codegen.c_parallel import collect_failure
 from weft.codegen.c_parts import halves
 from weft.codegen.c_stmt import Statements
 from weft.ir.expr import Var, dim_vars
-from weft.ir.program import Argument, Buffer, Derived, Layout, Loop, Program, Role, SizeOf, Symbol
+from weft.ir.program import REGIONS, Argument, Buffer, Derived, Layout, Loop, LoopKind, Program, Role, SizeOf, Symbol
 from weft.ir.walk import walk
 from weft.options import Options
 from weft.records import dataclass
@@ -45,7 +45,6 @@ __all__ = ["CFeatures", "CSource", "flags", "generate"]
 
 #: Every symbol is smaller than this in magnitude, so that index arithmetic cannot overflow.
 SYMBOL_LIMIT = 1 << 40
-_LOWEST = "{.first = 9223372036854775807LL}"  # no iteration has failed yet
 
 
 @dataclass(frozen=True)
@@ -69,16 +68,19 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
     features = features or CFeatures()
     strict = options.fp == "strict"
     names = Names()
-    names.taken |= {RT, WORDS, RESULTS, STATUS, TICKS, FAILED, OVERFLOW, CHOICES, *c_support.FUNCTIONS}
+    names.taken |= {RT, WORDS, RESULTS, STATUS, TICKS, FAILED, OVERFLOW, CHOICES, THREAD, HELD, *c_support.FUNCTIONS}
     used = Used()
     exceptions: dict[tuple[str, str], int] = {}
     outlined: list[C.TopLevel] = []
-    callees = {function.name: c_invoke.callee(function) for function in program.functions}
-    if callees:
-        names.taken |= {c_invoke.CALLS, c_invoke.START, *(function.name for function in callees.values())}
+    sharing = c_invoke.handing_out(program) if options.parallel else set()
+    callees = {part.name: c_invoke.callee(part, part.name in sharing) for part in program.functions}
+    forms = [form for function in callees.values() for form in c_invoke.forms(function)]
+    names.taken |= {form.name for form in forms}
     functions: list[C.TopLevel] = []
     whole = any(truncates(part) for part in (program, *program.functions))
-    for part, called in ((program, None), *((f.program, f) for f in callees.values())):
+    kinds = {n.kind for part in (program, *program.functions) for n in walk(part.body) if isinstance(n, Loop)}
+    regions = options.parallel and not kinds.isdisjoint(REGIONS)
+    for part, called in ((program, None), *((form.program, form) for form in forms)):
         expressions = Expressions(names, used, ranges.environment(part), strict, truncates=whole)
         unit = Unit(
             program=part,
@@ -97,20 +99,23 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
             choices={id(choice.node): choice.number for choice in choices(part)} if called is None else {},
             callees=callees,
             called=called,
+            tasks=options.parallel and LoopKind.TASK in kinds,
+            alone=called is not None and called.name == called.alone,
         )
         functions.append(_whole(unit, expressions))
     vector = frozenset() if strict else features.vector_functions()
     parts: list[C.TopLevel] = [C.Text(f"/* {program.name} */{PRELUDE}")]
     parts += [C.Text(prototype(function, vector)) for function in used.library]
     parts += [C.Text(text) for text in used.helpers.values()]
+    parts += [C.Text(c_invoke.RECORD)] if callees or regions else []
+    parts += [C.Text(c_tasks.SERVICES)] if regions else []
     parts += [C.Text(text) for text in used.texts]
     routines = c_library.declaration(program)
     bodies = [part for part in outlined if part != C.Text("")]
-    if routines or callees:
+    if routines or callees or regions:
         # Variables of the whole unit: it stays one.
         parts += routines
-        parts += [C.Text(f"static u64 {c_invoke.CALLS};")] if callees else []
-        parts += [C.Text(c_invoke.head(function) + ";") for function in callees.values()]
+        parts += [C.Text(c_invoke.declaration(function)) for function in callees.values()]
         return CSource(C.print_unit((*parts, *bodies, *functions[::-1])), layout(program), tuple(exceptions))
     code, count = halves(bodies, functions[0])
     return CSource(C.print_unit((*parts, *code)), layout(program), tuple(exceptions), count)
@@ -160,40 +165,42 @@ def _kernel(unit: Unit, expressions: Expressions) -> C.Function:
     frame = Frame(parallel=False)
     statements = Statements(unit, expressions, frame)
     unpacked = _unpack(unit, expressions)
-    guards = _guards(unit, expressions, statements) if unit.called is None else c_invoke.entry(statements)
+    guards = _guards(unit, expressions, statements) if unit.called is None else []
     for name in unit.layout.slots:
         statements.declare_pointer(expressions.storages[name])
     body = statements.block(unit.program.body, ())
-    code: list[C.CStmt] = [*guards, *body, C.Label(DONE)]
+    enter, leave = c_tasks.session(unit)
+    code: list[C.CStmt] = [*guards, *enter, *body, C.Label(DONE)]
     free = set(C.free_names(tuple(code)))
-    if FAILED in free and not unit.guard_on_failure:
-        code.append(collect_failure())
-    if OVERFLOW in free:
-        code.append(_overflowed(unit))
-    for owner in frame.owners:
-        code.append(C.IfElse(C.Name(owner), (C.Evaluate(C.through(RT, "release", C.Name(owner))),)))
+    own, tail = c_tasks.closing(unit, frame, tuple(code))
+    code += [*tail, *leave]
+    heads: list[C.CStmt] = [C.Declare("i64", STATUS, C.number(GUARD)), *own]
     if CHOICES in free:
+        heads.append(C.Declare("i64", CHOICES, C.Number("0")))
         code.append(C.Assign(_word(CHOICE_WORD), C.Name(CHOICES)))
-    if unit.guard_on_failure and unit.called is None:
+    if unit.called is not None:
+        return _called(unit.called, heads, unpacked, (*frame.heads, *code))
+    if unit.guard_on_failure:
         code.append(C.Assign(_word(BACK_WORD), C.Infix("==", C.Name(STATUS), C.number(GUARD))))
     code.append(C.Leave(C.Name(STATUS)))
-    heads: list[C.CStmt] = [C.Declare("i64", STATUS, C.number(GUARD))]
-    heads += [C.Declare("i64", name, C.Number("0")) for name in (OVERFLOW, TICKS, CHOICES) if name in free]
-    if FAILED in free:
-        heads.append(C.Declare("k_failure", FAILED, C.Number(_LOWEST)))
-    head = f"i64 kernel(const weft_rt *{RT}, i64 *{WORDS})" if unit.called is None else c_invoke.head(unit.called)
+    if THREAD in free:
+        heads += c_invoke.record("&k_alone" if unit.tasks else "0")
     # The words are loaded first: a guard that fails jumps over no declaration that matters.
-    return C.Function(head, (*heads, *unpacked, *frame.heads, *code))
+    return C.Function(f"i64 kernel(const weft_rt *{RT}, i64 *{WORDS})", (*heads, *unpacked, *frame.heads, *code))
 
 
-def _overflowed(unit: Unit) -> C.CStmt:
-    """A Python integer left 64 bits: Python repeats the call if nothing was changed, else it is an exception."""
-    happened = C.Infix("&&", C.Name(OVERFLOW), C.Infix("<=", C.Name(STATUS), C.number(RAISE)))
-    if unit.guard_on_failure:
-        return C.IfElse(happened, (C.Assign(C.Name(STATUS), C.number(GUARD)),))
-    code = unit.exception(*OVERFLOW_ERROR)
-    stores = (C.Assign(_word(1), C.number(code)), C.Assign(_word(2), C.number(0)))
-    return C.IfElse(happened, (*stores, C.Assign(C.Name(STATUS), C.number(RAISE))))
+def _called(function: Callee, heads: list[C.CStmt], unpacked: list[C.CStmt], code: C.CBlock) -> C.Function:
+    """A function that others call: its results and its status are one value."""
+    result = C.Name(RESULTS)
+    ending = (C.Assign(C.Dot(result, "status"), C.Name(STATUS)), C.Leave(result))
+    body: C.CBlock = (*heads, *unpacked, *code, *ending)
+    free = set(C.free_names(body))
+    own: list[C.CStmt] = [C.Declare(c_invoke.given(function), RESULTS)]
+    if RT in free:
+        own.append(C.Declare("const weft_rt *", RT, C.Arrow(C.Name(THREAD), "rt")))
+    if WORDS in free:
+        own.append(C.Declare("i64 *const", WORDS, C.Arrow(C.Name(THREAD), "words")))
+    return C.Function(c_invoke.head(function), (*own, *body))
 
 
 def _unpack(unit: Unit, expressions: Expressions) -> list[C.CStmt]:

@@ -22,6 +22,10 @@ from weft.records import dataclass
 WORDS, RESULTS, STATUS, TICKS, FAILED, CHOICES = (
     OWN + name for name in ("w", "results", "status", "ticks", "failed", "choices")
 )
+#: What belongs to one thread inside functions and tasks: where failures are noted, the stack, the queue of tasks.
+THREAD = f"{OWN}t"
+#: How many isolated blocks a function is in.
+HELD = f"{OWN}held"
 #: The control word that tells which way each choice by size went.
 CHOICE_WORD = 6
 #: Not zero: the kernel handed the call back after its entry guards had held, so that no other version need try.
@@ -32,20 +36,35 @@ OVERFLOW_ERROR = ("OverflowError", "a Python integer went beyond 64 bits in comp
 
 
 @dataclass
+class Finish:
+    """A finish of a function: its record, whether tasks were handed out in it, and which boxes these fill."""
+
+    name: str
+    opened: str
+    filled: str
+    boxes: dict[str, str] = field(default_factory=dict)  # C variables that tasks set: the box of each
+
+
+@dataclass
 class Frame:
     """One C function in the making."""
 
     parallel: bool
     iteration: str = ""  # in a parallel body: the variable with the iteration's number
+    task: bool = False  # the function of a task
     heads: list[C.CStmt] = field(default_factory=list)
     owners: list[str] = field(default_factory=list)
     stack: int = 0
+    finishes: list[Finish] = field(default_factory=list)  # in the order in which they begin
+    around: list[Finish] = field(default_factory=list)  # those around the current place
+    checked: bool = False  # whether the way to the current place has made sure that there is stack for a call
+    checked_inside: bool = False  # the same at the end of the block that was written last
 
 
 @dataclass(frozen=True)
 class Callee:
     """A function of the program as its callers see it: its C name, its C parameters by the word each stands for, the
-    first word of its results and how many there are.
+    first word of its results and how many there are.  `alone`: the C name of the same without handing out tasks.
     """
 
     name: str
@@ -54,6 +73,7 @@ class Callee:
     parameters: dict[int, str]
     first: int
     count: int
+    alone: str = ""
 
 
 @dataclass
@@ -77,6 +97,8 @@ class Unit:
     functions: list[C.TopLevel] = field(default_factory=list)
     callees: dict[str, Callee] = field(default_factory=dict)
     called: Callee | None = None
+    tasks: bool = False  # the whole program has some
+    alone: bool = False  # this function hands out none
     choices: dict[int, int] = field(default_factory=dict)  # identity of a node that chooses by size: its number
 
     def place(self, span: Span) -> int:

@@ -30,6 +30,7 @@ typedef struct weft_rt {
   void *ssyrk, *dsyrk, *strsm, *dtrsm;
   i64 (*routine)(void *const *routine, char **arguments, const i64 *sizes, const i64 *steps);
   f64 limits[16];
+  i64 (*stack_floor)(void);
 } weft_rt;
 """
 

@@ -1,77 +1,146 @@
 """Calls of the program's own functions in C.  In: an Invoke node; out: a call of the static function that it names.
 
-    { i64 results[1]; i64 status = f_fib(rt, w, results, start, n - 1); if (status) goto k_done; x = results[0]; }
-Every word of a parameter is an argument of the C function, so that numbers travel in registers; results come back in a
-block of words, and the reason of a failure is left in the control words of the kernel.  `start` is the address where
-the stack of the outermost call began: a function that finds itself too far from it raises RecursionError.
+    { const struct f_fib_given r = f_fib(t, n - 1); if (r.status) goto k_done; x = r.words[0]; }
+Every word of a parameter is an argument of the C function and a number comes back beside the status, so that numbers
+travel in registers.  What all calls of one thread share is in a record: where the reason of a failure is left, how
+far down the stack may go, how many calls there were.  A function looks at it before its first call: too deep is a
+RecursionError.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from weft.codegen import syntax as C
 from weft.codegen.binding import layout, param_words
 from weft.codegen.c_call import operand as strided
-from weft.codegen.c_expr import RT
-from weft.codegen.c_frame import DONE, GUARD, INTERRUPTED, OVERFLOW_ERROR, RAISE, RESULTS, STATUS, WORDS, Callee
+from weft.codegen.c_expr import OWN, RT
+from weft.codegen.c_frame import (
+    DONE,
+    FAILED,
+    GUARD,
+    INTERRUPTED,
+    OVERFLOW_ERROR,
+    RAISE,
+    STATUS,
+    THREAD,
+    WORDS,
+    Callee,
+)
 from weft.codegen.c_loops import Loops
 from weft.ir.expr import Dim, Expr, Read
-from weft.ir.program import Invoke, Operand, Program, ScalarOut
+from weft.ir.program import Invoke, Loop, LoopKind, Operand, Program, ScalarOut
 from weft.ir.types import DType
-from weft.ir.walk import leaves
+from weft.ir.walk import leaves, walk
 from weft.runtime import descriptor as D
 
-#: Bytes of stack that calls may take, and what happens beyond.
-STACK = 3 << 20
+#: What happens when the stack is used up.
 TOO_DEEP = ("RecursionError", "maximum recursion depth exceeded")
-START = "k_start"
 #: How many calls may go by without a look for Ctrl-C.
-_POLL_CALLS = 1 << 20
-CALLS = "k_calls"
-_HERE = C.Convert("i64", C.call("__builtin_frame_address", C.number(0)))
+_POLL_CALLS = 1 << 18
+SELF = f"{OWN}self"
+HERE = C.Convert("i64", C.call("__builtin_frame_address", C.number(0)))
+
+#: The first words are control words: those of a kernel, as far as failures go.
+RECORD = """typedef struct weft_worker { i64 queued, room, reach; } weft_worker;
+typedef struct { i64 words[6]; const weft_rt *rt; i64 floor, origin; u64 calls; weft_worker *worker; } k_thread;
+static inline void k_pass(i64 *to, const i64 *from) { for (i64 word = 1; word < 6; word++) to[word] = from[word]; }"""
 
 
-def callee(program: Program) -> Callee:
+def callee(program: Program, tasks: bool) -> Callee:
+    """How a function is called; `tasks`: it may hand some out, and has a second form that does not."""
     places = layout(program)
     words = [places.params[name] + k for name in program.params for k in range(param_words(program, name))]
     first = D.CONTROL_WORDS + len(words)
-    return Callee(
-        f"f_{program.name}", program, places, {w: f"k_p{w}" for w in words}, first, max(places.words - first, 1)
+    name, parameters = f"f_{program.name}", {w: f"k_p{w}" for w in words}
+    count = max(places.words - first, 1)
+    return Callee(name, program, places, parameters, first, count, f"{name}_alone" if tasks else "")
+
+
+def handing_out(program: Program) -> set[str]:
+    """The functions of a program that may hand out tasks, themselves or by way of others."""
+    found: set[str] = set()
+    while True:
+        more = {part.name for part in program.functions if part.name not in found and _hands_out(part, found)}
+        if not more:
+            return found
+        found |= more
+
+
+def _hands_out(part: Program, known: set[str]) -> bool:
+    return any(
+        (isinstance(node, Loop) and node.kind is LoopKind.TASK) or (isinstance(node, Invoke) and node.function in known)
+        for node in walk(part.body)
     )
+
+
+def given(function: Callee) -> str:
+    """The C type of what a function gives."""
+    return f"struct f_{function.program.name}_given"
+
+
+def declaration(function: Callee) -> str:
+    """The type of its results and the function itself, for all callers."""
+    heads = [f"{head(form)};" for form in forms(function)]
+    return "\n".join((f"{given(function)} {{ i64 status, words[{function.count}]; }};", *heads))
+
+
+def forms(function: Callee) -> list[Callee]:
+    """The C functions of a function: with tasks, and alone."""
+    return [function, replace(function, name=function.alone)] if function.alone else [function]
 
 
 def head(function: Callee) -> str:
     parameters = "".join(f", i64 {name}" for name in function.parameters.values())
-    return f"static i64 {function.name}(const weft_rt *{RT}, i64 *{WORDS}, i64 *{RESULTS}, i64 {START}{parameters})"
+    return f"static {given(function)} {function.name}(k_thread *{THREAD}{parameters})"
 
 
-def entry(statements: Loops) -> list[C.CStmt]:
-    """The beginning of a function: not too deep, and now and then a look for Ctrl-C."""
-    away = C.Infix("+", C.Infix("-", C.Name(START), _HERE), C.number(STACK))  # stacks may grow either way
-    deep = C.Infix(">", C.Convert("u64", away), C.number(2 * STACK))
+def record(worker: str) -> list[C.CStmt]:
+    """The record of this thread, in a C function that calls others and is not called by one."""
+    floor = C.show(C.through(RT, "stack_floor"))
+    fields = f"{{.rt = {RT}, .floor = {floor}, .origin = {C.show(HERE)}, .worker = {worker}}}"
+    return [
+        C.Declare("k_thread", SELF, C.Number(fields)),
+        C.Declare("k_thread *const", THREAD, C.Prefix("&", C.Name(SELF))),
+    ]
+
+
+def _deep_enough(node: Invoke, statements: Loops) -> list[C.CStmt]:
+    """Before the first call of a function: not too deep, and now and then a look for Ctrl-C."""
+    deep = C.Infix("<", HERE, C.Arrow(C.Name(THREAD), "floor"))
     if statements.unit.guard_on_failure:
         failed = statements.failure(GUARD)
     else:
-        failed = statements.failure(RAISE, statements.unit.exception(*TOO_DEEP), statements.unit.program.span.line)
-    counted = C.Infix("&", C.Prefix("++", C.Name(CALLS)), C.number(_POLL_CALLS - 1))
+        code = statements.unit.exception(*TOO_DEEP)
+        failed = statements.failure(RAISE, code, statements.unit.place(node.span))
+    counted = C.Infix("&", C.Prefix("++", C.Arrow(C.Name(THREAD), "calls")), C.number(_POLL_CALLS - 1))
     pending = C.IfElse(C.through(RT, "poll"), tuple(statements.failure(INTERRUPTED)))
-    return [C.IfElse(deep, tuple(failed)), C.IfElse(C.Prefix("!", counted), (pending,))]
+    return [
+        C.IfElse(C.call("__builtin_expect", deep, C.number(0)), tuple(failed)),
+        C.IfElse(C.call("__builtin_expect", C.Prefix("!", counted), C.number(0)), (pending,)),
+    ]
 
 
 def invoke(node: Invoke, statements: Loops) -> list[C.CStmt]:
     """The call, its failure passed on, its results taken."""
     unit = statements.unit
     function = unit.callees[node.function]
+    before: list[C.CStmt] = []
+    if not statements.frame.checked and (unit.called is not None or statements.frame.task):
+        before = _deep_enough(node, statements)
+        statements.frame.checked = True
     out: list[C.CStmt] = []
-    words = unit.names.own("results")
-    unit.types[words] = "i64 *"
-    out.append(C.Declare("i64", words, extent=function.count))
     passed: list[C.CExpr] = []
     for argument in node.arguments:
         passed += _array(argument, statements) if isinstance(argument, Operand) else _number(argument, statements)
-    start = _HERE if unit.called is None else C.Name(START)
-    call = C.call(function.name, C.Name(RT), C.Name(WORDS), C.Name(words), start, *passed)
-    status = statements.variable("i64", "status", call, out)
-    out.append(C.IfElse(C.call("__builtin_expect", status, C.number(0)), tuple(_failed(status, statements))))
+    gives = f"const {given(function)}"
+    value: C.CExpr = C.call(function.name, C.Name(THREAD), *passed)
+    if function.alone:
+        near = C.call("k_near", C.Name(THREAD), HERE)
+        value = C.Ternary(near, value, C.call(function.alone, C.Name(THREAD), *passed))
+    result = statements.variable(gives, "given", value, out)
+    status = C.Dot(result, "status")
+    out.append(C.IfElse(C.call("__builtin_expect", status, C.number(0)), tuple(failed(status, statements))))
     numbers = [
         (leaf, offset)
         for leaf, offset in zip(leaves(function.program.results[0]), function.layout.returns[0])
@@ -81,17 +150,31 @@ def invoke(node: Invoke, statements: Loops) -> list[C.CStmt]:
         assert offset is not None
         storage = statements.expressions.storages[target]
         dtype = function.program.buffer(leaf.buffer).type.dtype
-        value = _taken(C.Name(words), offset - function.first, dtype, storage.type, statements)
+        value = _taken(C.Dot(result, "words"), offset - function.first, dtype, storage.type, statements)
         out.append(C.Assign(C.Name(storage.name), value))
-    return [C.Scope(tuple(out))]
+    return [*before, C.Scope(tuple(out))]
 
 
-def _failed(status: C.Name, statements: Loops) -> list[C.CStmt]:
+def failed(status: C.CExpr, statements: Loops) -> list[C.CStmt]:
     """What the callee failed with, the caller fails with; a call that cannot be repeated raises instead."""
     out: list[C.CStmt] = []
-    if not statements.unit.guard_on_failure:
-        code = statements.unit.exception(*OVERFLOW_ERROR)
+    unit, frame = statements.unit, statements.frame
+    if not unit.guard_on_failure:
+        code = unit.exception(*OVERFLOW_ERROR)
         out.append(C.IfElse(C.Infix("==", status, C.number(GUARD)), tuple(statements.failure(RAISE, code))))
+    words = C.Arrow(C.Name(THREAD), "words")
+    if frame.parallel:
+        least = C.Ternary(
+            C.Infix("==", status, C.number(INTERRUPTED)), C.Prefix("-", C.Number("1")), C.Name(frame.iteration)
+        )
+        noted = [C.Subscript(words, C.number(word)) for word in range(1, 6)]
+        return [
+            *out,
+            C.Evaluate(C.call("k_record", C.Name(FAILED), least, status, *noted)),
+            C.Jump(f"goto {DONE}"),
+        ]
+    if unit.called is None and not frame.task:
+        out.append(C.Evaluate(C.call("k_pass", C.Name(WORDS), words)))
     return [*out, C.Assign(C.Name(STATUS), status), C.Jump(f"goto {DONE}")]
 
 
@@ -112,7 +195,7 @@ def _array(argument: Operand, statements: Loops) -> list[C.CExpr]:
     return [C.Convert("i64", found.address), *extents, *strides]
 
 
-def _taken(words: C.Name, offset: int, dtype: DType, ctype: str, statements: Loops) -> C.CExpr:
+def _taken(words: C.CExpr, offset: int, dtype: DType, ctype: str, statements: Loops) -> C.CExpr:
     def word(place: int) -> C.CExpr:
         return C.Subscript(words, C.number(place))
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from weft.analysis import ranges
 from weft.analysis.scopes import Path
-from weft.codegen import c_support
+from weft.codegen import c_invoke, c_support
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import OVERFLOW, OWN, RT, limit
-from weft.codegen.c_frame import DONE, FAILED, STATUS, TICKS, WORDS, Frame
+from weft.codegen.c_frame import DONE, FAILED, HELD, STATUS, THREAD, TICKS, WORDS, Frame
 from weft.codegen.c_loops import Loops, has_loop
 from weft.errors import Unsupported
 from weft.ir.expr import Dim
@@ -64,7 +64,7 @@ class Parallel(Loops):
         threads = self.variable("i64", "threads", available, out)
         tasks = C.Infix("*", C.number(TASKS_PER_THREAD), threads)
         fewer = C.Ternary(C.Infix("<", count, tasks), count, tasks)
-        many = C.Evaluate(C.through(RT, "parallel", C.Name(function), address, count, fewer))
+        many = C.Evaluate(C.through(RT, "parallel", C.Number(function), address, count, fewer))
         alone = C.Evaluate(C.call(function, address, C.Number("0"), count, C.Number("0")))
         shared = (many, *self.chosen(loop, True))
         out.append(C.IfElse(C.Infix(">", threads, C.Number("1")), shared, (alone, *self.chosen(loop, False))))
@@ -104,9 +104,13 @@ class Parallel(Loops):
         free = set(C.free_names((each,)))
         tail: list[C.CStmt] = []
         heads = list(inner.frame.heads)
-        for name in (OVERFLOW, TICKS):
+        for name in (OVERFLOW, TICKS, HELD):
             if name in free:
                 heads.append(C.Declare("i64", name, C.Number("0")))
+        if THREAD in free:
+            heads += c_invoke.record("&k_alone" if self.unit.tasks else "0")
+        if HELD in free:
+            tail.append(C.Evaluate(C.call("k_release", C.Name(RT), C.Prefix("&", C.Name(HELD)))))
         if OVERFLOW in free:
             self.unit.used.text(c_support.FAILURE)
             shared = C.Prefix("&", C.Arrow(C.Name(FAILED), "overflow"))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from weft.analysis.scopes import Path
-from weft.codegen import c_call, c_invoke, c_library
+from weft.codegen import c_call, c_invoke, c_library, c_tasks
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import Storage
 from weft.codegen.c_frame import DONE, GUARD, RAISE, RESULTS, STATUS, WORDS
@@ -15,6 +15,7 @@ from weft.codegen.c_parallel import Parallel
 from weft.errors import Span
 from weft.ir.expr import Const, Dim, Expr, Op, Read
 from weft.ir.program import (
+    REGIONS,
     Alloc,
     Block,
     Break,
@@ -46,6 +47,7 @@ class Statements(Parallel):
     def block(self, nodes: Block, path: Path) -> C.CBlock:
         """A block; variables that live in it are declared at its head."""
         out: list[C.CStmt] = []
+        checked = self.frame.checked
         for name in self.unit.declarations.get(path, ()):
             storage = self.expressions.storages[name]
             self.unit.types[storage.name] = storage.type
@@ -53,6 +55,8 @@ class Statements(Parallel):
         for position, node in enumerate(nodes):
             self._comment(node.span, out)
             out.extend(self._node(node, (*path, position)))
+        # What a branch has made sure of holds inside it.
+        self.frame.checked, self.frame.checked_inside = checked, self.frame.checked
         return tuple(out)
 
     def _maybe_unset(self, nodes: Block, name: str) -> bool:
@@ -72,6 +76,8 @@ class Statements(Parallel):
         if isinstance(node, Check):
             return self._check(node)
         if isinstance(node, Loop):
+            if node.kind in REGIONS:
+                return c_tasks.region(node, path, self)
             outlined = node.kind is LoopKind.PARALLEL and self.unit.threads and not self.frame.parallel
             return self._parallel(node, path) if outlined else self._loop(node, path)
         if isinstance(node, While):
@@ -141,8 +147,8 @@ class Statements(Parallel):
 
         def store(word: int, value: C.CExpr) -> None:
             called = self.unit.called
-            block, place = (WORDS, word) if called is None else (RESULTS, word - called.first)
-            out.append(C.Assign(C.Subscript(C.Name(block), C.number(place)), value))
+            words = C.Name(WORDS) if called is None else C.Dot(C.Name(RESULTS), "words")
+            out.append(C.Assign(C.Subscript(words, C.number(word if called is None else word - called.first)), value))
 
         tree = self.unit.program.results[node.result]
         for leaf, offset in zip(leaves(tree), self.unit.layout.returns[node.result]):

@@ -15,41 +15,70 @@ from typing import Any
 
 from weft.errors import Unsupported
 from weft.frontend import arrays, growing, tables
-from weft.frontend.calls import Calls
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import as_value, types_in
-from weft.frontend.specs import ArraysSpec, ContainerSpec
-from weft.frontend.values import Dict, Growing, ItemType, Records, Rows, Stack, Tuple, Value
+from weft.frontend.loading import Loading
+from weft.frontend.specs import ArraysSpec, ContainerSpec, TextSpec
+from weft.frontend.strings import BYTE
+from weft.frontend.textpool import CODE
+from weft.frontend.values import (
+    Dict,
+    Growing,
+    ItemType,
+    ListOf,
+    Records,
+    Rows,
+    Scalar,
+    Stack,
+    Text,
+    TextType,
+    Tuple,
+    Value,
+)
 from weft.frontend.writing import variable
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Expr, Op, Read, integer
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import HAND_BACK, Block, Check, Invoke, Node, Role
-from weft.ir.types import BOOL, I64, ScalarType
+from weft.ir.types import BOOL, FLOAT, I64, INT, ScalarType
 
 
-class Arguments(Calls):
+class Arguments(Loading):
     """Lists, dicts and sets among the parameters."""
 
     def container(self, name: str, kind: ContainerSpec, sample: Any, nested: bool) -> tuple[Value, tuple[str, ...]]:
         """The value that a container denotes, and the parameters that carry it."""
         if nested:
             raise self.unsupported(None, f"the container {name} as an argument of a recursive function")
+        if kind.has_lists and not (kind.is_rows and name not in self.emitter.decisions.changing):
+            return self.with_lists(name, kind, sample)
+        if kind.is_rows:
+            assert isinstance(kind.item, ListOf)
+            return self._rows(name, kind.item.item, sample)
         types = [*types_in(kind.item), *types_in(kind.value)]
-        if kind.kind == "rows":
-            return self._rows(name, kind.item, types, sample)
         count, data = self._columns(name, types, None if sample is None else len(sample))
         empty = sample is not None and not sample
         value: Value
-        if kind.kind == "list":
-            value = self._records(name, kind.item, data, count)
-        elif empty:
+        if empty and kind.kind != "list":
             self._hold_empty(count)
-            value = self._new_dict(name, kind)
+            value = self._empty_one(name, kind)
         else:
-            value = self._filled_dict(name, kind, data, count)
+            value = self.filled_one(name, kind, data, count)
         self.is_argument(name, data[0], value)
         return value, data
+
+    def filled_one(self, name: str, kind: ContainerSpec, data: tuple[str, ...], count: Expr) -> Value:
+        """The container whose items are in these columns."""
+        if kind.kind == "list":
+            return self._records(name, kind.item, data, count)
+        if kind.kind == "deque":
+            return as_value(self._grown_copy(name, data, count, is_deque=True), kind.item, True)
+        return self._filled_dict(name, kind, data, count)
+
+    def _empty_one(self, name: str, kind: ContainerSpec) -> Value:
+        if kind.kind == "deque":
+            return self.started(name, Tuple((), is_list=True), is_deque=True)
+        return self._new_dict(name, kind)
 
     def _columns(self, name: str, types: Sequence[ScalarType], size: int | None) -> tuple[Expr, tuple[str, ...]]:
         """A parameter for each column; the first tells their size."""
@@ -66,9 +95,9 @@ class Arguments(Calls):
         emitter.params.extend(names)
         return count, tuple(names)
 
-    def _rows(
-        self, name: str, item: ItemType, types: Sequence[ScalarType], sample: Any
-    ) -> tuple[Value, tuple[str, ...]]:
+    def _rows(self, name: str, item: ItemType | None, sample: Any) -> tuple[Value, tuple[str, ...]]:
+        assert item is not None
+        types = types_in(item)
         rows = None if sample is None else len(sample)
         total = None if sample is None else sum(map(len, sample))
         # Positions, not Python's integers: nothing about them can overflow.
@@ -76,7 +105,22 @@ class Arguments(Calls):
         _, data = self._columns(name, types, total)
         value = Rows(starts[0], data, ix.sub(count, ONE), item)
         self.own[starts[0]] = starts[0]
+        self.argument_of[starts[0]] = name
+        self.rows_of_argument.update(dict.fromkeys(data, name))
         return value, (*starts, *data)
+
+    def text_parameter(self, name: str, kind: TextSpec, sample: Any, nested: bool) -> tuple[Value, tuple[str, ...]]:
+        """A string, or a list of strings: its code points."""
+        if nested:
+            raise self.unsupported(None, f"the string {name} as an argument of a recursive function")
+        of = CODE if kind.kind == "str" else BYTE
+        if not kind.many:
+            count, data = self._columns(name, [of], None if sample is None else len(sample))
+            return Text(kind.kind, count, data[0]), data
+        count, starts = self._columns(f"{name}_starts", [I64], None if sample is None else len(sample) + 1)
+        _, data = self._columns(name, [of], None if sample is None else sum(map(len, sample)))
+        self.own[starts[0]] = starts[0]
+        return Rows(starts[0], data, ix.sub(count, ONE), TextType(kind.kind)), (*starts, *data)
 
     def array_list(self, name: str, kind: ArraysSpec, sample: Any, nested: bool) -> tuple[Value, tuple[str, ...]]:
         """A list of arrays: what they are copied into, one after the other."""
@@ -105,12 +149,12 @@ class Arguments(Calls):
         return as_value(self._grown_copy(name, data, count), item, False)
 
     def _grown_copy(
-        self, name: str, data: Sequence[str], count: Expr, more: Sequence[ScalarType] = ()
+        self, name: str, data: Sequence[str], count: Expr, more: Sequence[ScalarType] = (), is_deque: bool = False
     ) -> Growing:
         """The columns in memory that may grow, and room for more of them."""
         emitter = self.emitter
         types = [emitter.buffers[column].type for column in data]
-        made = growing.make(emitter, name, [*types, *more], ix.add(count, integer(EXTRA_ROOM)))
+        made = growing.make(emitter, name, [*types, *more], ix.add(count, integer(EXTRA_ROOM)), is_deque)
         for target, column, of in zip(made.data, data, types):
             dims, at = emitter.domain((count,))
             emitter.assign(dims, target, at, Read(column, at, of))
@@ -137,7 +181,13 @@ class Arguments(Calls):
             entries = self._fixed_columns(name, (*data, there.name), count)
         indexed = name in emitter.decisions.changing or place in emitter.decisions.searched
         table = tables.filled(emitter, name, entries, len(types_in(kind.item)), count, indexed)
-        return Dict(table, kind.item, kind.value, kind.kind == "set", None, place)
+        return Dict(table, kind.item, kind.value, kind.kind == "set", self._default(kind, place), place, kind.counts)
+
+    def _default(self, kind: ContainerSpec, place: tuple[int, str]) -> Scalar | Tuple | None:
+        """What a defaultdict adds."""
+        if kind.factory == "list":
+            return Tuple((), is_list=True, site=place)
+        return {"int": Scalar(Const(0, INT)), "float": Scalar(Const(0.0, FLOAT))}.get(kind.factory)
 
     def _fixed_columns(self, name: str, data: tuple[str, ...], count: Expr) -> Growing:
         """Columns that stay as long as they are."""
@@ -148,11 +198,12 @@ class Arguments(Calls):
     def _new_dict(self, name: str, kind: ContainerSpec) -> Dict:
         place = self._place_of(name)
         known = self.emitter.decisions.entries.get(place)
+        default = self._default(kind, place)
         if known is None:
-            return Dict(None, None, None, kind.kind == "set", None, place)
-        key, item = known
+            return Dict(None, None, None, kind.kind == "set", default, place, kind.counts)
+        key, item = known[0], self.resolved(known[1])
         table = tables.make(self.emitter, name, types_in(key), types_in(item))
-        return Dict(table, key, item, kind.kind == "set", None, place)
+        return Dict(table, key, item, kind.kind == "set", default, place, kind.counts)
 
     def _place_of(self, name: str) -> tuple[int, str]:
         return (0, f"argument {name}")

@@ -18,7 +18,7 @@ from weft.errors import LeftToLibrary, Unsupported
 from weft.frontend import arrays, nested
 from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
-from weft.frontend.emit import Decisions, Emitter, NeedConstant, Restart
+from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
 from weft.frontend.expressions import constant_value
 from weft.frontend.liveness import Liveness
 from weft.frontend.recursion import Entry, Fixed, Functions, key_of, with_functions
@@ -36,8 +36,11 @@ from weft.frontend.specs import (
     SameSpec,
     ScalarSpec,
     Spec,
+    TextSpec,
     spec_of,
 )
+from weft.frontend.tasks import with_finish
+from weft.frontend.strings import is_text
 from weft.frontend.values import Instance, Object, Recursive, Scalar, Value
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
@@ -111,8 +114,10 @@ class Builder(SparseObjects, Arguments):
         self.names: list[str | tuple[str, ...] | None] = []
         self.own, self.argument_of, self.changed = {}, {}, {}
         self.heaps, self.rows_of_argument, self.row_sites = {}, {}, {}
+        self.loaded, self._shown_kinds = [], []
         # Under another key than the body of the same function inlined.
-        body = bodies.setdefault(-id(source.tree), without_contexts(source.tree.body, source.namespace))
+        plain = without_contexts(source.tree.body, source.namespace)
+        body = bodies.setdefault(-id(source.tree), with_finish(plain, source.namespace))
         self.body = body
         self.has_small = False  # a small size is compiled in
         self.scope = Scope(source, Liveness(body), body)
@@ -137,6 +142,7 @@ class Builder(SparseObjects, Arguments):
         for name, value in self.scope.values.items():  # hidden parameters come behind the others
             if isinstance(value, Instance):
                 self.scope.values[name] = self.modelled(value, tree)
+        self.loaded_until = len(self.emitter.blocks[0])
 
     def parameter(
         self, name: str, kind: Spec | Fixed, sample: Any, position: int
@@ -156,6 +162,8 @@ class Builder(SparseObjects, Arguments):
                 raise self.unsupported(
                     self.scope.source.tree, f"an argument {name} of type {type(kind.value).__name__}"
                 )
+            if is_text(value) and position >= 0 and self.entry is None:
+                value = Object(kind.value, position)
             return value, None
         if isinstance(kind, ObjectSpec):
             return Instance(position, (), sample), None
@@ -163,6 +171,8 @@ class Builder(SparseObjects, Arguments):
             return self._scalar_parameter(name, kind, sample)
         if isinstance(kind, ContainerSpec):
             return self.container(name, kind, sample, self.entry is not None)
+        if isinstance(kind, TextSpec):
+            return self.text_parameter(name, kind, sample, self.entry is not None)
         if isinstance(kind, ArraysSpec):
             return self.array_list(name, kind, sample, self.entry is not None)
         rank = kind.rank
@@ -187,6 +197,10 @@ class Builder(SparseObjects, Arguments):
         emitter.params.append(buffer.name)
         self._fixed_extents(buffer)
         array = arrays.of_buffer(buffer, isinstance(kind, ListSpec))
+        if isinstance(kind, ListSpec) and rank > 1 and self.entry is None:
+            if name in emitter.decisions.changing:
+                return self.rows_list(name, buffer.name), buffer.name
+            self.rows_of_argument[buffer.name] = self.argument_of[buffer.name] = name
         if not isinstance(kind, ListSpec) or rank != 1 or self.entry is not None:
             return array, buffer.name
         if name in emitter.decisions.changing:
@@ -266,7 +280,7 @@ class Builder(SparseObjects, Arguments):
         spec = ConstSpec(value) if constant else spec_of(value)
         if isinstance(spec, ObjectSpec):
             return self.modelled(Instance(base.argument, path, value), node)
-        if isinstance(spec, (ListSpec, ContainerSpec, ArraysSpec)):
+        if isinstance(spec, (ListSpec, ContainerSpec, ArraysSpec, TextSpec)):
             raise self.unsupported(node, f"the attribute {name}, a list", "pass it as an argument")
         made, param = self.parameter("_".join(path), spec, value, -1)
         self.hidden[key] = (Hidden(name, base.argument, spec, param, path), made)
@@ -275,15 +289,31 @@ class Builder(SparseObjects, Arguments):
     # --- the whole --------------------------------------------------------------------------------------------------
 
     def run(self) -> Built:
+        try:
+            return self._run()
+        except Restart:
+            self.learn()
+            raise
+        except Exception:
+            if self.pending is not None:
+                raise self.pending from None  # what follows a skipped statement may make no sense
+            raise
+
+    def _run(self) -> Built:
         source = self.scope.source
         self.parameters()
         if self.entry is not None and self.entry.captured is not None:
             self.scope.values[source.name] = Recursive(source, self.entry.captured)
+        self.share_names(self.body)
         if self.execute_all(self.body):
             self.at(source.tree)
             self.finish(Object(None), source.tree)
+        if self.pending is not None:
+            raise self.pending
+        self.check_loaded()
         if not self.emitter.results:
             self.emitter.results.append(NoneOut())  # the function always raises
+        self.emitter.blocks[0][:0] = self.text_prelude()
         self.check_aliases(tuple(self.emitter.blocks[0]))
         self.settle_exceptions()
         self.hand_exceptions_back()
@@ -366,6 +396,10 @@ def build(
             continue
         except NeedConstant as need:
             _make_constant(current, builder, need, arguments)
+        except NeedData as need:
+            known = current[need.argument]
+            assert isinstance(known, ConstSpec)
+            current[need.argument] = TextSpec(type(known.value).__name__)
         except LeftToLibrary:
             raise
         except Unsupported:

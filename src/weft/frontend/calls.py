@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,8 @@ from weft.frontend import arrays, knowledge, masks
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Emitter
 from weft.frontend.expressions import constant_value
-from weft.frontend.knowledge import linear, sequences
+from weft.frontend.generators import is_generator
+from weft.frontend.knowledge import linear, sequences, texts
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
 from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import as_plain
@@ -24,22 +26,27 @@ from weft.frontend.recursion import Recursion, key_of
 from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source, load
+from weft.frontend.strings import is_text
 from weft.frontend.structs import Structs, is_named_tuple, is_simple_class
+from weft.frontend.tasks import with_finish
 from weft.frontend.values import (
     Array,
     Closure,
     Dict,
+    Keywords,
     Mask,
     Method,
     Object,
+    Partial,
     PythonFunction,
     Recursive,
     Scalar,
     Struct,
+    Text,
     Tuple,
     Value,
 )
-from weft.ir.expr import ONE, ZERO, integer
+from weft.ir.expr import ONE, ZERO, Expr, integer
 from weft.ir.types import F64, ScalarType, promote
 
 _MAX_DEPTH = 12
@@ -60,26 +67,41 @@ class Calls(Structs, Recursion):
 
     def _eval_call(self, node: ast.Call) -> Value:
         function = self.evaluate(node.func)
-        if any(k.arg is None for k in node.keywords):
-            raise self.unsupported(node, "a call with ** arguments")
         generator = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
         if generator and isinstance(function, Object) and function.value in (sum, min, max, any, all):
             return self.fold_generator(function.value, node)
+        if generator and isinstance(function, Method) and is_text(function.receiver):
+            parts = self.comprehension(node.args[0], lists=True)  # type: ignore[arg-type]
+            return self.call(function, [parts], {}, node)
         arguments = [*node.args, *(k.value for k in node.keywords)]
         if _takes_arrays(function) and arguments and isinstance(arguments[0], ast.ListComp):
             values = [self.comprehension(arguments[0], lists=False), *self.evaluate_all(arguments[1:])]
         else:
             values = self.evaluate_all(arguments)
         args = self.spread(node.args, values[: len(node.args)])
-        kwargs = {k.arg: v for k, v in zip(node.keywords, values[len(node.args) :]) if k.arg is not None}
+        kwargs = self._keywords(node, values[len(node.args) :])
         self.at(node)
         return self.call(function, args, kwargs, node)
+
+    def _keywords(self, node: ast.Call, values: Sequence[Value]) -> dict[str, Value]:
+        """The keyword arguments of a call, with those of `**` among them."""
+        kwargs: dict[str, Value] = {}
+        for keyword, value in zip(node.keywords, values):
+            if keyword.arg is None and not isinstance(value, Keywords):
+                raise self.unsupported(node, "a call with ** of this", value=value)
+            new = {keyword.arg: value} if keyword.arg is not None else value.items  # type: ignore[union-attr]
+            if set(new) & set(kwargs):
+                raise self.unsupported(node, "TypeError: two values for one keyword argument")
+            kwargs |= new
+        return kwargs
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         if isinstance(function, Object):
             return self._call_object(function.value, args, kwargs, node)
         if isinstance(function, Method):
             return self._call_method(function, args, kwargs, node)
+        if isinstance(function, Partial):
+            return self.call(function.function, [*function.args, *args], function.kwargs | kwargs, node)
         if isinstance(function, PythonFunction):
             if (function.function.__module__ or "").partition(".")[0] in _LIBRARIES or knowledge.lookup(
                 function.function
@@ -99,6 +121,14 @@ class Calls(Structs, Recursion):
         raise self.unsupported(node, "a call of this", function=function)
 
     def _call_object(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        done = self.consumed(thing, args, kwargs, node)
+        if done is not None:
+            return done
+        if thing is functools.partial and args:
+            taken = [self._taken(value) for value in args[1:]]
+            return Partial(args[0], tuple(taken), {name: self._taken(value) for name, value in kwargs.items()})
+        if isinstance(thing, functools.partial):
+            return self.call(self._known_partial(thing, node), args, kwargs, node)
         entry = knowledge.lookup(thing)
         if entry is not None:
             self.calling = node
@@ -117,10 +147,24 @@ class Calls(Structs, Recursion):
             node, f"a call of {title}, which weft has no native form for", "call it outside the compiled function"
         )
 
+    def _known_partial(self, thing: functools.partial[Any], node: ast.AST) -> Partial:
+        """A functools.partial from outside the function: its arguments must be constants."""
+        values = [constant_value(value) for value in (thing.func, *thing.args, *thing.keywords.values())]
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            raise self.unsupported(node, "a functools.partial with arguments that are no numbers")
+        count = 1 + len(thing.args)
+        return Partial(known[0], tuple(known[1:count]), dict(zip(thing.keywords, known[count:])))
+
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         receiver = function.receiver
+        if isinstance(receiver, Keywords):
+            return self._keywords_method(receiver, function.name, args, node)
         if isinstance(receiver, Struct):
             return self.struct_method(receiver, function.name, args, kwargs, node)
+        if is_text(receiver):
+            self.calling = node
+            return texts.method(self, receiver, function.name, args, kwargs)  # type: ignore[arg-type]
         if isinstance(receiver, Dict) and not kwargs:
             return self.dict_method(receiver, function.name, args, node)
         if not kwargs:
@@ -140,7 +184,16 @@ class Calls(Structs, Recursion):
         self.calling = node
         return entry.call(self, [receiver, *args], kwargs)  # type: ignore[arg-type]
 
+    def _keywords_method(self, base: Keywords, name: str, args: list[Value], node: ast.AST) -> Value:
+        """kwargs.get(name, default)"""
+        key = args[0].value if args and isinstance(args[0], Object) else None
+        if name != "get" or len(args) not in (1, 2) or not isinstance(key, str):
+            raise self.unsupported(node, f"the method {name} of ** arguments")
+        return base.items.get(key, args[1] if len(args) == 2 else Object(None))
+
     def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
+        if isinstance(base, Keywords) and isinstance(key, Object) and key.value in base.items and not store:
+            return base.items[key.value]
         if isinstance(base, Object) and not store:
             entry = knowledge.lookup(base.value)
             if entry is not None and not callable(base.value):
@@ -166,6 +219,12 @@ class Calls(Structs, Recursion):
         first, second = linear.as_pair(left, right, self.emitter)
         return linear.matmul(first, second, self.emitter)
 
+    def find_text(self, text: Text, part: Text, node: ast.AST) -> Expr:
+        self.calling = node
+        found = texts.method(self, text, "find", [part], {})  # type: ignore[arg-type]
+        assert isinstance(found, Scalar)
+        return found.expr
+
     # --- inlining ---------------------------------------------------------------------------------------------------
 
     def _inline_function(self, function: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
@@ -187,7 +246,9 @@ class Calls(Structs, Recursion):
     inlined_functions: list[Any]
     calling: ast.AST  # the call whose entry of the knowledge base is being built
 
-    def expand(self, function: Callable[..., Any], given: Mapping[str, Value]) -> Value:
+    def expand(
+        self, function: Callable[..., Any], given: Mapping[str, Value], args: Sequence[Value] = ()
+    ) -> Value:
         """A library function by its definition over others; what that emits stands where the user's call stands."""
         source = self.sources.get(function)
         if source is None:
@@ -200,7 +261,7 @@ class Calls(Structs, Recursion):
         # The body only reads its arguments: what NumPy would give as a view may be a copy.
         values = {n: replace(v, borrowed=False) if isinstance(v, Array) else v for n, v in given.items()}
         placed = replace(source, place=self.emitter.span)
-        return self._inline(source.tree, [], values, self.calling, placed, None, defaults)
+        return self._inline(source.tree, list(args), values, self.calling, placed, None, defaults)
 
     def closure_call(self, tree: ast.FunctionDef, args: list[Value], node: ast.AST) -> Value:
         """A call of a function made here, as if it were defined where it is called."""
@@ -218,13 +279,12 @@ class Calls(Structs, Recursion):
     ) -> Value:
         """The body of a function in place of its call."""
         name = getattr(tree, "name", "<lambda>")
-        if self.depth >= _MAX_DEPTH:
-            raise self.unsupported(node, f"a call of {name} that nests too deeply (recursion?)", "write it as a loop")
-        self.inlined += 1
-        if self.inlined > _MAX_INLINED:
-            reason = f"more than {_MAX_INLINED} calls written out in place, the last one of {name}"
-            raise self.unsupported(node, reason, "compute a call that is repeated once and keep its result")
         values = self._bind_parameters(tree, args, kwargs, node, defaults, parent)
+        if is_generator(tree):
+            assert isinstance(tree, ast.FunctionDef)
+            values = {parameter: self._argument(value, parameter) for parameter, value in values.items()}
+            return self.generator(tree, values, source, parent)
+        self.enter_call(name, node)
         body = self._body_of(tree, source.namespace)
         caller, span = self.scope, self.emitter.span
         path = hash((caller.path, id(node)))
@@ -234,6 +294,7 @@ class Calls(Structs, Recursion):
         try:
             for parameter, value in values.items():
                 self.scope.values[parameter] = self._argument(value, parameter)
+            self.share_names(body)
             if not self.execute_all(body[:-1]):
                 raise self.unsupported(node, f"a call of {name} that always raises an exception here")
             last = body[-1]
@@ -248,10 +309,21 @@ class Calls(Structs, Recursion):
             self.active.pop()
             self.emitter.span = span
 
+    def enter_call(self, name: str, node: ast.AST) -> None:
+        """Refuse calls without end, and more of them than can be compiled in good time."""
+        if self.depth >= _MAX_DEPTH:
+            raise self.unsupported(node, f"a call of {name} that nests too deeply (recursion?)", "write it as a loop")
+        self.inlined += 1
+        if self.inlined > _MAX_INLINED:
+            reason = f"more than {_MAX_INLINED} calls written out in place, the last one of {name}"
+            raise self.unsupported(node, reason, "compute a call that is repeated once and keep its result")
+
     def _argument(self, value: Value, name: str) -> Value:
         value = masks.settled(value, self.emitter)
         if isinstance(value, Scalar):
             return Scalar(self._kept(value.expr, name))
+        if isinstance(value, Text):
+            return self.kept_text(value, name)
         if isinstance(value, Array) and value.view is None and value.origin is None:
             arrays.keepable(value, self.emitter)
             return arrays.materialise(value, self.emitter, name)
@@ -266,7 +338,7 @@ class Calls(Structs, Recursion):
             else:
                 last = ast.Return(value=ast.Name(id=RESULT, ctx=ast.Load()))
                 ast.copy_location(last, tree)
-                plain = without_contexts(tree.body, namespace)
+                plain = with_finish(without_contexts(tree.body, namespace), namespace)
                 cached = [*single_exit(plain), ast.fix_missing_locations(last)]
             self._bodies[id(tree)] = cached
         return cached
@@ -285,17 +357,21 @@ class Calls(Structs, Recursion):
     ) -> dict[str, Value]:
         """The values of the parameters, but for those that come `later`."""
         spec = tree.args
-        if spec.vararg or spec.kwarg:
-            raise self.unsupported(node, "a function with * or ** parameters")
         positional = [a.arg for a in [*spec.posonlyargs, *spec.args]]
         names = positional + [a.arg for a in spec.kwonlyargs]
-        if len(args) > len(positional):
+        if len(args) > len(positional) and spec.vararg is None:
             raise self.unsupported(node, f"TypeError: {len(args)} arguments for {len(positional)} parameters")
         bound = dict(zip(positional, args))
+        more: dict[str, Value] = {}
         for key, value in kwargs.items():
-            if key not in names or key in bound:
+            known_name = key in names and key not in [a.arg for a in spec.posonlyargs]
+            if key in bound or not (known_name or spec.kwarg):
                 raise self.unsupported(node, f"TypeError: unexpected argument {key}")
-            bound[key] = value
+            (bound if known_name else more)[key] = value
+        if spec.vararg is not None:
+            bound[spec.vararg.arg] = Tuple(tuple(args[len(positional) :]))
+        if spec.kwarg is not None:
+            bound[spec.kwarg.arg] = Keywords(more)
         if defaults is None:
             pairs = list(zip(positional[::-1], spec.defaults[::-1]))
             pairs += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None]

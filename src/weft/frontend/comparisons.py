@@ -8,9 +8,12 @@ import ast
 
 from weft.frontend import arith, arrays
 from weft.frontend.dicts import Dicts
-from weft.frontend.values import Array, Dict, Mask, Object, Scalar, Tuple, Value
-from weft.ir.expr import Const, Expr, Op, Reduce
-from weft.ir.program import Node
+from weft.frontend.enums import is_member
+from weft.frontend.strings import is_text
+from weft.frontend.values import Array, Dict, Mask, Object, Records, Rows, Scalar, Text, Tuple, Value
+from weft.frontend.writing import loop, variable, when
+from weft.ir.expr import ZERO, Const, Expr, Op, Reduce
+from weft.ir.program import Break, Node
 from weft.ir.types import PYBOOL
 
 _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
@@ -43,12 +46,18 @@ class Comparisons(Dicts):
 
     def _comparison(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
         self.at(node)
+        if isinstance(op, (ast.Is, ast.IsNot)) and is_member(left) and is_member(right):
+            return Scalar(self.same_member(left, right, isinstance(op, ast.Is)))
         if isinstance(op, (ast.Is, ast.IsNot)):
             same = self._identical(left, right, node)
             return Scalar(Const(same == isinstance(op, ast.Is), PYBOOL))
         if isinstance(op, (ast.In, ast.NotIn)):
             return self._membership(isinstance(op, ast.In), left, right, node)
         name = _COMPARE[type(op)]
+        if isinstance(left, Text) or isinstance(right, Text) or _both_arguments(left, right):
+            return self.text_comparison(name, left, right, node)
+        if is_member(left) or is_member(right):
+            return self.member_comparison(name, left, right, node)
         if isinstance(left, Object) and isinstance(right, Object):
             return Scalar(Const(bool({"eq": left.value == right.value, "ne": left.value != right.value}[name]), PYBOOL))
         if isinstance(left, Tuple) and isinstance(right, Tuple) and name in ("eq", "ne"):
@@ -76,6 +85,9 @@ class Comparisons(Dicts):
         raise self.unsupported(node, "`is` between values of the run time", "compare with ==", left=left, right=right)
 
     def _membership(self, positive: bool, left: Value, right: Value, node: ast.AST) -> Value:
+        there = self._text_membership(left, right, node)
+        if there is not None:
+            return Scalar(there if positive else arith.negate(there))
         if (
             isinstance(right, Tuple)
             and isinstance(left, Scalar)
@@ -96,9 +108,37 @@ class Comparisons(Dicts):
             found_one = self.emitter.snapshot(Reduce("or", dims, same, self.emitter.span), "found")
             return Scalar(found_one if positive else arith.negate(found_one))
         if isinstance(right, Dict):
-            there = self.contains(right, left, node)
-            return Scalar(there if positive else arith.negate(there))
+            found_key = self.contains(right, left, node)
+            return Scalar(found_key if positive else arith.negate(found_key))
         raise self.unsupported(node, "`in` for this container", left=left, right=right)
+
+    def _text_membership(self, left: Value, right: Value, node: ast.AST) -> Expr | None:
+        """`in` where a string is on either side; None if there is none, or a dict looks for it."""
+        if is_text(right):
+            return self.text_contains(right, left, node)
+        if not isinstance(left, Text) and not (is_member(left) and isinstance(right, Tuple)):
+            return None
+        if isinstance(right, Tuple):
+            result: Expr = Const(False, PYBOOL)
+            for item in right.items:
+                compare = self.text_comparison if isinstance(left, Text) else self.member_comparison
+                same = compare("eq", left, item, node)
+                assert isinstance(same, Scalar)
+                result = same.expr if isinstance(result, Const) else Op("or", (result, same.expr), PYBOOL)
+            return result
+        if not isinstance(right, (Records, Rows)):
+            return None
+        assert isinstance(left, Text)
+        text = self.kept_text(left, "text")
+        items = self.iteration(right, node)
+        found = variable(self.emitter, "found", Const(False, PYBOOL))
+        with loop(self.emitter, ZERO, self.emitter.stable(items.trips)) as at:
+            same = self.text_comparison("eq", text, items.item(at), node)
+            assert isinstance(same, Scalar)
+            with when(self.emitter, same.expr):
+                found.set(Const(True, PYBOOL))
+                self.emitter.emit(Break(self.emitter.span))
+        return self.emitter.snapshot(found.value, "found")
 
     def _tuple_equality(self, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
         if len(left.items) != len(right.items):
@@ -117,6 +157,12 @@ class Comparisons(Dicts):
         if isinstance(result, Const):
             return Scalar(Const(name == "eq", PYBOOL))
         return Scalar(result if name == "eq" else arith.negate(result))
+
+
+def _both_arguments(left: Value, right: Value) -> bool:
+    """Whether two arguments that are strings are compared: then they are data, not constants."""
+    values = [value for value in (left, right) if isinstance(value, Object) and value.argument is not None]
+    return len(values) == 2
 
 
 def _fold_comparison(name: str, left: Expr, right: Expr) -> Const | None:

@@ -18,9 +18,11 @@ from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.core import Mixed, benign
 from weft.frontend.emit import Restart
-from weft.frontend.exceptions import Exceptions
 from weft.frontend.expressions import minus_one
-from weft.frontend.values import Array, Iterable, Object, Records, Scalar, Tuple, Value
+from weft.frontend.strings import is_text
+from weft.frontend.tasks import Tasks
+from weft.frontend.values import Array, Generator, Iterable, Object, Records, Scalar, Tuple, Value
+from weft.frontend.writing import loop
 from weft.ir import walk
 from weft.ir.expr import ZERO, Dim, Expr, Op, Read, Var
 from weft.ir.program import Alloc, If, Loop, Stmt
@@ -35,10 +37,13 @@ class _Arrays(Exception):
     """The items of a sum are arrays."""
 
 
-class Comprehensions(Exceptions):
+class Comprehensions(Tasks):
     """Comprehensions as loops."""
 
     def closure_call(self, tree: ast.FunctionDef, args: list[Value], node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def run_generator(self, made: Generator, visit: Callable[[Value], None], node: ast.AST) -> None:
         raise NotImplementedError
 
     def _eval_listcomp(self, node: ast.ListComp) -> Value:
@@ -55,7 +60,8 @@ class Comprehensions(Exceptions):
             items = self._compile_time_items(node, first)
             if items is not None:
                 return Tuple(tuple(items), is_list=True)
-            if len(node.generators) == 1 and not node.generators[0].ifs:
+            simple = len(node.generators) == 1 and not node.generators[0].ifs
+            if simple and not isinstance(first, Generator):
                 return self._list_buffer(node, node.generators[0], first, lists)
             return self._grown_list(node, first)
         finally:
@@ -110,7 +116,7 @@ class Comprehensions(Exceptions):
                 value = self.literal_list(value, node)
             elif isinstance(value, Tuple) and not lists:
                 value = self.array_of(value, node)
-        if nested or (lists and isinstance(value, Tuple) and self.layout(value) is not None):
+        if nested or (lists and (isinstance(value, Tuple) or is_text(value)) and self.layout(value) is not None):
             return self._grown_list(node, iterable)
         if isinstance(value, Scalar):
             buffer = emitter.allocate("list", value.type, (trips,))
@@ -156,10 +162,10 @@ class Comprehensions(Exceptions):
         def put() -> None:
             self.list_method(made, "append", [self.evaluate(node.elt)], node)
 
-        self._run(node, 0, first, put)
+        self._run_loops(node, 0, first, put)
         return made
 
-    def _run(
+    def _run_loops(
         self, node: _Loops, level: int, first: Value | None, visit: Callable[[], None]
     ) -> None:
         """The loops and conditions from `level` on, with what `visit` emits inside."""
@@ -174,6 +180,14 @@ class Comprehensions(Exceptions):
                 self.assign_target(generator.target, item, node)
                 self._conditions(node, level, generator.ifs, visit)
             return
+        if isinstance(iterable, Generator):
+
+            def each(item: Value) -> None:
+                self.assign_target(generator.target, item, node)
+                self._conditions(node, level, generator.ifs, visit)
+
+            self.run_generator(iterable, each, node)
+            return
         items = self.iteration(iterable, node)
         dim = Dim(emitter.fresh("q"), ZERO, emitter.stable(items.trips))
         with emitter.capture() as block, emitter.inside(dim):
@@ -185,7 +199,7 @@ class Comprehensions(Exceptions):
         self, node: _Loops, level: int, tests: Sequence[ast.expr], visit: Callable[[], None]
     ) -> None:
         if not tests:
-            self._run(node, level + 1, None, visit)
+            self._run_loops(node, level + 1, None, visit)
             return
         truth = self.truth(self.evaluate(tests[0]), tests[0])
         if isinstance(truth, bool):
@@ -211,11 +225,20 @@ class Comprehensions(Exceptions):
         with emitter.capture() as block, emitter.inside(dim):
             item = run.item(Var(dim.var))
         if not isinstance(item, Scalar):
-            raise self.unsupported(None, "a list of these", "append the items in a loop", item=item)
+            return self._listed_one_by_one(run, trips, item)
         buffer = emitter.allocate("list", item.type, (trips,))
         store = Stmt((), buffer.name, (Var(dim.var),), item.expr, None, emitter.span)
         emitter.emit(Loop(dim, (*block, store), span=emitter.span))
         return arrays.of_buffer(buffer, is_list=True)
+
+    def _listed_one_by_one(self, run: Iterable, trips: Expr, first: Value) -> Value:
+        """A list of items that are more than numbers."""
+        if not is_text(first) and not (isinstance(first, Tuple) and self.layout(first) is not None):
+            raise self.unsupported(None, "a list of these", "append the items in a loop", item=first)
+        made = self.started("list", Tuple((), is_list=True), is_deque=False)
+        with loop(self.emitter, ZERO, trips) as position:
+            self.list_method(made, "append", [run.item(position)], self.statement)
+        return made
 
     def mapped(self, function: Value, items: Array) -> Array:
         """The list of function(item)."""
@@ -250,7 +273,7 @@ class Comprehensions(Exceptions):
             self.store_item(made, parts[0], None if value is None else parts[1], node)
 
         try:
-            self._run(node, 0, first, put)
+            self._run_loops(node, 0, first, put)
         finally:
             self.scope.values, self.scope.stale = saved, stale
         return made
@@ -266,7 +289,7 @@ class Comprehensions(Exceptions):
             values = self.comprehension(generator, lists=True)
             return self.call(Object(function), [values], {}, node)
         first = self.evaluate(generator.generators[0].iter)
-        if function is sum and simple and not isinstance(first, Tuple):
+        if function is sum and simple and not isinstance(first, (Tuple, Generator)):
             try:
                 return self._simple_sum(generator, first, node)
             except _Arrays:

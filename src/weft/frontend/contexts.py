@@ -1,8 +1,10 @@
-"""`with` statements that change no result.  In: the statements of a function; out: the same, with the bodies of such
-statements in their place.
+"""`with` statements that are nothing but their bodies, or a try around them.  In: the statements of a function; out:
+the same, with what such statements mean in their place.
 
     with np.errstate(divide="ignore"): s    -->    s
-
+    with contextlib.nullcontext(v) as x: s  -->    x = v; s
+    with contextlib.suppress(KeyError): s   -->    try: s
+                                                   except KeyError: pass
 What a context manager is, is looked up in the function's globals; any other `with` stays as it is.
 """
 
@@ -16,11 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from weft.frontend.desugar import without_matches
+
 _QUIET = frozenset({"ignore", "warn", "print", "log"})
 
 
 def without_contexts(body: list[ast.stmt], namespace: Mapping[str, Any]) -> list[ast.stmt]:
-    """The statements without idle `with`s; the very list if there are none."""
+    """The statements without such `with`s, and without `match`; the very list if there are none."""
+    body = without_matches(body)
     if not any(isinstance(node, ast.With) for statement in body for node in ast.walk(statement)):
         return body
     opener = _Opener(namespace)
@@ -37,15 +42,35 @@ class _Opener(ast.NodeTransformer):
 
     def visit_With(self, node: ast.With) -> ast.With | list[ast.stmt]:
         self.generic_visit(node)
-        return node.body if all(self._idle(item) for item in node.items) else node
+        body = list(node.body)
+        for item in reversed(node.items):
+            opened = self._opened(item, body, node)
+            if opened is None:
+                return node
+            body = opened
+        return body
 
-    def _idle(self, item: ast.withitem) -> bool:
+    def _opened(self, item: ast.withitem, body: list[ast.stmt], node: ast.With) -> list[ast.stmt] | None:
+        """What one context manager makes of a body; None if it is an unknown one."""
         call = item.context_expr
-        if not isinstance(call, ast.Call) or item.optional_vars is not None or call.args:
-            return False
+        if not isinstance(call, ast.Call):
+            return None
         manager = self._found(call.func)
-        if manager is contextlib.nullcontext:
-            return not call.keywords
+        if manager is contextlib.nullcontext and not call.keywords and len(call.args) <= 1:
+            value = call.args[0] if call.args else ast.Constant(value=None)
+            if item.optional_vars is None:
+                entered: ast.stmt = ast.Expr(value=value)
+            else:
+                entered = ast.Assign(targets=[item.optional_vars], value=value)
+            return [ast.fix_missing_locations(ast.copy_location(entered, node)), *body]
+        if manager is contextlib.suppress and not call.keywords and item.optional_vars is None:
+            kinds = ast.Tuple(elts=call.args, ctx=ast.Load())
+            handler = ast.ExceptHandler(type=kinds, name=None, body=[ast.Pass()])
+            tried = ast.Try(body=body, handlers=[handler], orelse=[], finalbody=[])
+            return [ast.fix_missing_locations(ast.copy_location(tried, node))]
+        return body if item.optional_vars is None and not call.args and self._idle(manager, call) else None
+
+    def _idle(self, manager: Any, call: ast.Call) -> bool:
         return manager is np.errstate and all(
             keyword.arg not in (None, "call")
             and isinstance(keyword.value, ast.Constant)

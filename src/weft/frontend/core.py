@@ -111,12 +111,12 @@ class Core(ArraySlots):
         lost = self.lost(choice.then) or self.lost(choice.orelse)
         if self.types_differ(choice.then, choice.orelse):
             held = replace(held)
-            self.note_mixed(held, self._held(held, choice))
+            self.note_mixed(held, self._held_sides(held, choice))
         elif lost is not None:
             self.widened[held.buffer] = self.widened[lost]
         return held
 
-    def _held(self, held: Read, choice: Mixed) -> Mixed:
+    def _held_sides(self, held: Read, choice: Mixed) -> Mixed:
         sides: list[Expr] = []
         for side in (choice.then, choice.orelse):
             lost, inner = self.lost(side), self.mixed_exprs.get(id(side))
@@ -124,7 +124,7 @@ class Core(ArraySlots):
                 self.tell_type(lost)
             sides.append(arith.cast(replace(held), side.type))
             if inner is not None:
-                self.note_mixed(sides[-1], self._held(held, inner))
+                self.note_mixed(sides[-1], self._held_sides(held, inner))
         return Mixed(self.emitter.snapshot(choice.test, "test"), *sides)
 
     def _kinds(self, value: Expr) -> list[Expr]:
@@ -155,6 +155,9 @@ class Core(ArraySlots):
     def bind(self, name: str, value: Value) -> None:
         """name = value"""
         value = value if isinstance(value, Flat) else masks.settled(value, self.emitter)
+        if name in self.scope.outer:
+            self._bind_outside(name, value)
+            return
         self.scope.unbound.discard(name)
         self.scope.stale.discard(name)
         self.scope.bound_in[name] = self.emitter.blocks[-1]
@@ -168,6 +171,19 @@ class Core(ArraySlots):
             self.scope.values[name] = arrays.materialise(value, self.emitter, name)
         else:
             self.scope.values[name] = value
+
+    def _bind_outside(self, name: str, value: Value) -> None:
+        """name = value in the function that the name is a variable of."""
+        inner, owner = self.scope, self.scope.parent
+        while owner is not None and (name in owner.outer or name not in owner.slots):
+            owner = owner.parent
+        if owner is None:
+            raise Unsupported(self.emitter.span, f"an assignment to {name} of an enclosing function")
+        self.scope = owner
+        try:
+            self.bind(name, value)
+        finally:
+            self.scope = inner
 
     def _kept(self, expr: Expr, name: str) -> Expr:
         """The value in a scalar of its own; a choice between types stays one."""

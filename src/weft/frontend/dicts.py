@@ -8,13 +8,15 @@ a set may be asked for what it holds, but is not run through in order.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from weft.frontend import tables
 from weft.frontend.emit import Restart
-from weft.frontend.items import has_lists, layout_of, numbers_of, types_in
+from weft.frontend.enums import is_member
+from weft.frontend.items import has_lists, has_texts, layout_of, numbers_of, types_in
 from weft.frontend.lists import Lists
+from weft.frontend.strings import is_text
 from weft.frontend.tables import Hashed
 from weft.frontend.values import Array, Dict, ItemType, Iterable, Object, Scalar, Tuple, Value
 from weft.frontend.writing import loop, variable, when
@@ -103,7 +105,19 @@ class Dicts(Lists):
             raise Restart
         if self._key_layout(key, node) != base.key:
             raise self.unsupported(node, "a key of another type than the others", "keep one type of key", key=key)
-        return [self.emitter.snapshot(number, "key") for number in numbers_of(key)]
+        return [self.emitter.snapshot(number, "key") for number in self._key_parts(key)]
+
+    def _key_parts(self, key: Value) -> Iterator[Expr]:
+        """The numbers of a key: the same ones for equal strings."""
+        if isinstance(key, Tuple):
+            for part in key.items:
+                yield from self._key_parts(part)
+        elif is_text(key):
+            yield from self.key_numbers(key)
+        elif is_member(key):
+            yield self.member(key).code
+        else:
+            yield from numbers_of(key)
 
     def add_all(self, base: Dict, items: Value, node: ast.AST) -> None:
         """Add every item of a sequence to a set."""
@@ -144,12 +158,12 @@ class Dicts(Lists):
             self._typed(base, key, base.default, node)
         numbers = self._numbers_of_key(base, key, node)
         if numbers is None or base.table is None or base.item is None:
-            raise self.unsupported(node, "a value of a dict to which nothing has been added")
+            raise self.untyped(node, "a value of a dict to which nothing has been added")
         hashed = Hashed(self.emitter, base.table)
         _, entry = hashed.search(numbers)
         there = Op("ge", (entry.value, ZERO), BOOL)
         if base.default is None:
-            self._refuse_missing(there, numbers)
+            self._refuse_missing(base, there, numbers)
             return self.assembled(base.item, iter(hashed.taken(entry.value)))
         self._keep_size(base, there)
         with when(self.emitter, Op("not", (there,), BOOL)):
@@ -160,7 +174,10 @@ class Dicts(Lists):
         self.emitter.mutations += 1
         return self.assembled(base.item, iter(hashed.taken(entry.value)))
 
-    def _refuse_missing(self, there: Expr, numbers: Sequence[Expr]) -> None:
+    def _refuse_missing(self, base: Dict, there: Expr, numbers: Sequence[Expr]) -> None:
+        if has_texts(base.key):
+            self.emitter.hand_back(there, "a string that is missing among the keys of a dict")
+            return
         if len(numbers) > 3:
             raise self.unsupported(None, "a key of more than three numbers")
         places = ", ".join(f"{{{k}}}" for k in range(len(numbers)))
@@ -183,7 +200,7 @@ class Dicts(Lists):
         if numbers is None or base.table is None:
             if missing_is_fine:
                 return ()
-            raise self.unsupported(node, "an entry taken from a dict to which nothing has been added")
+            raise self.untyped(node, "an entry taken from a dict to which nothing has been added")
         hashed = Hashed(self.emitter, base.table)
         _, entry = hashed.search(numbers)
         there = Op("ge", (entry.value, ZERO), BOOL)
@@ -193,7 +210,7 @@ class Dicts(Lists):
             with when(self.emitter, there):
                 hashed.remove(entry.value)
         else:
-            self._refuse_missing(there, numbers)
+            self._refuse_missing(base, there, numbers)
             value = hashed.taken(entry.value)
             hashed.remove(entry.value)
         self.emitter.mutations += 1
@@ -295,7 +312,7 @@ class Dicts(Lists):
         assert numbers is not None
         hashed = Hashed(self.emitter, base.table)
         _, entry = hashed.search(numbers)
-        if has_lists(base.item):
+        if has_lists(base.item) or has_texts(base.item):
             return self.assembled(base.item, iter(self._found_or_made(hashed, entry.value, base.item, default)))
         return self.assembled(base.item, iter(hashed.value_or(entry.value, list(numbers_of(default)))))
 

@@ -9,6 +9,7 @@ arguments at hand; otherwise the caller takes the general form (a wrapped index,
 from __future__ import annotations
 
 import ast
+import dataclasses
 import keyword
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -47,6 +48,10 @@ from weft.records import dataclass
 
 class Restart(Exception):
     """A decision was revised (see `Decisions`): build again from the start."""
+
+
+class Untyped(Unsupported):
+    """An item is taken out of a container before it is known what it holds, which statements further on may tell."""
 
 
 class NeedConstant(Exception):
@@ -108,12 +113,25 @@ class Decisions:
     left_to_python: set[tuple[int, int]] = field(default_factory=set)  # handlers of exceptions without a native form
     heaps: list[ItemType] = field(default_factory=list)  # what lists hold that are items of containers
     escaping: set[tuple[int, str]] = field(default_factory=set)  # names of lists that are put into containers
+    indexed: set[tuple[int, str]] = field(default_factory=set)  # names of lists that need memory to be indexed
     nested: set[tuple[int, str]] = field(default_factory=set)  # lists of lists whose rows change their length
+    members: dict[tuple[int, str], type] = field(default_factory=dict)  # slots of members of enumerations
     texts: dict[tuple[int, str], tuple[str, bool]] = field(default_factory=dict)  # slots of strings, of one character?
     watched: set[tuple[int, int]] = field(default_factory=set)  # loops over lists whose length changes in the loop
     specialise: bool = True
     small: bool = True  # small sizes are compiled in
     libraries: bool = True  # large work that a library does better is left to it
+
+
+#: What is learnt of containers although statements were skipped that could not be built yet.
+_LEARNT = frozenset({"items", "entries", "heaps"})
+
+
+def without_guesses(before: Decisions, now: Decisions) -> None:
+    """`now` becomes what it was `before`, but for what containers hold."""
+    for entry in dataclasses.fields(Decisions):
+        if entry.name not in _LEARNT:
+            setattr(now, entry.name, getattr(before, entry.name))
 
 
 @dataclass(frozen=True)

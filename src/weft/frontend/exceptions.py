@@ -66,8 +66,10 @@ class Exceptions(Loops):
         return falls
 
     def _finally(self, node: ast.Try, names: set[str], before: set[str]) -> bool:
+        self.scope.trying += 1
         with self.emitter.capture() as block:
             falls = self._guarded(node, names, before)
+        self.scope.trying -= 1
         exits = self._interrupted(tuple(block), Interrupts(self.emitter, _is_raised, leaving=True))
         if exits is None:
             return self.execute_all(node.finalbody) and falls
@@ -93,8 +95,10 @@ class Exceptions(Loops):
         """The block with its handlers and its else."""
         if not node.handlers:
             return self.execute_all([*node.body, *node.orelse])
+        self.scope.trying += 1
         with self.emitter.capture() as block:
             falls = self.execute_all(node.body)
+        self.scope.trying -= 1
         exits = self._interrupted(tuple(block), Interrupts(self.emitter, _is_exception))
         if exits is None:
             return falls and self.execute_all(node.orelse)
@@ -246,7 +250,7 @@ class Exceptions(Loops):
         text, values = "", []
         for part in parts:
             if isinstance(part, ast.FormattedValue):
-                shown = self._shown(part)
+                shown = self._shown_part(part)
                 if shown is None or len(values) == 3:
                     return None
                 text += f"{{{len(values)}}}"
@@ -264,7 +268,7 @@ class Exceptions(Loops):
             return constant.value if isinstance(constant, Object) and isinstance(constant.value, str) else None
         return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
-    def _shown(self, part: ast.FormattedValue) -> Expr | None:
+    def _shown_part(self, part: ast.FormattedValue) -> Expr | None:
         """An integer in an f-string."""
         simple = isinstance(part.value, (ast.Name, ast.BinOp)) or (
             isinstance(part.value, ast.Call) and isinstance(part.value.func, ast.Name) and part.value.func.id == "len"

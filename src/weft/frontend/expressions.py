@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import enum
 import types
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,8 +20,10 @@ from weft.frontend.comparisons import Comparisons
 from weft.frontend.constants import constant_int
 from weft.frontend.core import Mixed
 from weft.frontend.emit import Emitter, Restart
+from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
 from weft.frontend.lists import changes_list
+from weft.frontend.strings import is_text
 from weft.frontend.values import (
     Array,
     Closure,
@@ -29,6 +32,7 @@ from weft.frontend.values import (
     Instance,
     Iterable,
     Mask,
+    Member,
     Method,
     Object,
     PythonFunction,
@@ -39,6 +43,7 @@ from weft.frontend.values import (
     Slice,
     Stack,
     Struct,
+    Text,
     Tuple,
     Value,
 )
@@ -85,7 +90,7 @@ def constant_value(value: Any) -> Value | None:
     if (
         value is None
         or value is Ellipsis
-        or isinstance(value, (str, bytes, type, types.ModuleType, np.dtype, np.ufunc, *_GRIDS))
+        or isinstance(value, (str, bytes, type, enum.Enum, types.ModuleType, np.dtype, np.ufunc, *_GRIDS))
     ):
         return Object(value)
     if isinstance(value, types.FunctionType):
@@ -240,6 +245,9 @@ class Expressions(Comparisons):
 
     def binary(self, op: str, left: Value, right: Value, node: ast.AST, span: Span) -> Value:
         """left OP right"""
+        if is_text(left) or is_text(right):
+            return self.text_operator(op, left, right, node)
+        left, right = self.as_number(left), self.as_number(right)
         if isinstance(left, Struct) or isinstance(right, Struct):
             return self.struct_operator(op, left, right, node)
         if isinstance(left, Tuple) or isinstance(right, Tuple):
@@ -506,6 +514,10 @@ class Expressions(Comparisons):
         if node is self.choice and not (isinstance(then, Scalar) and isinstance(orelse, Scalar)):
             self.emitter.decisions.branched[id(self.statement)] = None
             raise Restart
+        if is_member(then) and is_member(orelse) and not then_block and not else_block:
+            return self.chosen_member(test, then, orelse, node)
+        if is_text(then) and is_text(orelse):
+            return self.chosen_text(test, (then, then_block), (orelse, else_block), node)
         if isinstance(then, Array) and isinstance(orelse, Array):
             return self._chosen_array(test, (then, then_block), (orelse, else_block), node)
         if not isinstance(then, Scalar) or not isinstance(orelse, Scalar):
@@ -590,6 +602,8 @@ class Expressions(Comparisons):
             return self.record(base, key, node)
         if isinstance(base, (Rows, Stack)):
             return ragged.row(base, key, self.emitter)
+        if is_text(base):
+            return self.text_part(base, key, node)
         if isinstance(base, Dict) and node is not None:
             return self.item(base, key, node)
         if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
@@ -611,6 +625,10 @@ class Expressions(Comparisons):
         raise NotImplementedError
 
     def _tuple_item(self, base: Tuple, key: Value, node: ast.AST | None) -> Value:
+        if base.key is not None and not base.items:
+            raise self.untyped(node, "an item of an empty list")
+        if isinstance(key, Scalar) and not isinstance(key.expr, Const):
+            self.index_at_run_time(base)
         if isinstance(key, Slice):
             parts = [None if p is None else constant_int(p, self.emitter) for p in (key.lo, key.hi, key.step)]
             return Tuple(base.items[slice(*parts)], base.is_list)
@@ -635,7 +653,11 @@ class Expressions(Comparisons):
             return self.instance_attribute(base, name, node)
         if isinstance(base, Struct):
             return self.field(base, name, node)
+        if isinstance(base, Member) and name == "value":
+            return self.member_value(base)
         if isinstance(base, Object):
+            if is_text(base):
+                return Method(base, name)
             if not hasattr(base.value, name):
                 raise self.unsupported(node, f"{base.value!r} has no attribute {name}")
             found = getattr(base.value, name)
@@ -650,7 +672,7 @@ class Expressions(Comparisons):
         if isinstance(base, Slice) and name in ("start", "stop", "step"):
             part = {"start": base.lo, "stop": base.hi, "step": base.step}[name]
             return Object(None) if part is None else part
-        if isinstance(base, (Tuple, Mask, Records, Rows, Stack, Dict, PythonFunction)):
+        if isinstance(base, (Text, Tuple, Mask, Records, Rows, Stack, Dict, PythonFunction)):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
 
@@ -730,6 +752,8 @@ class Expressions(Comparisons):
             return Iterable(cells.length.value, lambda q: self.assembled(layout, iter(cells.taken(q))))
         if isinstance(value, (Rows, Stack)):
             return ragged.iteration(value, self.emitter)
+        if is_text(value):
+            return self.text_iteration(value)
         raise self.unsupported(node, "iteration over this", "iterate over a range or an array", value=value)
 
     def trips(self, value: Range) -> Expr:

@@ -1,4 +1,4 @@
-"""Generators that are run through where they are made.  In: calls of generator functions and generator expressions; out:
+"""Generators that are run through where they are made.  In: calls of generator functions, generator expressions; out:
 the body of the generator, with the consumer's statements in place of each `yield`.
 
     def pairs(n):                               i = 0
@@ -6,19 +6,18 @@ the body of the generator, with the consumer's statements in place of each `yiel
         while i < n: yield i, i * i; i += 1  -->    a, b = i, i * i
     for a, b in pairs(5): s += a * b                s += a * b
                                                     i += 1
-Functions that consume one (sum, list, zip, ...) and that make one of another (enumerate, takewhile, ...) are Python over
-it (`knowledge.streams`).  A generator is consumed once, and not in a loop that it was not made in.
+Functions that consume one (sum, list, zip, ...) and that make one of another (enumerate, takewhile, ...) are Python
+over it (`knowledge.streams`).  A generator is consumed once, and not in a loop that it was not made in.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft.frontend.comprehensions import Comprehensions
-from weft.frontend.interrupts import FALSE, Interrupts, jump
+from weft.frontend.interrupts import Interrupts, jump
 from weft.frontend.knowledge import streams
 from weft.frontend.liveness import Liveness, target_names
 from weft.frontend.scope import Scope
@@ -58,13 +57,13 @@ class Generators(Comprehensions):
     def _body_of(self, tree: ast.FunctionDef | ast.Lambda, namespace: Any) -> list[ast.stmt]:
         raise NotImplementedError
 
-    def expand(self, function: Callable[..., Any], given: Any) -> Value:
+    def expand(self, function: Callable[..., Any], given: Mapping[str, Value], args: Sequence[Value] = ()) -> Value:
         raise NotImplementedError
 
     # --- making one -------------------------------------------------------------------------------------------------
 
     def generator(self, tree: ast.FunctionDef, values: dict[str, Value], source: Source, parent: Scope | None) -> Value:
-        return Generator(tree, values, source, parent, self._loop_depth(), [False])
+        return Generator(tree, values, source, parent, self._loops_around(), [False])
 
     def _eval_generatorexp(self, node: ast.GeneratorExp) -> Value:
         """A generator of one parameter: the first iterable is evaluated where the expression stands."""
@@ -78,16 +77,16 @@ class Generators(Comprehensions):
             setattr(node, "generator", tree)  # noqa: B010
         return self.generator(tree, {_ITERABLE: first}, self.scope.source, self.scope)
 
-    def _loop_depth(self) -> tuple[int, int]:
-        return len(self.emitter.dims), self.loops_open
+    def _loops_around(self) -> tuple[object, ...]:
+        return (*(dim.var for dim in self.emitter.dims), *self.loops_open)
 
     # --- running it -------------------------------------------------------------------------------------------------
 
-    def run_through(self, made: Generator, visit: Callable[[Value], None], node: ast.AST) -> None:
+    def run_generator(self, made: Generator, visit: Callable[[Value], None], node: ast.AST) -> None:
         """The body of a generator, with what `visit` makes of each item in place of its yields."""
         if made.used[0]:
             raise self.unsupported(node, "a generator that is used twice", "make a list of it")
-        if made.depth != self._loop_depth():
+        if made.loops != self._loops_around():
             raise self.unsupported(node, "a generator made outside the loop that uses it", "make it in the loop")
         self.enter_call(getattr(made.tree, "name", "generator"), node)
         made.used[0] = True
@@ -97,6 +96,7 @@ class Generators(Comprehensions):
         self.scope = Scope(made.source, Liveness(body), body, {}, parent=made.parent, path=path, inlined=True)
         self.scope.values.update(made.values)
         self.scope.consumer = Consumer(visit, caller)
+        self.share_names(body)
         self.depth += 1
         try:
             self.execute_all(body[:-1])
@@ -116,7 +116,7 @@ class Generators(Comprehensions):
         consumer = self.scope.consumer
         if not isinstance(consumer, Consumer):
             raise self.unsupported(node, "a generator that is returned to its caller")
-        if self.guarded:
+        if self.scope.trying:
             raise self.unsupported(node, "a yield inside try", "yield after it")
         value = self._taken(value) if isinstance(value, (Scalar, Tuple)) else value
         running, path, depth = self.scope, consumer.scope.path, self.depth
@@ -159,7 +159,7 @@ class Generators(Comprehensions):
             self._stopping(inner, f"continue {frame.label}")
 
         with self.emitter.capture() as block:
-            self.run_through(value, visit, node)
+            self.run_generator(value, visit, node)
         self.emitter.span = span
         self._stopping(block, f"break {frame.label}")
         self._settle(opened, node.body, None)
@@ -178,25 +178,18 @@ class Generators(Comprehensions):
             self.emitter.emit(node)
 
     def consumed(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
-        """A call with a generator among its arguments; None if there is none."""
+        """A call that has a generator among its arguments or gives one; None if it is another one."""
+        lazy = [isinstance(value, Generator) for value in args]
+        definition = streams.definition(thing, lazy, kwargs)
         if not any(isinstance(value, Generator) for value in (*args, *kwargs.values())):
-            return None
-        definition = streams.definition(thing, [isinstance(value, Generator) for value in args], kwargs)
+            definition = streams.source(thing)
+            if definition is None:
+                return None
         if definition is None:
             name = getattr(thing, "__name__", repr(thing))
             raise self.unsupported(node, f"{name}() of a generator", "make a list of it first")
         self.calling = node
-        bound = inspect.signature(definition).bind(*args, **kwargs)
-        return self.expand(definition, bound.arguments)
-
-    def _exec_break(self, node: ast.Break) -> bool:
-        return self._jumped("break") or super()._exec_break(node)
-
-    def _exec_continue(self, node: ast.Continue) -> bool:
-        return self._jumped("continue") or super()._exec_continue(node)
-
-    def _jumped(self, word: str) -> bool:
-        return False
+        return self.expand(definition, kwargs, args)
 
 
 def _as_function(node: ast.GeneratorExp) -> ast.FunctionDef:

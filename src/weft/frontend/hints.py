@@ -18,7 +18,7 @@ import numpy as np
 from weft.frontend.items import types_in
 from weft.frontend.source import load
 from weft.frontend.specs import ArraySpec, ContainerSpec, ListSpec, ScalarSpec, Spec
-from weft.frontend.values import ItemType
+from weft.frontend.values import ItemType, ListOf
 from weft.ir.program import Layout
 from weft.ir.types import COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy
 from weft.records import dataclass
@@ -107,7 +107,7 @@ def _container_hint(hint: Any, rank: int) -> Spec | None:
     kind, inner = typing.get_origin(hint), typing.get_args(hint)
     if rank in (1, 2) and kind is tuple:
         parts = [_item_hint(hint)]
-        return None if parts[0] is None else ContainerSpec("list" if rank == 1 else "rows", parts[0])
+        return None if parts[0] is None else ContainerSpec("list", parts[0] if rank == 1 else ListOf(parts[0]))
     if rank or kind not in (dict, set):
         return None
     parts = [_item_hint(part) for part in inner]

@@ -300,6 +300,8 @@ def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool)
         raise Unsupported(emitter.span, "a list or tuple as an index", "make it a NumPy array")
     adjacent = advanced == list(range(advanced[0], advanced[-1] + 1))
     indices = [_index_array(items[k], emitter) for k in advanced]
+    if not store:
+        array = arrays.evaluated(array, emitter)  # an element may be fetched many times
     common = arrays.broadcast_shapes([index.shape for index in indices], emitter)
     sources = [
         checked(arrays.broadcast_to(index, common), array, axis, common, emitter)

@@ -133,9 +133,9 @@ class Interrupts:
                 return (*done, *ending), True
             if isinstance(node, Check) and self.catches(node):
                 stops = True
-                failed = (*self.exits.raised(replace(node, domain=())), *_broken(looping, node))
+                inside_loop = looping or bool(node.domain)
+                failed = (*self.exits.raised(replace(node, domain=())), *_broken(inside_loop, node))
                 if node.domain:
-                    failed = (*self.exits.raised(replace(node, domain=())), Break(node.span))
                     done += self._everywhere(node, failed)
                 elif looping:
                     done.append(If(arith.negate(node.condition), failed, (), node.span))

@@ -5,9 +5,25 @@ A list inside another container is one number: which of the lists of its kind it
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterator
 
-from weft.frontend.values import Array, Growing, ItemType, ListOf, Records, Scalar, Tuple, Value, View
+from weft.frontend.values import (
+    Array,
+    Growing,
+    ItemType,
+    ListOf,
+    Member,
+    MemberType,
+    Object,
+    Records,
+    Scalar,
+    Text,
+    TextType,
+    Tuple,
+    Value,
+    View,
+)
 from weft.ir.expr import Expr, Op, Read
 from weft.ir.types import INT, ScalarType
 
@@ -27,6 +43,14 @@ def layout_of(value: Value) -> ItemType | None:
     if isinstance(value, Tuple):
         parts = tuple(layout_of(item) for item in value.items)
         return None if None in parts or not parts else parts  # type: ignore[return-value]
+    if isinstance(value, Text):
+        return TextType(value.kind)
+    if isinstance(value, Object) and type(value.value) in (str, bytes):
+        return TextType(type(value.value).__name__)
+    if isinstance(value, Member):
+        return MemberType(value.kind)
+    if isinstance(value, Object) and isinstance(value.value, enum.Enum):
+        return MemberType(type(value.value))
     return None
 
 
@@ -54,6 +78,11 @@ def has_lists(layout: ItemType | None) -> bool:
     return any(map(has_lists, layout)) if isinstance(layout, tuple) else isinstance(layout, ListOf)
 
 
+def has_texts(layout: ItemType | None) -> bool:
+    """Whether there is something in it that a message cannot show."""
+    return any(map(has_texts, layout)) if isinstance(layout, tuple) else isinstance(layout, (TextType, MemberType))
+
+
 def agree(one: ItemType | None, other: ItemType | None) -> bool:
     """Whether two types are equal, as far as both are known."""
     if isinstance(one, tuple) and isinstance(other, tuple):
@@ -68,6 +97,10 @@ def types_in(layout: ItemType | None) -> list[ScalarType]:
     if layout is None:
         return []
     if isinstance(layout, ListOf):
+        return [INT]
+    if isinstance(layout, TextType):
+        return [INT, INT]
+    if isinstance(layout, MemberType):
         return [INT]
     return [of for part in layout for of in types_in(part)] if isinstance(layout, tuple) else [layout]
 
@@ -88,12 +121,16 @@ def template_of(layout: ItemType) -> str:
     """How an item is made of numbers, as weft.runtime.containers reads it."""
     if isinstance(layout, tuple):
         return "(" + "".join(f"{template_of(part)}, " for part in layout) + ")"
+    if isinstance(layout, TextType):
+        return repr(layout.kind)
+    if isinstance(layout, MemberType):
+        return repr(f"{layout.kind.__module__}:{layout.kind.__qualname__}")
     return "0"
 
 
 def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
     """The list that lies in some memory."""
-    if isinstance(layout, (tuple, ListOf)) or is_deque:
+    if isinstance(layout, (tuple, ListOf, TextType, MemberType)) or is_deque:
         return Records(held, layout, is_deque)
     of, data = layout, held.data[0]
 

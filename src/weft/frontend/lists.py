@@ -20,7 +20,7 @@ from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import agree, as_value, has_gaps, has_lists, layout_of, numbers_of, row_of, types_in
 from weft.frontend.nested import Nested
 from weft.frontend.scope import Scope
-from weft.frontend.values import Array, ItemType, Object, Records, Scalar, Tuple, Value
+from weft.frontend.values import Array, ItemType, ListOf, Object, Records, Scalar, Tuple, Value
 from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
@@ -81,6 +81,7 @@ class Lists(Nested):
     def bind(self, name: str, value: Value) -> None:
         slot = self.scope.slots.get(name)
         if self.escapes(name) and _is_list(value) and row_of(value) is None:
+            self._like_before(name, value)
             value = self.as_row(self._unshared(name, value))
         elif slot is not None and isinstance(value, Tuple) and value.is_list and _of_numbers(value):
             value = self.literal_list(value, None)
@@ -96,6 +97,16 @@ class Lists(Nested):
             if name not in self.scope.slots and isinstance(value, Tuple) and value.is_list and _of_numbers(value):
                 self.scope.values[name] = self.literal_list(value, None)
         return super().open_slots(names, owner)
+
+    def _like_before(self, name: str, value: Value) -> None:
+        """A new empty list holds what the name's last list does."""
+        before = self.scope.values.get(name)
+        if row_of(before) is not None and isinstance(value, Tuple) and not value.items:
+            known = self.layout(before)  # type: ignore[arg-type]
+            if isinstance(known, ListOf) and known.item is not None:
+                empty = self.layout(value)
+                if isinstance(empty, ListOf) and empty.item is None:
+                    self.accepts(empty, before)  # type: ignore[arg-type]
 
     def _unshared(self, name: str, value: Value) -> Value:
         """A list that becomes one among others when it gets a name; its other names must have it from there, too."""
@@ -113,6 +124,8 @@ class Lists(Nested):
             raise self.unsupported(None, f"{name} shares a list that has no memory of its own", "use list(...)")
         if isinstance(value, Tuple) and value.is_list and name in self._stored() and _of_numbers(value):
             value = self.literal_list(value, None)
+        if self.is_indexed(name) and isinstance(value, Tuple) and value.is_list and value.items and value.key is None:
+            return self.started(name, value, is_deque=False)
         if not empty and name not in self._grown():
             return value
         if isinstance(value, Array) and value.is_list and value.growing is None:
@@ -291,6 +304,7 @@ class Lists(Nested):
         elif isinstance(receiver, Array) and receiver.is_list:
             if receiver.growing is None:
                 self.rows_change(receiver)
+                self.escape(receiver)
                 raise self.unsupported(node, f"{name}() of a list whose length is fixed", "use a list made here")
             held, item = receiver.growing, receiver.type
         else:
@@ -298,6 +312,8 @@ class Lists(Nested):
         is_deque = isinstance(receiver, Records) and receiver.is_deque
         if (name in ("appendleft", "popleft")) > is_deque or (is_deque and name in ("insert", "remove")):
             raise self.unsupported(node, f"the method {name}", receiver=receiver)
+        if is_deque and held.length in self.run_through:
+            self.emitter.hand_back(Const(False, BOOL), "a deque that changes while a loop runs through it")
         result: Value = getattr(self, f"_list_{name}")(Cells(self.emitter, held), item, args, node)
         self.emitter.mutations += 1
         return result
@@ -307,7 +323,7 @@ class Lists(Nested):
         if name in ("pop", "popleft", "remove"):
             if self.identity(receiver) in self.own:
                 self.decide_items(receiver, FLOAT, node)  # what an empty list that is an argument counts as
-            raise self.unsupported(node, f"{name}() of an empty list")
+            raise self.untyped(node, f"{name}() of an empty list")
         layout = self.layout(args[-1]) if args and name in ("append", "insert", "appendleft") else None
         if name == "extend" and args:
             items = self.list_items(args[0], node)

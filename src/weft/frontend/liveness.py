@@ -43,6 +43,11 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
     return found
 
 
+def nonlocals(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names that functions defined in the nodes, or the nodes themselves, assign to as variables of others."""
+    return {name for top in nodes for node in ast.walk(top) if isinstance(node, ast.Nonlocal) for name in node.names}
+
+
 def bound_anew(nodes: Iterable[ast.AST]) -> set[str]:
     """Names that executing the nodes may bind to another array: `a += x` works in place, `a @= x` does not."""
     found: set[str] = set()
@@ -179,6 +184,10 @@ class Liveness:
             return self._loop(node, out, EMPTY, bound, on_break, on_continue) | used(node.iter)
         if isinstance(node, ast.Try):
             return self._try(node, out, on_break, on_continue)
+        if isinstance(node, ast.With):
+            # A context manager may swallow an exception: what follows can be reached from anywhere in the block.
+            inside = self._block(node.body, out, on_break, on_continue)
+            return out | inside | frozenset[str]().union(*(used(item) for item in node.items))
         if isinstance(node, ast.Assign):
             bound = frozenset(name for target in node.targets for name in target_names(target))
             inner = frozenset[str]().union(*(used(target) for target in node.targets))

@@ -15,10 +15,11 @@ from weft.errors import ParallelError
 from weft.frontend import arith, arrays
 from weft.frontend.core import SYNTHETIC, Mixed, benign
 from weft.frontend.emit import NeedConstant, Restart
+from weft.frontend.interrupts import FALSE, jump
 from weft.frontend.liveness import assigned, bound_anew, set_at_exit, surely_assigned, target_names
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
-from weft.frontend.values import Array, Closure, Dict, Grid, Iterable, Range, Scalar, Tuple, Value
+from weft.frontend.values import Array, Closure, Dict, Grid, Iterable, Range, Records, Scalar, Tuple, Value
 from weft.frontend.writing import repeat, variable
 from weft.ir import index as ix
 from weft.ir import walk
@@ -39,6 +40,8 @@ from weft.ir.types import BOOL, INT, ScalarType
 
 class Loops(Statements):
     """Compound statements."""
+
+    loops_open: tuple[object, ...] = ()  # one mark for each loop whose body is being executed, in all scopes
 
     # --- branches ---------------------------------------------------------------------------------------------------
 
@@ -132,7 +135,7 @@ class Loops(Statements):
                     raise self.apart(self.scope.slots[name].branch, error)
                 if name not in result and name in orelse:
                     result[name] = orelse[name]
-            for name in set(result) - merged:
+            for name in set(result) - merged - set(self.scope.slots):
                 if name in start and result[name] is not start[name]:
                     result.pop(name)  # assigned in a branch and dead afterwards
         self.scope.values = result
@@ -147,9 +150,11 @@ class Loops(Statements):
         unset = {n for n in carried if n not in self.scope.values}
         frame = self._frame(node)
         before = dict(self.scope.values)
+        around, self.loops_open = self.loops_open, (*self.loops_open, object())
         with self.emitter.capture() as prelude:
             self.refresh()
             test = self.truth(self.condition_value(node.test), node)
+        self.loops_open = around
         condition: Expr = Const(test, BOOL) if isinstance(test, bool) else arith.condition(test.expr)
         forever = isinstance(test, bool) and test
         with self.emitter.capture() as block:
@@ -171,7 +176,7 @@ class Loops(Statements):
 
     def _assigned(self, nodes: Sequence[ast.AST]) -> set[str]:
         """Names that the nodes may bind; one that holds an array and is only updated in place (`a += x`) keeps it."""
-        names = assigned(nodes)
+        names = assigned(nodes) - self.scope.outer
         for name in names - bound_anew(nodes):
             value = self.scope.values.get(name)
             if isinstance(value, Array) and not value.is_list and value.view is not None:
@@ -257,10 +262,14 @@ class Loops(Statements):
 
     def _loop_body(self, body: list[ast.stmt], frame: LoopFrame) -> None:
         self.scope.loops.append(frame)
+        around = self.loops_open
+        if frame.label is None:
+            self.loops_open = (*around, object())
         unbound = set(self.scope.unbound)
         self.refresh()
         self.execute_all(body)
         self.scope.unbound = unbound
+        self.loops_open = around
         self.scope.loops.pop()
 
     def _after_loop(self, before: dict[str, Value], opened: list[str]) -> None:
@@ -269,6 +278,10 @@ class Loops(Statements):
         for name, slot in self.scope.slots.items():
             if name in self.scope.values:
                 values[name] = self.scope.values[name]
+            elif slot.parts is not None and slot.key in self.emitter.decisions.texts:
+                values[name] = self.slot_text(slot)
+            elif slot.parts is not None and slot.key in self.emitter.decisions.members:
+                values[name] = self.slot_member(slot)
             elif slot.buffer is not None:  # set only on a path that leaves the loop
                 made = arrays.of_buffer(slot.buffer) if slot.buffer.rank else None
                 values[name] = made or Scalar(Read(slot.buffer.name, (), slot.buffer.type))
@@ -280,16 +293,26 @@ class Loops(Statements):
         frame = self.scope.loops[-1]
         if frame.completed is not None:
             self.emitter.assign((), frame.completed, (), Const(False, BOOL))
-        self.emitter.emit(Break(self.emitter.span))
+        if frame.label is not None:
+            self.emitter.check(FALSE, jump(f"break {frame.label}"))
+        else:
+            self.emitter.emit(Break(self.emitter.span))
         return False
 
     def _exec_continue(self, node: ast.Continue) -> bool:
-        self.emitter.emit(Continue(self.emitter.span))
+        frame = self.scope.loops[-1]
+        if frame.label is not None:
+            self.emitter.check(FALSE, jump(f"continue {frame.label}"))
+        else:
+            self.emitter.emit(Continue(self.emitter.span))
         return False
 
     def _exec_for(self, node: ast.For) -> bool:
         value = self.evaluate(node.iter)
         self.at(node)
+        return self._for_value(node, value)
+
+    def _for_value(self, node: ast.For, value: Value) -> bool:
         if isinstance(value, Tuple):
             return self._unrolled(node, value)
         if isinstance(value, Grid) or (isinstance(value, Range) and value.parallel):
@@ -306,13 +329,14 @@ class Loops(Statements):
 
     @contextmanager
     def _running_through(self, node: ast.expr) -> Iterator[None]:
-        """The dicts that an iteration looks at, unless it makes a list of them first."""
+        """The dicts and deques that an iteration looks at, unless it makes a list of them first."""
         call = node.func if isinstance(node, ast.Call) else None
         copied = isinstance(call, ast.Name) and call.id in ("list", "sorted", "tuple", "set")
         names = [] if copied else [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
-        values = [value for value in map(self.scope.values.get, names) if isinstance(value, Dict)]
+        values = list(map(self.scope.values.get, names))
+        deques = {value.growing.length for value in values if isinstance(value, Records) and value.is_deque}
         before = self.run_through
-        self.run_through = before | {self.identity(value) for value in values}
+        self.run_through = before | deques | {self.identity(value) for value in values if isinstance(value, Dict)}
         yield
         self.run_through = before
 

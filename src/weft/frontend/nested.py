@@ -9,15 +9,31 @@ others.  Two containers that hold one list hold the same number, so a change is 
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator
 
+from weft.errors import Unsupported
 from weft.frontend import growing
-from weft.frontend.core import Core
-from weft.frontend.emit import Emitter, Restart
+from weft.frontend.emit import Decisions, Emitter, Restart, Untyped, without_guesses
+from weft.frontend.enums import Enums
 from weft.frontend.growing import Cells
 from weft.frontend.items import agree, as_value, has_gaps, layout_of, numbers_of, row_of, types_in
 from weft.frontend.scope import Scope
-from weft.frontend.values import Array, Growing, Heap, ItemType, ListOf, Records, Scalar, Tuple, Value, View
+from weft.frontend.values import (
+    Array,
+    Growing,
+    Heap,
+    ItemType,
+    ListOf,
+    Member,
+    MemberType,
+    Records,
+    Scalar,
+    TextType,
+    Tuple,
+    Value,
+    View,
+)
 from weft.frontend.writing import loop
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Expr, Op, Read, integer
@@ -54,7 +70,18 @@ def new_list(emitter: Emitter, heap: Heap, count: Expr) -> tuple[Expr, Expr]:
     return row, start
 
 
-class Nested(Core):
+def reserve(emitter: Emitter, heap: Heap, rows: Expr, total: Expr) -> tuple[Expr, Expr]:
+    """The first of so many new lists with so many items in all, and where those begin; to be written by the caller."""
+    cells, held = Cells(emitter, heap.cells), Cells(emitter, heap.rows)
+    base, start = held.last(), cells.last()
+    held.make_room(Op("add", (base, rows), INT))
+    cells.make_room(Op("add", (start, total), INT))
+    held.length.set(Op("add", (base, rows), INT))
+    cells.length.set(Op("add", (start, total), INT))
+    return base, start
+
+
+class Nested(Enums):
     """Lists in containers."""
 
     #: The memory of the lists that containers hold, by what they hold themselves.
@@ -112,6 +139,28 @@ class Nested(Core):
         place = (self.scope.path, getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
         return (hash(place), "made here")
 
+    # --- containers of which nothing is known yet -------------------------------------------------------------------
+
+    pending: Unsupported | None = None
+    _before: Decisions
+
+    def untyped(self, node: ast.AST | None, reason: str) -> Untyped:
+        return Untyped(self.at(node), reason, "put something into it first")
+
+    def skips(self, problem: Unsupported) -> bool:
+        """Whether a statement that cannot be built is skipped: a later one may tell what a container holds."""
+        if self.pending is None:
+            if not isinstance(problem, Untyped):
+                return False
+            self.pending = problem
+            self._before = copy.deepcopy(self.emitter.decisions)
+        return True
+
+    def learn(self) -> None:
+        """An attempt with skipped statements has found out something about containers: that alone is kept."""
+        if self.pending is not None:
+            without_guesses(self._before, self.emitter.decisions)
+
     # --- from values to numbers and back ----------------------------------------------------------------------------
 
     def numbers(self, layout: ItemType, value: Value) -> list[Expr]:
@@ -121,6 +170,10 @@ class Nested(Core):
         if isinstance(layout, tuple):
             assert isinstance(value, Tuple)
             return [number for part, item in zip(layout, value.items) for number in self.numbers(part, item)]
+        if isinstance(layout, TextType):
+            return self.text_numbers(value)
+        if isinstance(layout, MemberType):
+            return [self.member(value).code]
         return list(numbers_of(value))
 
     def assembled(self, layout: ItemType, numbers: Iterator[Expr]) -> Value:
@@ -128,6 +181,10 @@ class Nested(Core):
         if isinstance(layout, tuple):
             return Tuple(tuple(self.assembled(part, numbers) for part in layout))
         number = next(numbers)
+        if isinstance(layout, TextType):
+            return self.text_of(layout.kind, number, next(numbers))
+        if isinstance(layout, MemberType):
+            return Member(layout.kind, number)
         if not isinstance(layout, ListOf):
             return Scalar(number)
         if layout.item is None:
@@ -139,7 +196,7 @@ class Nested(Core):
         known = row_of(value)
         if known is not None:
             return known
-        self._escape(value)
+        self.escape(value)
         if layout.item is None:
             return integer(-1)
         return self.new_row(layout.item, value)
@@ -173,10 +230,10 @@ class Nested(Core):
         count = emitter.snapshot(Op("add", (value.shape[0], ZERO), INT), "count")
         row, start = new_list(emitter, heap, count)
         with loop(emitter, ZERO, count) as at:
-            self._put(heap, ix.add(start, at), [emitter.snapshot(self._part(item, value, at), "item")])
+            self._put(heap, ix.add(start, at), [emitter.snapshot(self._part_number(item, value, at), "item")])
         return row
 
-    def _part(self, item: ItemType, value: Array, at: Expr) -> Expr:
+    def _part_number(self, item: ItemType, value: Array, at: Expr) -> Expr:
         """The number of an item of a list: itself, or that of a new list."""
         if value.rank == 1:
             return value.element((at,))
@@ -190,7 +247,17 @@ class Nested(Core):
 
     # --- lists that have names --------------------------------------------------------------------------------------
 
-    def _escape(self, value: Value) -> None:
+    def index_at_run_time(self, value: Tuple) -> None:
+        """A list that exists at compile time only is indexed by what the run time knows: it needs memory."""
+        names = {place for place in self._names_of(value) if place not in self.emitter.decisions.indexed}
+        if names and value.is_list and self.layout(value) is not None:
+            self.emitter.decisions.indexed |= names
+            raise Restart
+
+    def is_indexed(self, name: str) -> bool:
+        return (self.scope.path, name) in self.emitter.decisions.indexed
+
+    def escape(self, value: Value) -> None:
         """A list that is put into a container and has a name is one among others from the start: build again."""
         names = list(self._names_of(value))
         if not names:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, indexing
 from weft.frontend.emit import Emitter
-from weft.frontend.values import Array, Growing, Iterable, Records, Rows, Scalar, Stack, Value
+from weft.frontend.values import Array, Growing, Iterable, Records, Rows, Scalar, Stack, Text, TextType, Value
 from weft.frontend.writing import variable
 from weft.ir import index as ix
 from weft.ir.expr import ONE, Expr, Op, Read
@@ -34,6 +34,8 @@ def row_at(rows: Rows, place: Expr, emitter: Emitter) -> Value:
     end = Read(rows.starts, (ix.add(place, ONE),), I64)
     start = emitter.snapshot(arith.cast(begin, INT), "start")
     length = arith.cast(Op("sub", (end, begin), I64), INT)
+    if isinstance(rows.item, TextType):
+        return Text(rows.item.kind, emitter.snapshot(length, "count"), rows.data[0], start)
     if isinstance(rows.item, ScalarType):
         count = emitter.snapshot(length, "count")
         data = emitter.buffers[rows.data[0]]

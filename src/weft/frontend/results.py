@@ -13,14 +13,30 @@ from dataclasses import replace
 from weft.frontend import arrays, masks
 from weft.frontend.core import Mixed
 from weft.frontend.emit import Restart
-from weft.frontend.expressions import Expressions
+from weft.frontend.enums import is_member
+from weft.frontend.handover import Handover
 from weft.frontend.growing import Cells
 from weft.frontend.items import template_of
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.specs import ContainerSpec
-from weft.frontend.values import Array, Dict, Flat, Instance, ItemType, Object, Records, Scalar, Struct, Tuple, Value
-from weft.ir.expr import Expr, Read
+from weft.frontend.textpool import CODE
+from weft.frontend.values import (
+    Array,
+    Dict,
+    Flat,
+    Instance,
+    ItemType,
+    Member,
+    Object,
+    Records,
+    Scalar,
+    Struct,
+    Text,
+    Tuple,
+    Value,
+)
+from weft.ir.expr import ZERO, Expr, Read
 from weft.ir.program import (
     ArrayOut,
     Buffer,
@@ -38,7 +54,7 @@ from weft.ir.program import (
 from weft.ir.types import BOOL
 
 
-class Results(Expressions):
+class Results(Handover):
     """`finish` and what it needs."""
 
     def _exec_return(self, node: ast.Return) -> bool:
@@ -146,7 +162,7 @@ class Results(Expressions):
         return value
 
     def _return(self, out: Out, node: ast.AST) -> None:
-        out = self._with_changes(out, node)
+        out = self._with_changes(self.settle_lists(out, node), node)
         results = self.emitter.results
         if out not in results:
             results.append(out)
@@ -154,7 +170,10 @@ class Results(Expressions):
 
     def _with_changes(self, out: Out, node: ast.AST) -> Out:
         """A result that first gives the arguments that have changed what they hold now."""
-        for param, value in self.changed.values():
+        elsewhere = {given.name for given in self.loaded}
+        for name, (param, value) in self.changed.items():
+            if name in elsewhere:
+                continue
             layout: ItemType | None
             if isinstance(value, Dict) and value.table is not None:
                 layout, held = value.key, value.item
@@ -191,12 +210,20 @@ class Results(Expressions):
         if isinstance(value, Flat):
             raise self.unsupported(node, "the return of an iterator", "add .copy()")
         value = masks.settled(value, self.emitter)
+        if self.is_nested(value):
+            return self.out_nested(value, node)
+        if is_member(value):
+            value = self.member(value)
         if isinstance(value, Object):
             if value.value is None:
                 return NoneOut()
             if isinstance(value.value, (str, bytes)):
                 return ConstOut(repr(value.value))
             raise self.unsupported(node, f"the return of {value.value!r}")
+        if isinstance(value, Text):
+            return self._out_text(value, node)
+        if isinstance(value, Member):
+            return self._out_member(value, node)
         if isinstance(value, Scalar):
             lost = self.lost(value.expr)
             if lost is not None:
@@ -246,8 +273,36 @@ class Results(Expressions):
 
     def _out_container(self, maker: str, constants: list[str], columns: list[Array], node: ast.AST) -> TupleOut:
         """What a maker of weft.runtime.containers makes of these columns."""
+        if any("." in text.rpartition(":")[2] for text in constants):
+            raise self.unsupported(node, "the return of members of a class inside another", "return their values")
+        if any(kind in text for text in constants for kind in ("'str'", "'bytes'", ":")):
+            count = self.pool.cells.last()
+            codes = Array((count,), CODE, lambda at: Read(self.pool.buffer, at, CODE))
+            constants, columns = [repr(maker), *constants], [codes, *columns]
+            items = [ConstOut(constants[0]), self._out_array(codes, node), ConstOut(str(len(constants) - 1))]
+            items += [ConstOut(text) for text in constants[1:]]
+            items += [self._out_array(column, node) for column in columns[1:]]
+            return TupleOut(tuple(items), named="weft.runtime.containers:with_texts")
         items = [*(ConstOut(text) for text in constants), *(self._out_array(column, node) for column in columns)]
         return TupleOut(tuple(items), named=f"weft.runtime.containers:{maker}")
+
+    def _out_member(self, value: Member, node: ast.AST) -> Out:
+        if "." in value.kind.__qualname__:
+            raise self.unsupported(node, f"the return of a member of {value.kind.__name__}", "return its value")
+        name = ConstOut(repr(f"{value.kind.__module__}:{value.kind.__qualname__}"))
+        return TupleOut((name, self.out(Scalar(value.code), node)), named="weft.runtime.texts:member_of")
+
+    def _out_text(self, value: Text, node: ast.AST) -> Out:
+        buffer = self.emitter.buffers.get(value.buffer)
+        whole = value.start == ZERO and value.step == 1 and buffer is not None and buffer.shape == (value.length,)
+        if whole and buffer is not None and buffer.role is Role.PARAM:
+            return ArrayOut(buffer.name)
+        maker = {"str": "text_of", "bytes": "bytes_of", "bytearray": "bytearray_of"}[value.kind]
+        out = self._out_array(self.materialised_text(value), node)
+        return TupleOut((out,), named=f"weft.runtime.texts:{maker}")
+
+    def plain_out(self, column: Array, node: ast.AST) -> Out:
+        return self._out_array(replace(column, is_list=False), node)
 
     def _out_array(self, value: Array, node: ast.AST) -> Out:
         emitter = self.emitter

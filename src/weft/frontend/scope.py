@@ -12,16 +12,17 @@ from dataclasses import field
 from weft.frontend.liveness import Liveness
 from weft.frontend.source import Source
 from weft.frontend.values import Value
-from weft.ir.program import Buffer, Node
+from weft.ir.program import Buffer, LoopKind, Node
 from weft.ir.types import ScalarType
 from weft.records import dataclass
 
 
 @dataclass
 class LoopFrame:
-    """An open loop of the user's: its `else` flag, if it has one."""
+    """An open loop of the user's: its `else` flag, if it has one; `label`, if there is no loop of its own to leave."""
 
     completed: str | None = None
+    label: str | None = None
 
 
 @dataclass
@@ -57,5 +58,9 @@ class Scope:
     keeping: bool = False  # the value being assigned goes to several names
     grown: frozenset[str] | None = None  # names of lists that change their length, once they have been looked for
     stored: frozenset[str] | None = None  # names whose items are assigned to, once they have been looked for
+    outer: set[str] = field(default_factory=set)  # names of enclosing functions that are assigned to (nonlocal)
+    trying: int = 0  # how many try blocks are being executed
+    consumer: object = None  # of a running generator: what its items go to
     path: int = 0  # tells inlined copies of one function apart
     inlined: bool = False
+    regions: list[LoopKind] = field(default_factory=list)  # the regions around the current statement

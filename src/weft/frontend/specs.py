@@ -6,11 +6,15 @@ are 1 for an array, the type of a scalar, the value of a constant.  Two calls wi
 
 from __future__ import annotations
 
+import enum
+import itertools
+from collections import Counter, defaultdict, deque
 from typing import Any, Union
 
 import numpy as np
 
-from weft.frontend.values import ItemType
+from weft.frontend.items import has_lists
+from weft.frontend.values import ItemType, ListOf
 from weft.ir.program import Layout
 from weft.ir.types import DType, ScalarType, from_numpy, type_of_value
 from weft.records import dataclass
@@ -53,7 +57,7 @@ class ListSpec:
 
 @dataclass(frozen=True)
 class ContainerSpec:
-    """A list of tuples, a list of lists of any lengths ("rows"), a dict or a set: the types of its items.
+    """A list of tuples or lists, a deque, a dict, a Counter, a defaultdict or a set: the types of its items.
 
     Those of a dict are its keys; its values are of type `value`.
     """
@@ -61,18 +65,33 @@ class ContainerSpec:
     kind: str
     item: ItemType
     value: ItemType | None = None
+    factory: str = ""  # what makes the default of a defaultdict
+
+    @property
+    def has_lists(self) -> bool:
+        return has_lists(self.item) or has_lists(self.value)
+
+    @property
+    def is_rows(self) -> bool:
+        """A list of lists, but not of lists of lists."""
+        return self.kind == "list" and isinstance(self.item, ListOf) and not has_lists(self.item.item)
+
+    @property
+    def counts(self) -> bool:
+        return self.kind == "Counter"
 
     @property
     def template(self) -> str:
         """As weft.runtime.templates reads it."""
         item = _template(self.item)
-        if self.kind in ("list", "rows"):
-            return f"[{item}]" if self.kind == "list" else f"[[{item}]]"
-        return "{" + item + ("}" if self.value is None else f":{_template(self.value)}}}")
+        if self.kind in ("list", "deque"):
+            return f"[{item}]" if self.kind == "list" else f"d[{item}]"
+        prefix = "C" if self.counts else f"D{self.factory[0]}" if self.factory else ""
+        return prefix + "{" + item + ("}" if self.value is None else f":{_template(self.value)}}}")
 
     def __str__(self) -> str:
         inner = _spelled(self.item) + ("" if self.value is None else f", {_spelled(self.value)}")
-        return f"list[list[{inner}]]" if self.kind == "rows" else f"{self.kind}[{inner}]"
+        return f"{self.kind}[{inner}]"
 
 
 @dataclass(frozen=True)
@@ -91,6 +110,23 @@ class ArraysSpec:
 
     def __str__(self) -> str:
         return f"list[{self.dtype.value}[{', '.join(':' * self.rank)}]]"
+
+
+@dataclass(frozen=True)
+class TextSpec:
+    """A str, bytes or bytearray, or (`many`) a list of such, by its characters."""
+
+    kind: str
+    many: bool = False
+
+    @property
+    def template(self) -> str:
+        """As weft.runtime.texts reads it."""
+        letter = {"str": "s", "bytes": "y", "bytearray": "Y"}[self.kind]
+        return f"[{letter}]" if self.many else letter
+
+    def __str__(self) -> str:
+        return f"list[{self.kind}]" if self.many else self.kind
 
 
 @dataclass(frozen=True)
@@ -149,7 +185,7 @@ class ObjectSpec:
         return hash(self.kind)
 
 
-Spec = Union[ArraySpec, ListSpec, ContainerSpec, ArraysSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec]
+Spec = Union[ArraySpec, ListSpec, ContainerSpec, ArraysSpec, TextSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec]
 
 
 def layout_of(array: np.ndarray[Any, Any]) -> Layout:
@@ -180,78 +216,96 @@ def _arrays_spec(value: list[Any]) -> ArraysSpec | None:
     return None if unequal and first.ndim > 1 else ArraysSpec(dtype, first.ndim, unequal)
 
 
-def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | ArraysSpec | None:
+def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | ArraysSpec | TextSpec | None:
     """The spec of a list by its first element and the lengths of its rows; the guard checks the rest."""
     rank, item = 1, value[0] if value else 0.0  # an empty list is a list of anything
     if type(item) is np.ndarray:
         return _arrays_spec(value)
-    if type(item) is list:
-        ragged = _ragged_spec(value)
-        if ragged is not None:
-            return ragged
+    if type(item) in (str, bytes):
+        return TextSpec(type(item).__name__, many=True)
+    if type(item) in (list, tuple) and not _is_rectangular(value):
+        return _container("list", value)
     while isinstance(item, list) and rank < _MAX_RANK:
         rank, item = rank + 1, item[0] if item else 0.0
-    if type(item) is tuple and rank == 1:
-        return _container("list", item)
     found = type_of_value(item)
     if found is None or not found.weak or found.dtype is DType.C128:
         return None
     return ListSpec(found, rank)
 
 
-def _ragged_spec(value: list[Any]) -> ContainerSpec | None:
-    """The spec of a list of lists whose lengths differ, or whose items are tuples."""
-    if not all(type(row) is list for row in value):
-        return None
-    item = next((row[0] for row in value if row), None)
-    uneven = any(len(row) != len(value[0]) for row in value)
-    if item is None or not (uneven or type(item) is tuple):
-        return None
-    return _container("rows", item)
+def _is_rectangular(value: list[Any]) -> bool:
+    """Whether lists of lists have one length at each level, down to numbers: such a list is an array."""
+    if not all(type(row) is list and len(row) == len(value[0]) for row in value):
+        return False
+    deeper = [part for row in value for part in row[:1] if type(part) in (list, tuple)]
+    if not deeper:
+        return True
+    parts = [part for row in value for part in row]
+    return type(parts[0]) is list and _is_rectangular(parts)
 
 
-def _entries_spec(value: dict[Any, Any] | set[Any]) -> ContainerSpec | None:
-    """The spec of a dict or set by its first entry."""
-    key = next(iter(value), 0)  # an empty one: of anything
+def _entries_spec(value: Any) -> ContainerSpec | None:
+    """The spec of a dict or set by its first entries."""
+    keys = list(itertools.islice(value, 1)) or [0]  # an empty one: of anything
     if isinstance(value, set):
-        found = _container("set", key)
+        found = _container("set", keys)
     else:
-        found = _container("dict", key, next(iter(value.values()), 0.0))
+        factory = getattr(value, "default_factory", None)
+        if factory not in (None, int, float, list) or (type(value) is defaultdict and factory is None):
+            return None
+        name = "" if factory is None else factory.__name__
+        held = list(value.values()) or ([[]] if name == "list" else [0] if name == "int" else [0.0])
+        found = _container(type(value).__name__, keys, held, name)
     return found if found is not None and set(_template(found.item)) <= set("i()") else None
 
 
-def _container(kind: str, item: object, *held: object) -> ContainerSpec | None:
-    layouts = [_item_type(part) for part in (item, *held)]
-    if any(layout is None for layout in layouts):
+def _container(kind: str, items: list[Any], held: list[Any] | None = None, factory: str = "") -> ContainerSpec | None:
+    item = _item_type(items)
+    value = None if held is None else _item_type(held)
+    if item is None or (held is not None and value is None):
         return None
-    made = ContainerSpec(kind, *layouts)  # type: ignore[arg-type]
-    columns = sum(letter in _LETTERS.values() for letter in made.template) + (kind == "rows")
-    return made if columns <= _MAX_COLUMNS else None
+    letters = _template(item) + ("" if value is None else _template(value))
+    columns = sum(letter in _LETTERS.values() or letter == "[" for letter in letters)
+    return ContainerSpec(kind, item, value, factory) if columns <= _MAX_COLUMNS else None
 
 
-def _item_type(item: object) -> ItemType | None:
-    """The type of a number or of a tuple of numbers; None if it is neither."""
+def _item_type(items: list[Any]) -> ItemType | None:
+    """The type of items, by the first of them; None if it has no native form.
+
+    They are numbers, tuples or lists; of lists that are all empty any type would do.
+    """
+    item = items[0] if items else 0
     if type(item) is tuple:
-        parts = tuple(_item_type(part) for part in item)
+        if any(type(other) is not tuple or len(other) != len(item) for other in items):
+            return None
+        parts = tuple(_item_type([other[place] for other in items]) for place in range(len(item)))
         return None if None in parts or not parts else parts  # type: ignore[return-value]
+    if type(item) is list:
+        if any(type(other) is not list for other in items):
+            return None
+        inner = _item_type([part for other in items for part in other])
+        return None if inner is None else ListOf(inner)
     found = type_of_value(item)
     return found if found is not None and found.weak and found.dtype in _LETTERS else None
 
 
-def _template(layout: ItemType) -> str:
+def _template(layout: ItemType | None) -> str:
     if isinstance(layout, tuple):
         return "(" + "".join(map(_template, layout)) + ")"
+    if isinstance(layout, ListOf):
+        return f"[{_template(layout.item)}]"
+    assert isinstance(layout, ScalarType)
     return _LETTERS[layout.dtype]
 
 
-def _spelled(layout: ItemType) -> str:
+def _spelled(layout: ItemType | None) -> str:
     if isinstance(layout, tuple):
         return f"tuple[{', '.join(map(_spelled, layout))}]"
-    return str(layout)
+    return f"list[{_spelled(layout.item)}]" if isinstance(layout, ListOf) else str(layout)
 
 
 def _constant(value: object) -> bool:
-    if value is None or isinstance(value, (str, bytes, slice, type, np.dtype)) or value is Ellipsis:
+    if value is None or isinstance(value, (str, bytes, slice, type, np.dtype, enum.Enum)) or value is Ellipsis:
         return not isinstance(value, slice)
     return isinstance(value, tuple) and all(_constant(v) or type(v) in (int, float, bool, complex) for v in value)
 
@@ -263,8 +317,12 @@ def spec_of(value: object) -> Spec:
         found = _array_spec(value)
     elif type(value) is list:
         found = _list_spec(value)
-    elif type(value) is dict or type(value) is set:
+    elif type(value) in (dict, set, defaultdict, Counter):
         found = _entries_spec(value)
+    elif type(value) is deque:
+        found = _container("deque", list(value)) if value.maxlen is None else None
+    elif type(value) is bytearray:
+        found = TextSpec("bytearray")
     else:
         scalar = type_of_value(value)
         if scalar is not None:
@@ -281,7 +339,7 @@ def specs_of(arguments: tuple[object, ...]) -> list[Spec]:
     seen: dict[int, int] = {}
     specs: list[Spec] = []
     for index, value in enumerate(arguments):
-        if isinstance(value, (np.ndarray, list, dict, set)) and id(value) in seen:
+        if isinstance(value, (np.ndarray, list, dict, set, deque)) and id(value) in seen:
             specs.append(SameSpec(seen[id(value)]))
             continue
         specs.append(spec_of(value))

@@ -7,11 +7,16 @@ that a loop carries or branches merge are slots (see `scope`); everything else i
 from __future__ import annotations
 
 import ast
+import importlib
+import sys
 from dataclasses import replace
+from typing import Any
 
+from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant_int
 from weft.frontend.expressions import BINARY, flat
+from weft.frontend.liveness import assigned, nonlocals
 from weft.frontend.results import Results
 from weft.frontend.slots import arrays_in
 from weft.frontend.values import (
@@ -20,12 +25,14 @@ from weft.frontend.values import (
     Dict,
     Flat,
     Mask,
+    Object,
     Records,
     Rows,
     Scalar,
     Slice,
     Stack,
     Struct,
+    Text,
     Tuple,
     Value,
 )
@@ -102,7 +109,12 @@ class Statements(Results):
             )
         self.at(node)
         self.statement = node
-        return method(node) is not False
+        try:
+            return method(node) is not False
+        except Unsupported as problem:
+            if not self.skips(problem):
+                raise
+            return True
 
     # --- simple statements ------------------------------------------------------------------------------------------
 
@@ -116,7 +128,50 @@ class Statements(Results):
     def _exec_functiondef(self, node: ast.FunctionDef) -> None:
         if node.decorator_list:
             raise self.unsupported(node, "a decorated nested function")
+        for name in nonlocals([node]) & set(self.scope.slots):
+            if name not in self.scope.values or name in self.scope.unbound:
+                raise self.unsupported(node, f"{name} has no value where a function that assigns to it is defined")
         self.scope.values[node.name] = Closure(node, self.scope)
+
+    def share_names(self, body: list[ast.stmt]) -> None:
+        """Variables that nested functions assign to have memory of their own from the start."""
+        names = nonlocals(body) & (assigned(body) | set(self.scope.values))
+        if names:
+            self.scope.outer = {n for node in body if isinstance(node, ast.Nonlocal) for n in node.names}
+            self.open_slots(names - self.scope.outer, body[0])
+
+    def _exec_nonlocal(self, node: ast.Nonlocal) -> None:
+        if not set(node.names) <= self.scope.outer:
+            raise self.unsupported(node, "a nonlocal statement inside another statement", "put it first")
+
+    def _exec_global(self, node: ast.Global) -> None:
+        if set(node.names) & assigned(self.scope.body):
+            raise self.unsupported(node, "an assignment to a global variable", "return the value instead")
+
+    def _exec_import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            module = self._imported(alias.name, node)
+            top = sys.modules[alias.name.partition(".")[0]]
+            self.scope.values[alias.asname or alias.name.partition(".")[0]] = Object(module if alias.asname else top)
+
+    def _exec_importfrom(self, node: ast.ImportFrom) -> None:
+        if node.level or node.module is None:
+            raise self.unsupported(node, "a relative import inside a function", "import it at the top")
+        module = self._imported(node.module, node)
+        for alias in node.names:
+            if not hasattr(module, alias.name):
+                raise self.unsupported(node, f"the import of {alias.name}", "import it at the top")
+            found = self.outside(alias.name, getattr(module, alias.name), vars(module), node)
+            self.scope.values[alias.asname or alias.name] = found
+
+    def _imported(self, name: str, node: ast.stmt) -> Any:
+        """A module that has been imported before: importing it now does nothing but find it."""
+        if name not in sys.modules and name.partition(".")[0] in sys.stdlib_module_names:
+            importlib.import_module(name)
+        module = sys.modules.get(name)
+        if module is None:
+            raise self.unsupported(node, f"the import of {name}", "import it at the top of the module")
+        return module
 
     def _exec_delete(self, node: ast.Delete) -> None:
         for target in node.targets:
@@ -260,6 +315,8 @@ class Statements(Results):
         value = masks.settled(value, self.emitter)
         if isinstance(value, Scalar):
             return Scalar(self._kept(value.expr, "t"))
+        if isinstance(value, Text):
+            return self.kept_text(value, "t")
         if isinstance(value, Array) and value.view is None and value.origin is None:
             return arrays.materialise(value, self.emitter)
         if isinstance(value, Array) and self._is_slot_array(value):

@@ -347,7 +347,8 @@ class Strings(Core):
                     same.set(equal if place == 0 else Op("and", (same.value, equal), PYBOOL))
             else:
                 with loop(emitter, ZERO, length) as at:
-                    with when(emitter, Op("ne", (self.code(first, at), self.code(second, at)), BOOL)):
+                    differs = Op("ne", (self.code(first, at), self.code(second, at)), BOOL)
+                    with when(emitter, differs):
                         same.set(Const(False, PYBOOL))
                         emitter.emit(Break(emitter.span))
         return emitter.snapshot(same.value, "same")

@@ -15,8 +15,8 @@ import types
 from typing import Any
 
 from weft.frontend import arrays
-from weft.frontend.comprehensions import Comprehensions
 from weft.frontend.expressions import constant_value
+from weft.frontend.generators import Generators
 from weft.frontend.scope import Slot
 from weft.frontend.values import Array, Instance, Method, Object, Scalar, Struct, Tuple, Value
 from weft.ir.expr import Read
@@ -40,7 +40,7 @@ def is_named_tuple(thing: Any) -> bool:
     return isinstance(thing, type) and thing.__bases__ == (tuple,) and hasattr(thing, "_field_defaults")
 
 
-class Structs(Comprehensions):
+class Structs(Generators):
     """Objects made inside the function."""
 
     def _inline_function(self, function: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:

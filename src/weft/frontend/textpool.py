@@ -1,5 +1,6 @@
-"""The characters of all strings that a function makes.  In: code points; out: statements that put them behind those that
-are there, in one memory that grows.  A string is then two numbers: where it begins, and how many characters it has.
+"""The characters of all strings that a function makes.  In: code points; out: statements that put them behind those
+that are there, in one memory that grows.  A string is then two numbers: where it begins, and how many characters it
+has.
 
 Nothing in the pool ever changes, so strings may share characters: a slice is a part of another string, and what is
 appended to the last string of the pool lies right behind it.
@@ -213,8 +214,8 @@ class _Index:
         mixed = variable(emitter, "hash", Const(0, _U64))
         with loop(emitter, ZERO, count) as at:
             code = arith.cast(arith.cast(element(at), I64), _U64)
-            spread = Op("mul", (Op("bitxor", (mixed.value, code), _U64), Const(_SPREAD, _U64)), _U64)
-            spread = emitter.snapshot(spread, "spread")
+            product = Op("mul", (Op("bitxor", (mixed.value, code), _U64), Const(_SPREAD, _U64)), _U64)
+            spread = emitter.snapshot(product, "spread")
             mixed.set(Op("bitxor", (spread, Op("shr", (spread, Const(29, _U64)), _U64)), _U64))
         return emitter.snapshot(arith.cast(mixed.value, I64), "hash")
 
@@ -245,7 +246,8 @@ class _Index:
                 hashed, begin, length = self.entries.read(entry.value)
                 same.set(both(Op("eq", (hashed, number), BOOL), Op("eq", (length, count), BOOL)))
                 with when(emitter, same.value), loop(emitter, ZERO, count) as at:
-                    with when(emitter, Op("ne", (self.pool.code(ix.add(begin, at)), element(at)), BOOL)):
+                    differs = Op("ne", (self.pool.code(ix.add(begin, at)), element(at)), BOOL)
+                    with when(emitter, differs):
                         same.set(Const(False, BOOL))
                         emitter.emit(Break(emitter.span))
         with emitter.capture() as block:

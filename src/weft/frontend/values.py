@@ -130,8 +130,15 @@ class TextType:
     kind: str
 
 
-#: The type of an item: of a number, of the parts of a tuple, of a list, of a string.
-ItemType = Union[ScalarType, tuple["ItemType", ...], ListOf, TextType]
+@dataclass(frozen=True)
+class MemberType:
+    """The type of a member of an enumeration in a container: its number."""
+
+    kind: type
+
+
+#: The type of an item: of a number, of the parts of a tuple, of a list, of a string, of a member of an enumeration.
+ItemType = Union[ScalarType, tuple["ItemType", ...], ListOf, TextType, MemberType]
 
 
 @dataclass(frozen=True)
@@ -141,6 +148,17 @@ class Heap:
 
     cells: Growing
     rows: Growing
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """An argument whose lists are among those of their kind: from which number on, by what they hold."""
+
+    name: str
+    param: str
+    template: str
+    kinds: tuple[ItemType, ...]
+    first: dict[ItemType, Expr] = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -194,6 +212,7 @@ class Dict:
     is_set: bool
     default: Scalar | Tuple | None
     place: tuple[int, str] = field(compare=False)
+    counts: bool = False  # a Counter: what is missing counts as 0
 
 
 @dataclass(frozen=True)
@@ -256,6 +275,14 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Member:
+    """A member of an enumeration: its number in the order of the class."""
+
+    kind: type
+    code: Expr
+
+
+@dataclass(frozen=True)
 class Instance:
     """An object of the run time whose attributes are read: a path of names from an argument."""
 
@@ -304,6 +331,36 @@ class Recursive:
     captured: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Keywords:
+    """What `**` parameters hold."""
+
+    items: dict[str, Value]
+
+
+@dataclass(frozen=True)
+class Partial:
+    """A function with some of its arguments: functools.partial."""
+
+    function: Value
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+
+
+@dataclass(frozen=True, eq=False)
+class Generator:
+    """A generator that nothing has been taken from: the function, the values of its parameters, the loops around the
+    place where it was made, and whether it has been used since.
+    """
+
+    tree: ast.FunctionDef = field(repr=False)
+    values: dict[str, Value]
+    source: Any = field(repr=False)
+    parent: Any = field(repr=False)
+    loops: tuple[object, ...]
+    used: list[bool]
+
+
 @dataclass(frozen=True, eq=False)
 class Caught:
     """An exception that a handler has caught: which of the checks of a block (interrupts.Exits) have raised it."""
@@ -313,8 +370,9 @@ class Caught:
 
 
 Value = Union[
-    Scalar, Array, Mask, Flat, Text, Tuple, Records, Rows, Stack, Dict, Struct, Range, Grid, Slice, Iterable, Object,
-    Instance, Method, Closure, PythonFunction, Recursive, Caught,
+    Scalar, Array, Mask, Flat, Text, Member, Tuple, Records, Rows, Stack, Dict, Struct, Range, Grid, Slice, Iterable, Object,
+    Instance, Method, Closure, PythonFunction, Recursive, Caught, Generator, Keywords,
+    Partial,
 ]  # fmt: skip
 
 
@@ -326,6 +384,8 @@ def describe(value: Value) -> str:
         return ("list" if value.is_list else value.type.dtype.value) + f" of rank {value.rank}"
     if isinstance(value, Text):
         return value.kind
+    if isinstance(value, Member):
+        return f"a member of {value.kind.__name__}"
     if isinstance(value, Tuple):
         return "(" + ", ".join(describe(item) for item in value.items) + ")"
     if isinstance(value, Dict):

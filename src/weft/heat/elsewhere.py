@@ -9,39 +9,32 @@ processor and its own interpreter lock.
 from __future__ import annotations
 
 import gc
-import json
 import os
 import select
-import signal
 import sys
-import types
 from time import perf_counter
-from typing import Any, NoReturn
 
-from weft.records import dataclass
+TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
+if TYPE_CHECKING:
+    import types
+    from typing import Any, NoReturn
 
-_LIMIT = 60.0  # seconds a compilation may take
+_LIMIT = 120.0  # seconds a compilation may take
 _LARGE = 0.25  # part of the machine's memory above which a process is not doubled, be it only in name
 
 
-@dataclass
 class Answer:
     """What became of a request: whether a version is in the disk cache; if not, why, and on which line."""
 
-    good: bool
-    signature: str = ""
-    reason: str = ""
-    line: int = 0
-    seconds: float = 0.0
+    def __init__(self, good: bool, signature: str = "", reason: str = "", line: int = 0, seconds: float = 0.0) -> None:
+        self.good, self.signature, self.reason, self.line, self.seconds = good, signature, reason, line, seconds
 
 
-@dataclass
 class Request:
     """A compilation under way: the pipe that its answer comes through, and since when."""
 
-    reader: int
-    group: int
-    since: float
+    def __init__(self, reader: int, group: int) -> None:
+        self.reader, self.group, self.since = reader, group, perf_counter()
 
     def answer(self, wait: float) -> Answer | None:
         """The answer, if it comes within `wait` seconds."""
@@ -55,6 +48,8 @@ class Request:
         while part := os.read(self.reader, 1 << 16):
             text += part
         self._close()
+        import json
+
         try:
             return Answer(**json.loads(text))
         except (ValueError, TypeError):
@@ -62,10 +57,12 @@ class Request:
 
     def give_up(self) -> None:
         """End the process, and what it has started; its session holds nothing else."""
+        from signal import SIGKILL
+
         if self.reader >= 0:
             self._close()
             try:
-                os.killpg(self.group, signal.SIGKILL)
+                os.killpg(self.group, SIGKILL)
             except (ProcessLookupError, PermissionError):
                 return  # it has ended by itself
 
@@ -111,7 +108,7 @@ def start(function: types.FunctionType, arguments: tuple[Any, ...], options: dic
     if group <= 1:
         os.close(reader)
         raise OSError("no process could be made")
-    return Request(reader, group, perf_counter())
+    return Request(reader, group)
 
 
 def _between(
@@ -127,13 +124,16 @@ def _between(
 def _work(
     writer: int, function: types.FunctionType, arguments: tuple[Any, ...], options: dict[str, Any], attempt: int
 ) -> NoReturn:
+    import json
+    import signal
+
     try:
         gc.disable()  # a collection would touch, and so copy, all memory; and run finalizers of the program
         os.setsid()
         os.write(writer, str(os.getpid()).ljust(16).encode())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _leave_files(writer)
-        os.nice(5)
+        os.nice(2)
         os.environ["WEFT_CALIBRATE"] = "0"
         sys.settrace(None)
         sys.setprofile(None)

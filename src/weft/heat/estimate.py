@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
-from typing import Any
+
+TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
 _STATEMENT = 60e-9  # seconds of the interpreter for each part of a simple statement
 _UNKNOWN_TRIPS = 8.0

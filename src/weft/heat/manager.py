@@ -11,14 +11,16 @@ import _thread
 import gc
 import os
 import sys
-import sysconfig
 import time
 import types
 from time import perf_counter
-from typing import Any
 
 from weft.heat import elsewhere, trampoline
 from weft.heat.spots import Spot
+
+TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
+if TYPE_CHECKING:
+    from typing import Any
 
 _INTERVAL, _SLOWEST = 0.005, 0.04
 _QUIET = 100  # samples without anything new before the interval grows
@@ -32,10 +34,16 @@ _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _MISSING: Any = object()
 
 
-def _libraries() -> tuple[str, ...]:
-    paths = sysconfig.get_paths()
-    found = {os.path.realpath(paths[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib") if name in paths}
-    return tuple(path + os.sep for path in found | {path for path in sys.path if path.endswith("-packages")})
+_LIBRARY = os.path.dirname(os.path.realpath(os.__file__)) + os.sep
+_INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+
+
+def is_users(file: str) -> bool:
+    """Whether code of this file belongs to the program, rather than to Python, an installed package or weft."""
+    if file.startswith("<"):
+        return False
+    path = os.path.realpath(file)
+    return not path.startswith((_OWN, _LIBRARY)) and not any(part in path for part in _INSTALLED)
 
 
 class Manager:
@@ -48,7 +56,6 @@ class Manager:
         self.trouble = ""
         self._table: dict[int, Spot | None] = {}
         self._kept: list[types.CodeType] = []  # whose identities the table uses
-        self._libraries = _libraries()
         self._request: tuple[elsewhere.Request, Spot, Any] | None = None
         self._busy = False
         self._lock = _thread.allocate_lock()  # held while modules are imported: no fork of the program in between
@@ -145,17 +152,11 @@ class Manager:
     def _meet(self, code: types.CodeType, namespace: dict[str, Any]) -> Spot | None:
         self._kept.append(code)
         spot = None
-        if self._is_users(code.co_filename) and code.co_name != "<module>":
+        if is_users(code.co_filename) and code.co_name != "<module>" and not trampoline.is_passing_on(code):
             spot = Spot(code, namespace)
             self.spots.append(spot)
         self._table[id(code)] = spot
         return spot
-
-    def _is_users(self, file: str) -> bool:
-        if file.startswith("<"):
-            return False
-        path = os.path.realpath(file)
-        return not path.startswith((_OWN, *self._libraries))
 
     def _affordable(self) -> bool:
         return not self._busy and self._spent < _CREDIT + _SHARE * (perf_counter() - self._began)
@@ -214,7 +215,6 @@ class Manager:
                 spot.answered(answer, self._make)
             else:
                 spot.native.told(kinds, answer)
-        self._spent += perf_counter() - now
         self._request = None
         self._busy = False
 
@@ -231,9 +231,8 @@ class Manager:
 
 def find_function(code: types.CodeType, namespace: dict[str, Any]) -> types.FunctionType | None:
     """The function object of a code object: by its name, or else among all objects; None if there are several."""
-    found: Any = namespace.get("__builtins__") and None
     parts = str(getattr(code, "co_qualname", code.co_name)).split(".")
-    found = namespace.get(parts[0])
+    found: Any = namespace.get(parts[0])
     for part in parts[1:]:
         found = vars(found).get(part) if isinstance(found, type) else None
     plain = _unwrapped(found)

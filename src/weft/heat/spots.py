@@ -9,16 +9,17 @@ Only armed functions and those on trial cost anything: the others run their own 
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
 
 from weft.heat import trampoline
-from weft.heat.elsewhere import Answer
-from weft.records import dataclass
 
+TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
+    import types
+    from collections.abc import Callable
+    from typing import Any
+
+    from weft.heat.elsewhere import Answer
     from weft.heat.hot import HotFunction
 
 _SHORTEST_CALL = 2e-6  # a native call costs a few tenths of this
@@ -28,12 +29,12 @@ _GAIN = 1.05
 _STRANGERS = 50  # calls without a version before it is asked whether they are the rule
 
 
-@dataclass
 class Clock:
     """Calls and the time they took."""
 
-    calls: int = 0
-    seconds: float = 0.0
+    def __init__(self) -> None:
+        self.calls = 0
+        self.seconds = 0.0
 
     def run(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         began = perf_counter()
@@ -109,6 +110,12 @@ class Spot:
         """As if it had just been seen."""
         self.state, self.samples = "seen", 0
         self._put(None)
+
+    def taken_over(self, function: types.FunctionType, native: Any) -> None:
+        """Compiled without samples, at its first call."""
+        self.function, self.native, self.state = function, native, "native"
+        self.twin = native.py_func
+        self._put(native)
 
     # --- calls ------------------------------------------------------------------------------------------------------
 

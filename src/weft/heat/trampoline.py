@@ -7,18 +7,21 @@ is under way goes on in the code it began with: the change is seen by the next c
 
 from __future__ import annotations
 
-import ast
-import inspect
 import os
 import sys
 import types
-from collections.abc import Callable
-from typing import Any
+
+TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _TARGET, _TRIM = "__weft_target", "__weft_trim"
-_UNFIT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
-_VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+_VARIADIC = 0x04 | 0x08  # as inspect.CO_VARARGS and its like, which take longer to load than to write
+_UNFIT = 0x20 | 0x80 | 0x100 | 0x200
+#: Names of what looks at its callers: it would see one frame more.
+_LOOKS_UP = {"_getframe", "currentframe", "warn", "print_stack", "extract_stack", "format_stack", "walk_stack"}
 
 
 def unfit(code: types.CodeType) -> str | None:
@@ -29,6 +32,9 @@ def unfit(code: types.CodeType) -> str | None:
         return "it takes *args or **kwargs"
     if not code.co_name.isidentifier():
         return "it has no name"
+    names = set(code.co_names)
+    if names & _LOOKS_UP or {"inspect", "stack"} <= names:
+        return "it looks at its callers"
     return None
 
 
@@ -52,6 +58,8 @@ def like(function: types.FunctionType | None, code: types.CodeType, namespace: d
 
 def passing_on(code: types.CodeType, target: Callable[..., Any]) -> types.CodeType:
     """Code with the parameters, free variables, name and place of `code` that calls `target` with its arguments."""
+    import ast
+
     names = code.co_varnames
     count, hidden = code.co_argcount, code.co_kwonlyargcount
     taken = set(names) | set(code.co_freevars)
@@ -61,10 +69,13 @@ def passing_on(code: types.CodeType, target: Callable[..., Any]) -> types.CodeTy
     only = code.co_posonlyargcount
     head = [*positional[:only], *(["/"] if only else []), *positional[only:], *(["*", *keywords] if hidden else [])]
     free = "".join(f"{name}, " for name in code.co_freevars)
-    # The branch that never runs makes the free variables those of the original, which a function insists on.
+    # A function takes its docstring from its code's first constant. The branch that never runs makes the free variables
+    # those of the original, which a function insists on.
+    first = code.co_consts[0] if code.co_consts else None
     text = f"""
 def __weft_outer({", ".join(code.co_freevars)}):
     def {code.co_name}({", ".join(head)}):
+        {ascii(first) if isinstance(first, str) else None}
         if False:
             ({free or "None"})
         {target_name} = {_TARGET!r}
@@ -83,12 +94,16 @@ def __weft_outer({", ".join(code.co_freevars)}):
             place.col_offset = place.end_col_offset = 0
     made = _inner(_inner(compile(tree, code.co_filename, "exec", dont_inherit=True)))
     constants = {_TARGET: target, _TRIM: trim}
-    known = (str,)
-    values = tuple(constants.get(c, c) if isinstance(c, known) else c for c in made.co_consts)
+    values = tuple(constants.get(c, c) if isinstance(c, str) else c for c in made.co_consts)
     changes: dict[str, Any] = {"co_consts": values, "co_firstlineno": code.co_firstlineno}
     if sys.version_info >= (3, 11):
         changes["co_qualname"] = code.co_qualname
     return made.replace(**changes)
+
+
+def is_passing_on(code: types.CodeType) -> bool:
+    """Whether `passing_on` has made this code."""
+    return any(constant is trim for constant in code.co_consts)
 
 
 def _fresh(name: str, taken: set[str]) -> str:

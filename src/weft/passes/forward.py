@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from weft.analysis.effects import Liveness, operation_cost, result_buffers
 from weft.analysis.facts import Facts, entry_facts
 from weft.analysis.scopes import lasting_writes
-from weft.ir.expr import AnyDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.expr import AnyDim, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import Affine, affine, difference, sub
 from weft.ir.program import (
     Alloc,
@@ -42,6 +42,7 @@ from weft.ir.walk import (
     domain_buffers,
     expr_buffers,
     expr_size,
+    free_vars,
     has_exit,
     is_repeatable,
     map_node_exprs,
@@ -232,6 +233,38 @@ def repeats_work(site: _Site, producer: _Producer) -> bool:
         return True
     has_reduce = any(isinstance(e, Reduce) for e in subexpressions(producer.stmt.value))
     return has_reduce and (site.in_reduce or site.in_index)
+
+
+def is_fetch(expr: Expr) -> bool:
+    """Whether a value is an element of another array, perhaps at a place that is read from a third one."""
+    reads = {part for part in subexpressions(expr) if isinstance(part, Read)}
+    return len(reads) <= _CHEAP_READS and not any(isinstance(part, Op) for part in _outside_indices(expr))
+
+
+def fetched_once(site: _Site) -> bool:
+    """Whether elements are, as a rule, read once around a site: in the rows of a compressed array, whose bounds are read
+    for each row, and at the places where such rows begin.
+    """
+    if site.repeated:
+        return False
+    covered: set[str] = set()
+    for part in site.read.index:
+        while isinstance(part, Cast):
+            part = part.value
+        if isinstance(part, Read) and len(part.index) == 1:
+            part = part.index[0]
+        form = affine(part)
+        if form is not None and len(form.terms) == 1:
+            covered.add(form.terms[0][0])
+    for dim in site.dims:
+        if isinstance(dim, Dim) and dim.var in covered:
+            covered |= _read_with(dim.lo) & _read_with(dim.hi)
+    return set(dim_vars(site.dims)) <= covered
+
+
+def _read_with(bound: Expr) -> set[str]:
+    """The variables that tell where the memory is read that a bound depends on."""
+    return {name for part in subexpressions(bound) if isinstance(part, Read) for name in free_vars(part)}
 
 
 def solved(read: Read, producer: _Producer) -> dict[str, Expr]:
@@ -435,9 +468,8 @@ class Forwarder:
         terms = [site for site in sites if site.in_reduce and not (free and site.in_index)]
         if cheap and any(repeats_work(site, producer) for site in terms):
             cheap = not any(isinstance(part, Op) for part in _outside_indices(value))
-        profitable = cheap or (
-            len(sites) == 1 and not repeats_work(sites[0], producer)
-        )
+        profitable = cheap or (len(sites) == 1 and not repeats_work(sites[0], producer))
+        profitable = profitable or (is_fetch(value) and all(map(fetched_once, sites)))
         if legal and finished and readers and profitable:
             self._assume(producer, changed, touched)
             for place in readers:

@@ -3,6 +3,7 @@
     b[i, j] = exp(x[i]) * a[i, j]   for i, j    -->    t[i] = exp(x[i])  for i;   b[i, j] = t[i] * a[i, j]  for i, j
     for k: t = sum[i] x[i]; y[k] = t * k        -->    t = sum[i] x[i];  for k: y[k] = t * k
     while c: t = sum[i] x[i]; y = y * t         -->    t = sum[i] x[i];  while c: y = y * t
+    for k: check c[i] for i; ...                -->    h = and[i] c[i];  for k: { if not h: check c[i] for i; ... }
 
 A sub-expression is worth a temporary when it is dear (an elementary function, a reduction) and does not depend on all
 dimensions around it.  It moves only where its reads are in bounds anyway, and never out of a branch of a selection.
@@ -20,8 +21,8 @@ from weft.analysis.facts import Facts, entry_facts, extreme
 from weft.ir.expr import AnyDim, Const, Dim, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import affine
 from weft.ir.index import sub as minus
-from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, Library, Loop, Node, Program, Role, Stmt, While
-from weft.ir.types import INT
+from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, If, Library, Loop, Node, Program, Role, Stmt, While
+from weft.ir.types import BOOL, INT
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -116,6 +117,16 @@ def blocks_hoisting(
     if has_exit(loop.body[:position]):
         return "the loop may be left before it is reached"
     return None
+
+
+def blocks_testing(check: Check, loop: Loop) -> str | None:
+    """Why it cannot be tested before a loop whether a check at many points will hold; None if it can."""
+    parts = node_exprs(check)
+    if any(set(dim_vars((loop.dim,))) & free_vars(part) for part in parts):
+        return "it depends on the loop's variable"
+    if buffers_read(check) & buffers_written(loop):
+        return "the loop changes what it reads"
+    return None if all(map(is_movable, parts)) else "it reads where only another check tells that memory is"
 
 
 @dataclass
@@ -218,7 +229,26 @@ class _Hoister:
         before, loop = self.invariant(loop, self.live.live_after(original), _runs(loop, facts))
         if not loop.body:
             return tuple(before)
-        return (*before, *self.allocations(loop, facts))
+        tests, loop = self.tests(loop)
+        return (*before, *tests, *self.allocations(loop, facts))
+
+    def tests(self, loop: Loop) -> tuple[list[Node], Loop]:
+        """for k: check c(i) for i; ...   -->   h = and[i] c(i);  for k: { if not h: check c(i) for i; ... }"""
+        held: list[Node] = []
+        body: list[Node] = []
+        for node in loop.body:
+            if isinstance(node, Check) and node.domain and blocks_testing(node, loop) is None:
+                name = fresh("held", self.taken)
+                self.made.append(Buffer(name, BOOL, (), span=node.span))
+                self.locals.add(name)
+                test = Stmt((), name, (), Reduce("and", node.domain, node.condition), span=node.span)
+                copied = renamed((test,), self.taken)[0]
+                held.append(copied)
+                body.append(If(Op("not", (Read(name, (), BOOL),), BOOL), (node,), span=node.span))
+                self.context.done(_NAME, "tested once before the loop", node.span)
+            else:
+                body.append(node)
+        return held, replace(loop, body=tuple(body)) if held else loop
 
     def repetition(self, original: While, node: While) -> Block:
         """The same for a loop that goes on while a condition holds, which guards its body as a check would."""

@@ -15,6 +15,7 @@ from weft.analysis.effects import sets_all
 from weft.errors import NOWHERE, Span
 from weft.ir.expr import CompressedDim, Expr, Op, Read, Reduce, real
 from weft.ir.program import (
+    REGIONS,
     Accumulator,
     Alloc,
     Block,
@@ -186,6 +187,8 @@ class _Scheduler:
         A loop whose body is one statement is left alone: that statement could not become a domain for a reason.
         """
         asserted = loop.kind is LoopKind.ASSERTED
+        if loop.kind in REGIONS or any(isinstance(n, Loop) and n.kind is LoopKind.TASK for n in walk(loop.body)):
+            return False  # tasks are shared out by themselves
         if self.kinds.shared or loop.kind is LoopKind.PARALLEL or not (asserted or _repeats(loop.body)):
             return False
         if any(isinstance(node, Loop) and node.kind is LoopKind.PARALLEL for node in walk(loop.body)):

@@ -15,6 +15,7 @@ from dataclasses import replace
 from weft.analysis.facts import Facts, entry_facts
 from weft.ir.expr import Dim, Domain, Expr, Read, is_const
 from weft.ir.program import (
+    REGIONS,
     Block,
     Break,
     Call,
@@ -184,7 +185,7 @@ def _simplify_loop(node: Loop, facts: Facts, algebra: Algebra) -> Block:
     if isinstance(dim, Dim):
         if is_empty(dim, facts):
             return ()
-        if is_single(dim, facts) and not has_exit(node.body):
+        if is_single(dim, facts) and node.kind not in REGIONS and not has_exit(node.body):
             point = {dim.var: dim.lo}
             inlined = tuple(map_node_exprs(inner, lambda e: substitute(e, point)) for inner in node.body)
             return simplify_block(inlined, facts, algebra)

@@ -227,7 +227,8 @@ class _Wavefronts:
         if skew is None:
             return "a dependence that no skew brings into order"
         lag = 1 + -(-skew * rows // columns)
-        body = Blocked(self.grid(legal, skew, lag, BLOCK), legal.private, self.workspace)
+        facts = entry_facts(self.program).with_domain(nest.dims)
+        body = Blocked(self.grid(legal, skew, lag, BLOCK), legal.private, self.workspace, facts)
         cycles = float(rows * columns) * sum(float(_cycles(node)) for node in walk(nest.body))
         self.context.done(PASS, f"tiles of {rows} x {columns} on diagonals", nest.loop.span)
         return self.either(body.grid, body.body(), cycles)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from operator import ne
 from typing import Any, Union
 
-from weft.runtime import templates
+from weft.runtime import templates, texts
 
 Template = Union[int, tuple["Template", ...]]
 Column = list[Any]
@@ -95,3 +95,26 @@ def sparse_of(title: str, first: Any, second: Any, data: Any, rows: int, columns
     kind = getattr(scipy.sparse, title)
     parts = (data, (first, second)) if title.startswith("coo") else (data, second, first)
     return kind(parts, shape=(rows, columns), copy=False)
+
+
+def with_texts(maker: str, codes: Any, constants: int, *rest: Any) -> Any:
+    """A container with strings in it: two columns tell of each where it begins among the `codes`, and its length."""
+    whole = texts.text_of(codes)
+    numbers = iter(rest[constants:])
+    columns: list[Column] = []
+
+    def plain(template: Any) -> Any:
+        if isinstance(template, tuple):
+            return tuple(map(plain, template))
+        if template in ("str", "bytes"):
+            columns.append(texts.taken(template, whole, next(numbers), next(numbers)))
+            return 0
+        if isinstance(template, str) and ":" in template:
+            columns.append([texts.member_of(template, place) for place in next(numbers)])
+            return 0
+        if template == 0:
+            columns.append(next(numbers))
+        return template
+
+    made = [plain(template) for template in rest[:constants]]
+    return globals()[maker](*made, *columns)

@@ -411,7 +411,7 @@ def _validate_param(param: DirectParam, position: int) -> None:
             templates.words(param.template)
         except ValueError as problem:
             raise TypeError(str(problem)) from None
-        if param.written and param.template[0] == "{":
+        if param.written and param.template[0] not in "[<":
             raise TypeError("only lists are copied out")
     elif isinstance(param, ScalarParam):
         if param.kind not in PYTHON_SCALARS and param.kind not in NUMPY_SCALARS:

@@ -26,7 +26,7 @@ import numpy as np
 
 from weft.errors import CompileError, CoreWarning, exception_argument
 from weft.records import dataclass
-from weft.runtime import blas, interpreted, machine, routines, templates, threads, toolchain
+from weft.runtime import blas, interpreted, machine, routines, templates, texts, threads, toolchain
 from weft.runtime.descriptor import (
     LIST_KINDS,
     NO_DEFAULT,
@@ -342,7 +342,8 @@ def _encode_test(param: DirectParam) -> Encoded:
         if arrays is not None:
             shift = _item_size(arrays.typenum).bit_length() - 1
             return (7, arrays.typenum, arrays.rank, change, shift, words, param.template.encode())
-        return (6, 0, 1, change, 0, words, param.template.encode())
+        kind = 8 if param.template in texts.TEMPLATES else 6
+        return (kind, 0, 1, change, 0, words, param.template.encode())
     raise TypeError(f"not a parameter descriptor: {param!r}")
 
 

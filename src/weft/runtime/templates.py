@@ -1,33 +1,48 @@
 """Containers as arguments.  In: a Python list, dict or set and the template of what it holds; out: its numbers as
 columns, and the other way round.  The native dispatcher does the same in C (native/containers.c).
 
-    template := "[" item "]" | "[[" item "]]" | "{" item "}" | "{" item ":" item "}" | "<" type ":" rank ">" | "<<...>>"
-    item     := "i" | "f" | "b" | "c" | "(" item... ")"
+    template := "[" item "]" | "d[" item "]" | "{" item "}" | dict | "<" type ":" rank ">" | "<<...>>"
+    dict     := ("" | "C" | "Di" | "Df" | "Dl") "{" item ":" item "}"
+    item     := "i" | "f" | "b" | "c" | "(" item... ")" | "[" item "]"
 
-A list of items, a list of lists of items of any lengths, a set, a dict.  Each number of an item is a column.  The rows
-of a list of lists follow one another in the columns; one more column, before the others, tells where each of them
-begins, and where the last one ends.  "<12:2>" is a list of arrays of NumPy's type 12 and rank 2, all of one shape, as
-an array with one more axis; "<<12:1>>" one of arrays of any lengths, as two columns.
+A list of items, a deque, a set, a dict, a Counter, a defaultdict of int, float or list.  Each number of an item is a
+column.  Lists that are items follow one another in the columns of their own items; one more column, before those, tells
+where each of them begins, and where the last one ends.  "<12:2>" is a list of arrays of NumPy's type 12 and rank 2, all
+of one shape, as an array with one more axis; "<<12:1>>" one of arrays of any lengths, as two columns.
 """
 
 from __future__ import annotations
 
 import functools
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from typing import Any, Final, Union
 
 import numpy as np
 
 from weft.records import dataclass
+from weft.runtime import texts
 
-#: The number of an item, by its letter; or the parts of a tuple.
-Item = Union[str, tuple["Item", ...]]
+
+@dataclass(frozen=True)
+class Listed:
+    """A list of items, as an item."""
+
+    item: Item
+
+
+#: The number of an item, by its letter; the parts of a tuple; a list.
+Item = Union[str, tuple["Item", ...], Listed]
 
 #: The native dispatcher keeps so many columns of one argument.
 MAX_COLUMNS: Final = 16
 
 _TYPES: Final[dict[str, type]] = {"i": int, "f": float, "b": bool, "c": complex}
 _DTYPES: Final = {"i": np.dtype(np.int64), "f": np.dtype(np.float64), "b": np.dtype(bool), "c": np.dtype(np.complex128)}
+
+
+#: What makes the default of a defaultdict, by its letter.
+FACTORIES: Final[dict[str, type]] = {"i": int, "f": float, "l": list}
 
 
 @dataclass(frozen=True)
@@ -37,57 +52,81 @@ class Template:
     kind: type
     item: Item
     value: Item | None = None
-    ragged: bool = False
+    factory: type | None = None
+
+    @property
+    def ragged(self) -> bool:
+        """Whether it is a list of lists, but not of lists of lists."""
+        return self.kind is list and isinstance(self.item, Listed) and not has_lists(self.item.item)
 
     @property
     def columns(self) -> str:
         """The letters of all columns, from left to right."""
-        numbers = leaves(self.item) + ("" if self.value is None else leaves(self.value))
-        return "i" + numbers if self.ragged else numbers
+        return leaves(self.item) + ("" if self.value is None else leaves(self.value))
 
 
 def leaves(item: Item) -> str:
-    """The letters of the numbers of an item."""
+    """The letters of the columns of an item."""
+    if isinstance(item, Listed):
+        return "i" + leaves(item.item)
     return item if isinstance(item, str) else "".join(map(leaves, item))
+
+
+def has_lists(item: Item | None) -> bool:
+    return any(map(has_lists, item)) if isinstance(item, tuple) else isinstance(item, Listed)
 
 
 @functools.cache
 def parsed(template: str) -> Template:
     """ValueError if it is none."""
-    ends = {"[": "]", "{": "}"}
-    if len(template) < 3 or ends.get(template[0]) != template[-1]:
+    start = min((place for place in map(template.find, "[{") if place >= 0), default=-1)
+    prefix, text = template[: max(start, 0)], template[max(start, 0) :]
+    kinds = {"": list, "d": deque} if text.startswith("[") else {"": dict, "C": Counter}
+    factory = FACTORIES.get(prefix[1:]) if prefix.startswith("D") and text.startswith("{") else None
+    kind = defaultdict if factory is not None else kinds.get(prefix)
+    if len(text) < 3 or {"[": "]", "{": "}"}.get(text[0]) != text[-1] or kind is None:
         raise ValueError(f"not a template: {template!r}")
-    inner = template[1:-1]
-    ragged = template[0] == "[" and inner[0] == "["
-    if ragged:
-        if inner[-1] != "]":
-            raise ValueError(f"not a template: {template!r}")
-        inner = inner[1:-1]
-    key, colon, value = inner.partition(":")
-    if colon and template[0] == "[":
+    item, place = _item(text, 1)
+    value = None
+    if kind not in (list, deque) and text[place] == ":":
+        value, place = _item(text, place + 1)
+    elif kind is dict:
+        kind = set
+    made = Template(kind, item, value, factory)
+    if place != len(text) - 1 or (value is None and kind not in (list, deque, set)):
         raise ValueError(f"not a template: {template!r}")
-    kind = list if template[0] == "[" else dict if colon else set
-    made = Template(kind, _item(key), _item(value) if colon else None, ragged)
     if len(made.columns) > MAX_COLUMNS:
         raise ValueError(f"more than {MAX_COLUMNS} columns: {template!r}")
     return made
 
 
-def _item(text: str) -> Item:
-    stack: list[list[Item]] = [[]]
-    for letter in text:
-        if letter == "(":
-            stack.append([])
-        elif letter == ")" and len(stack) > 1 and stack[-1]:
-            done = tuple(stack.pop())
-            stack[-1].append(done)
-        elif letter in _TYPES:
-            stack[-1].append(letter)
-        else:
-            raise ValueError(f"not an item of a template: {text!r}")
-    if len(stack) != 1 or len(stack[0]) != 1:
+@functools.cache
+def item_of(text: str) -> Item:
+    """The item that a text stands for; ValueError if it is none."""
+    item, place = _item(text, 0)
+    if place != len(text):
         raise ValueError(f"not an item of a template: {text!r}")
-    return stack[0][0]
+    return item
+
+
+def _item(text: str, place: int) -> tuple[Item, int]:
+    """The item that begins at a place, and where it ends."""
+    letter = text[place : place + 1]
+    if letter in _TYPES or letter == "n":  # in results: NumPy's numbers
+        return letter, place + 1
+    if letter == "[":
+        item, place = _item(text, place + 1)
+        if text[place : place + 1] == "]":
+            return Listed(item), place + 1
+    if letter == "(":
+        parts: list[Item] = []
+        place += 1
+        while text[place : place + 1] not in (")", ""):
+            item, place = _item(text, place)
+            parts.append(item)
+        if parts and place < len(text):
+            return tuple(parts), place + 1
+    raise ValueError(f"not an item of a template: {text!r}")
 
 
 @dataclass(frozen=True)
@@ -114,6 +153,8 @@ def arrays_of(template: str) -> Arrays | None:
 
 def words(template: str) -> int:
     """How many words of the block a container takes."""
+    if template in texts.TEMPLATES:
+        return texts.words(template)
     arrays = arrays_of(template)
     if arrays is not None:
         return 6 if arrays.unequal else 1 + 2 * (arrays.rank + 1)
@@ -125,28 +166,28 @@ def words(template: str) -> int:
 
 def fits(template: str, value: Any, met: list[Any]) -> bool:
     """Whether a container holds what its template says; every container that can be changed is added to `met`."""
+    if template in texts.TEMPLATES:
+        return texts.fits(template, value, met)
     arrays = arrays_of(template)
     if arrays is not None:
         return _arrays_fit(arrays, value)
     shape = parsed(template)
-    if type(value) is not shape.kind:
+    if type(value) is not shape.kind or not _same_kind(shape, value):
         return False
-    items: Any = value
     met.append(value)
-    if shape.ragged:
-        for row in items:
-            if type(row) is not list:
-                return False
-            met.append(row)
-            if not all(_item_fits(shape.item, item) for item in row):
-                return False
-        return True
     if isinstance(value, dict):
         assert shape.value is not None
-        return all(_item_fits(shape.item, key) for key in value) and all(
-            _item_fits(shape.value, item) for item in value.values()
+        return all(_item_fits(shape.item, key, met) for key in value) and all(
+            _item_fits(shape.value, item, met) for item in value.values()
         )
-    return all(_item_fits(shape.item, item) for item in items)
+    return all(_item_fits(shape.item, item, met) for item in value)
+
+
+def _same_kind(shape: Template, value: Any) -> bool:
+    """Whether a deque has no greatest length, and a defaultdict makes the defaults it should."""
+    if isinstance(value, deque):
+        return value.maxlen is None
+    return not isinstance(value, defaultdict) or value.default_factory is shape.factory
 
 
 def _arrays_fit(arrays: Arrays, value: Any) -> bool:
@@ -172,10 +213,18 @@ def apart(lists: list[list[Any]], others: list[Any], written: bool) -> bool:
     return True
 
 
-def _item_fits(item: Item, value: Any) -> bool:
+def _item_fits(item: Item, value: Any, met: list[Any]) -> bool:
     if isinstance(item, str):
         return type(value) is _TYPES[item] and (type(value) is not int or -(2**63) <= value < 2**63)
-    return type(value) is tuple and len(value) == len(item) and all(map(_item_fits, item, value))
+    if isinstance(item, Listed):
+        if type(value) is not list:
+            return False
+        met.append(value)
+        inner = item.item
+        return all(_item_fits(inner, part, met) for part in value)
+    if type(value) is not tuple or len(value) != len(item):
+        return False
+    return all(_item_fits(part, one, met) for part, one in zip(item, value))
 
 
 # --- in and out -----------------------------------------------------------------------------------------------------
@@ -183,16 +232,14 @@ def _item_fits(item: Item, value: Any) -> bool:
 
 def columns_of(template: str, value: Any) -> list[np.ndarray[Any, Any]]:
     """The columns of a container that fits."""
+    if template in texts.TEMPLATES:
+        return texts.columns_of(template, value)
     arrays = arrays_of(template)
     if arrays is not None and arrays.unequal:
         return [np.cumsum([0, *map(len, value)], dtype=np.int64), np.concatenate(value)]
     if arrays is not None:
         return [np.stack(value)]
     shape = parsed(template)
-    if shape.ragged:
-        starts = np.zeros(len(value) + 1, dtype=np.int64)
-        np.cumsum([len(row) for row in value], out=starts[1:])
-        return [starts, *_columns(shape.item, [item for row in value for item in row])]
     if isinstance(value, dict):
         assert shape.value is not None
         return [*_columns(shape.item, list(value)), *_columns(shape.value, list(value.values()))]
@@ -203,6 +250,10 @@ def _columns(item: Item, values: list[Any]) -> Iterator[np.ndarray[Any, Any]]:
     if isinstance(item, str):
         yield np.array(values, dtype=_DTYPES[item])
         return
+    if isinstance(item, Listed):
+        yield np.cumsum([0, *map(len, values)], dtype=np.int64)
+        yield from _columns(item.item, [part for row in values for part in row])
+        return
     for place, part in enumerate(item):
         yield from _columns(part, [value[place] for value in values])
 
@@ -211,6 +262,7 @@ def items_of(item: Item, columns: Iterator[list[Any]]) -> list[Any]:
     """The items that columns of Python numbers make."""
     if isinstance(item, str):
         return next(columns)
+    assert isinstance(item, tuple)  # lists in containers are made by weft.runtime.nested
     return list(zip(*[items_of(part, columns) for part in item]))
 
 
@@ -223,7 +275,8 @@ def copy_out(template: str, value: list[Any], columns: list[np.ndarray[Any, Any]
             array[...] = new
         return
     shape = parsed(template)
-    new = items_of(shape.item, iter([column.tolist() for column in columns[1 if shape.ragged else 0 :]]))
+    item = shape.item.item if isinstance(shape.item, Listed) else shape.item
+    new = items_of(item, iter([column.tolist() for column in columns[1 if shape.ragged else 0 :]]))
     rows = value if shape.ragged else [value]
     start = 0
     for row in rows:

@@ -311,6 +311,7 @@ def _load() -> None:
             sorting,
             spacing,
             statistics,
+            texts,
             ufuncs,
         )
 

@@ -53,8 +53,10 @@ def _set(call: Bound) -> Value:
 @native(defaultdict, parameters="default_factory")
 def _defaultdict(call: Bound) -> Value:
     kind = call.get("default_factory")
-    if not isinstance(kind, Object) or kind.value not in (int, float):
-        raise Unsupported(call.builder.emitter.span, "a defaultdict of this", "use int or float")
+    if not isinstance(kind, Object) or kind.value not in (int, float, list):
+        raise Unsupported(call.builder.emitter.span, "a defaultdict of this", "use int, float or list")
+    if kind.value is list:
+        return call.builder.new_dict(call.builder.calling, default=Tuple((), is_list=True))
     default = Scalar(Const(kind.value(), INT if kind.value is int else FLOAT))
     return call.builder.new_dict(call.builder.calling, default=default)
 

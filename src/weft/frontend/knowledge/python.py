@@ -17,6 +17,7 @@ from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.ufuncs import elements
 from weft.frontend.ragged import length
+from weft.frontend.strings import is_text
 from weft.frontend.values import (
     Array,
     Dict,
@@ -29,6 +30,7 @@ from weft.frontend.values import (
     Slice,
     Stack,
     Struct,
+    Text,
     Tuple,
     Value,
     describe,
@@ -63,8 +65,8 @@ def _len(call: Bound) -> Value:
         return Scalar(length(value))
     if isinstance(value, Range):
         return Scalar(call.builder.trips(value))
-    if isinstance(value, Object) and isinstance(value.value, (str, bytes)):
-        return Scalar(Const(len(value.value), INT))
+    if is_text(value):
+        return Scalar(call.builder.text(value).length)
     raise Unsupported(call.builder.emitter.span, f"len() of {describe(value)}")
 
 
@@ -174,6 +176,10 @@ def _abs(call: Bound) -> Value:
     return Scalar(call.builder.note_computed(result, [expr], lambda way: arith.unary("abs", way[0], span)))
 
 
+_WORDS = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
+EMPTY_MIN, EMPTY_MAX = f"min() {_WORDS}", f"max() {_WORDS}"
+
+
 def _choose(kind: str) -> None:
     @native(getattr(builtins, kind), parameters="*values key default")
     def build(call: Bound) -> Value:
@@ -198,7 +204,9 @@ def _choose(kind: str) -> None:
             array = values[0]
             if array.type.dtype.is_float:
                 return _scan(call, array, kind)
-            return arrays.reduce(array, "minimum" if kind == "min" else "maximum", (0,), False, builder.emitter, kind)
+            _need_items(array, kind, builder.emitter)
+            reduction = "minimum" if kind == "min" else "maximum"
+            return arrays.reduce(array, reduction, (0,), False, builder.emitter, kind, nonempty=True)
         if not values or not all(isinstance(value, Scalar) for value in values) or call.rest == values[:1]:
             raise Unsupported(builder.emitter.span, f"{kind}() of these arguments", f"use np.{kind} for arrays")
         exprs = [value.expr for value in values if isinstance(value, Scalar)]
@@ -214,13 +222,17 @@ def _choose(kind: str) -> None:
         return Scalar(result)
 
 
+def _need_items(array: Array, kind: str, emitter: Emitter) -> None:
+    message = EMPTY_MIN if kind == "min" else EMPTY_MAX
+    if not emitter.assure(ix.sub(array.shape[0], ONE), "ValueError", message):
+        emitter.check(Op("gt", (array.shape[0], ZERO), BOOL), "ValueError", message)
+
+
 def _scan(call: Bound, array: Array, kind: str) -> Value:
     """min/max of a sequence by Python's comparisons, in order (a NaN behaves as there)."""
     builder = call.builder
     emitter = builder.emitter
-    message = f"{kind}() iterable argument is empty"
-    if not emitter.assure(ix.sub(array.shape[0], ONE), "ValueError", message):
-        emitter.check(Op("gt", (array.shape[0], ZERO), BOOL), "ValueError", message)
+    _need_items(array, kind, emitter)
     best = emitter.declare(kind, array.type)
     emitter.assign((), best.name, (), array.element((ZERO,)))
     dim = Dim(emitter.fresh("q"), ONE, array.shape[0])
@@ -366,13 +378,21 @@ def checked_int(call: Bound, expr: Expr, what: str) -> Expr:
     return Cast(value, INT)
 
 
-@native(int, parameters="x")
+@native(int, parameters="x base")
 def _int(call: Bound) -> Value:
     if "x" not in call.given:
         return Scalar(ZERO)
     text = call.need("x")
-    if isinstance(text, Object) and isinstance(text.value, str):
+    base = 10 if "base" not in call.given else constant_int(call.need("base"), call.builder.emitter)
+    if isinstance(text, Object) and isinstance(text.value, str) and text.argument is None and base == 10:
         return _parsed(call, int, text.value)
+    if is_text(text):
+        # Defined over strings, in a module that builds upon this one.
+        from weft.frontend.knowledge.texts import int_of
+
+        return int_of(call.builder, text, base)
+    if "base" in call.given:
+        raise Unsupported(call.builder.emitter.span, "TypeError: int() of a number with a base")
     expr = number(call, "x")
     if expr.type.dtype.kind in "biu":
         if expr.type.dtype is DType.U64:
@@ -399,8 +419,12 @@ def _float(call: Bound) -> Value:
     if "x" not in call.given:
         return Scalar(Const(0.0, FLOAT))
     value = call.need("x")
-    if isinstance(value, Object) and isinstance(value.value, str):
+    if isinstance(value, Object) and isinstance(value.value, str) and value.argument is None:
         return _parsed(call, float, value.value)
+    if is_text(value):
+        from weft.frontend.knowledge.texts import float_of
+
+        return float_of(call.builder, value)
     expr = number(call, "x")
     if expr.type.dtype.is_complex:
         raise Unsupported(call.builder.emitter.span, "TypeError: float() of a complex number")
@@ -516,6 +540,8 @@ def _python_type(value: Value) -> type | None:
         return list if value.is_list else tuple
     if isinstance(value, Struct):
         return value.kind
+    if isinstance(value, Text):
+        return {"str": str, "bytes": bytes, "bytearray": bytearray}[value.kind]
     return type(value.value) if isinstance(value, Object) else None
 
 

@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from weft.frontend.builder import Builder
 
 
-_WORDS = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
-EMPTY_MIN, EMPTY_MAX = f"min() {_WORDS}", f"max() {_WORDS}"
-
-
 def ordered(array: Array, keys: Array | None, reverse: bool, emitter: Emitter) -> Array:
     """A list in ascending order of its items, or of their keys; equal ones stay as they are."""
     by = array if keys is None else keys

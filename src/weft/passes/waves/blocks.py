@@ -6,7 +6,8 @@ in their order, and before them, all at once, those terms of a reduction that ne
             for i: for j of the tile: t[i, j] = maximum(early[i, j], max[k < first] ..., max[k >= last] ...)
 
 The terms computed early are those that read no element the tile computes.  Only reductions whose result does not depend
-on the grouping of their terms are split: extremes, and arithmetic of integers.
+on the grouping of their terms are split: extremes, and arithmetic of integers.  A reduction in a branch is one of them
+if the branch is taken wherever it has terms.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.analysis.effects import Access, accesses, reads_of
+from weft.analysis.facts import Facts
 from weft.analysis.waves import Nest, by_position
 from weft.ir import index as affine_index
 from weft.ir.expr import Dim, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.index import Affine, affine
 from weft.ir.ops import REDUCTIONS
-from weft.ir.program import Alloc, Block, Buffer, Loop, Node, Stmt
+from weft.ir.program import Alloc, Block, Buffer, If, Loop, Node, Stmt
 from weft.ir.types import INT
-from weft.ir.walk import children, rewrite, substitute
+from weft.ir.walk import children, map_sub_blocks, rewrite, substitute
 from weft.passes.rename import renamed
 from weft.passes.scheduling.independent import handing_back
 from weft.passes.scheduling.kinds import element_instead
@@ -50,6 +52,7 @@ class Blocked:
     grid: Grid
     scalars: frozenset[str]
     workspace: Workspace
+    facts: Facts  # inside the nest
 
     def body(self) -> Block:
         nest, grid = self.grid.nest, self.grid
@@ -68,16 +71,25 @@ class Blocked:
     def _early(self) -> list[Early]:
         found: list[Early] = []
         places = _places(self.grid.nest)
-        for node in self.grid.nest.body:
-            if not isinstance(node, Stmt) or node.domain:
+        for reduce in dict.fromkeys(self._computed_at(self.grid.nest.body, ())):
+            ends = self._ends(reduce, places)
+            if ends is None:
                 continue
-            for reduce in dict.fromkeys(_reductions(node.value)):
-                ends = self._ends(reduce, places)
-                if ends is None:
-                    continue
-                shape = (integer(self.grid.rows), integer(self.grid.columns))
-                found.append(Early(reduce, *ends, self.workspace.new_buffer("early", reduce.type, shape)))
+            shape = (integer(self.grid.rows), integer(self.grid.columns))
+            found.append(Early(reduce, *ends, self.workspace.new_buffer("early", reduce.type, shape)))
         return found
+
+    def _computed_at(self, block: Block, branches: tuple[tuple[Expr, bool], ...]) -> Iterator[Reduce]:
+        """The reductions of all statements, with those in branches that are taken wherever there are terms."""
+        for node in block:
+            if isinstance(node, If):
+                yield from self._computed_at(node.then, (*branches, (node.condition, True)))
+                yield from self._computed_at(node.orelse, (*branches, (node.condition, False)))
+            elif isinstance(node, Stmt) and not node.domain:
+                for reduce in _reductions(node.value):
+                    known = self.facts.with_domain(reduce.dims) if branches else self.facts
+                    if all(known.decide(condition) is taken for condition, taken in branches):
+                        yield reduce
 
     def _ends(self, reduce: Reduce, places: dict[str, Access]) -> tuple[Expr, Expr] | None:
         """Between which values of its variable the terms of a reduction read nothing of the tile, at all its points."""
@@ -149,7 +161,11 @@ class Blocked:
 
     def _late(self, node: Node, early: list[Early]) -> Node:
         """A statement with the early terms in place of their part of each reduction."""
-        if not isinstance(node, Stmt) or not early:
+        if not early:
+            return node
+        if isinstance(node, If):
+            return map_sub_blocks(node, lambda block: tuple(self._late(inner, early) for inner in block))
+        if not isinstance(node, Stmt):
             return node
         parts = {part.reduce: part for part in early}
 

@@ -1,5 +1,5 @@
-/* Lists of tuples, lists of lists of any lengths, dicts and sets as columns of numbers: copied in before the kernel, and
-   what it changed in lists copied out after it.
+/* Lists of tuples, lists of lists of any lengths, deques, dicts and sets as columns of numbers: copied in before the kernel,
+   and what it changed in lists copied out after it.
 
    In: Python objects and the template of what they hold (weft.runtime.templates says how to read one). Out: a buffer for each
    column. Containers that a result changes are copied in here, too; what becomes of them is told by weft.runtime.containers. */
@@ -12,7 +12,11 @@ struct container_copy {
     const char *item, *value; /* where the items begin in the template; `value` of a dict */
     char *columns[MAX_COLUMNS];
     list_kind kinds[MAX_COLUMNS];
+    int64_t counts[MAX_COLUMNS]; /* entries of each column */
+    int64_t used[MAX_COLUMNS];   /* of a column that tells where lists begin: how many items those so far have */
+    char begins[MAX_COLUMNS];    /* whether it is such a column */
     int column_count, ragged, written;
+    list_call *lists;
     int64_t *starts; /* of rows, and the end of the last; also the first column */
     int64_t row_count, total;
     PyObject **rows; /* the lists that hold the items, with a reference each; only if written */
@@ -28,12 +32,25 @@ static const char *note_kinds(container_copy *copy, const char *t)
 {
     int depth = 0;
     do {
-        if (*t == '(')
-            depth++;
-        else if (*t == ')')
+        if (*t == ')' || *t == ']')
             depth--;
-        else
-            copy->kinds[copy->column_count++] = kind_of_letter(*t);
+        else if (*t != '(') {
+            copy->begins[copy->column_count] = *t == '[';
+            copy->kinds[copy->column_count++] = *t == '[' ? LIST_INT : kind_of_letter(*t);
+        }
+        depth += *t == '(' || *t == '[';
+        t++;
+    } while (depth > 0);
+    return t;
+}
+
+/* Where an item ends in a template, and how many columns it has. */
+static const char *skip_item(const char *t, int *column)
+{
+    int depth = 0;
+    do {
+        depth += *t == '(' || *t == '[' ? 1 : *t == ')' || *t == ']' ? -1 : 0;
+        *column += *t != '(' && *t != ')' && *t != ']';
         t++;
     } while (depth > 0);
     return t;
@@ -41,9 +58,10 @@ static const char *note_kinds(container_copy *copy, const char *t)
 
 static void read_template(container_copy *copy, const char *t)
 {
-    copy->ragged = t[0] == '[' && t[1] == '[';
+    copy->ragged = t[0] == '[' && t[1] == '[' && strchr(t + 2, '[') == NULL;
     if (copy->ragged)
         copy->kinds[copy->column_count++] = LIST_INT;
+    t += strcspn(t, "[{");
     copy->item = t + 1 + copy->ragged;
     t = note_kinds(copy, copy->item);
     if (*t == ':') {
@@ -52,9 +70,13 @@ static void read_template(container_copy *copy, const char *t)
     }
 }
 
+static int take_list(container_copy *copy, const char **t, PyObject *item, char *const *columns, int *column, int64_t at);
+
 /* Copies the numbers of an item to position `at` of the columns from `*column` on; both pointers move on. 1 if it fits. */
-static int take_item(const container_copy *copy, const char **t, PyObject *item, char *const *columns, int *column, int64_t at)
+static int take_item(container_copy *copy, const char **t, PyObject *item, char *const *columns, int *column, int64_t at)
 {
+    if (**t == '[')
+        return take_list(copy, t, item, columns, column, at);
     if (*(*t)++ != '(') {
         list_kind kind = copy->kinds[*column];
         return read_item(kind, item, columns[(*column)++] + at * list_item_bytes[kind]);
@@ -69,12 +91,86 @@ static int take_item(const container_copy *copy, const char **t, PyObject *item,
     return fits > 0 && i == size;
 }
 
-static int take_items(const container_copy *copy, PyObject *list, int64_t at)
+/* A list that is an item: its items go behind those of the lists before it. */
+static int take_list(container_copy *copy, const char **t, PyObject *item, char *const *columns, int *column, int64_t at)
+{
+    const char *inner = *t + 1;
+    int first = *column;
+    int64_t *starts = (int64_t *)columns[first], start = copy->used[first];
+    if (!is_exact(item, &PyList_Type))
+        return 0;
+    int fits = remember_list(copy->lists, item);
+    PyObject **items = ((ListHead *)item)->items;
+    int64_t length = ((ListHead *)item)->size;
+    (*column)++;
+    *t = skip_item(inner, column) + 1;
+    if (fits > 0 && *inner != '(' && *inner != '[') {
+        list_kind kind = copy->kinds[first + 1];
+        fits = read_items(kind, items, length, columns[first + 1] + start * list_item_bytes[kind]);
+    } else {
+        for (int64_t i = 0; i < length && fits > 0; i++) {
+            const char *part = inner;
+            int from = first + 1;
+            fits = take_item(copy, &part, items[i], columns, &from, start + i);
+        }
+    }
+    copy->used[first] = starts[at + 1] = start + length;
+    return fits;
+}
+
+/* Adds up how many items the lists have that are items, by column. 1 if all of them are lists. */
+static int measure_item(container_copy *copy, const char *t, PyObject *item, int *column)
+{
+    if (*t == '(') {
+        if (!is_exact(item, &PyTuple_Type))
+            return 0;
+        Py_ssize_t size = PyTuple_Size(item);
+        t++;
+        for (Py_ssize_t i = 0; *t != ')'; i++) {
+            int before = *column;
+            if (i >= size || !measure_item(copy, t, PyTuple_GetItem(item, i), column))
+                return 0;
+            t = skip_item(t, &before);
+        }
+        return 1;
+    }
+    int first = (*column)++;
+    if (*t != '[')
+        return 1;
+    if (!is_exact(item, &PyList_Type))
+        return 0;
+    int64_t length = ((ListHead *)item)->size;
+    int nested = 0;
+    for (const char *part = t + 1, *end = skip_item(t + 1, column); part < end; part++)
+        nested |= *part == '[';
+    copy->used[first] += length;
+    for (int64_t i = 0; nested && i < length; i++) {
+        int from = first + 1;
+        if (!measure_item(copy, t + 1, ((ListHead *)item)->items[i], &from))
+            return 0;
+    }
+    return 1;
+}
+
+/* How many entries the columns of an item have, of which there are so many. */
+static const char *count_entries(container_copy *copy, const char *t, int *column, int64_t count)
+{
+    if (*t == '(') {
+        for (t++; *t != ')';)
+            t = count_entries(copy, t, column, count);
+        return t + 1;
+    }
+    int here = (*column)++;
+    copy->counts[here] = count + (*t == '[');
+    return *t == '[' ? count_entries(copy, t + 1, column, copy->used[here]) + 1 : t + 1;
+}
+
+static int take_items(container_copy *copy, PyObject *list, int64_t at)
 {
     int first = copy->ragged, fits = 1;
     PyObject **items = ((ListHead *)list)->items;
     int64_t length = ((ListHead *)list)->size;
-    if (*copy->item != '(') {
+    if (*copy->item != '(' && *copy->item != '[') {
         list_kind kind = copy->kinds[first];
         int64_t bytes = list_item_bytes[kind];
         return read_items(kind, items, length, copy->columns[first] + at * bytes);
@@ -89,16 +185,24 @@ static int take_items(const container_copy *copy, PyObject *list, int64_t at)
     return fits;
 }
 
-/* 1, or -1 without memory. */
+/* 1, or -1 without memory. What lists that are items hold has been measured. */
 static int make_columns(container_copy *copy, int64_t rows, int64_t total)
 {
+    int column = copy->ragged;
     copy->total = total;
+    copy->counts[0] = rows + 1;
+    count_entries(copy, copy->item, &column, total);
+    if (copy->value != NULL)
+        count_entries(copy, copy->value, &column, total);
+    memset(copy->used, 0, sizeof copy->used);
     for (int i = 0; i < copy->column_count; i++) {
-        int64_t count = copy->ragged && i == 0 ? rows + 1 : total, bytes;
+        int64_t count = copy->counts[i], bytes;
         if (__builtin_mul_overflow(count, list_item_bytes[copy->kinds[i]], &bytes) || (copy->columns[i] = rt_alloc(bytes)) == NULL) {
             PyErr_NoMemory();
             return -1;
         }
+        if (copy->begins[i])
+            *(int64_t *)copy->columns[i] = 0;
     }
     if (copy->written && (copy->rows = malloc((size_t)(rows + 1) * sizeof *copy->rows)) == NULL) {
         PyErr_NoMemory();
@@ -135,7 +239,13 @@ static int copy_rows_in(list_call *lists, container_copy *copy, PyObject *list)
 
 static int copy_plain_in(container_copy *copy, PyObject *list)
 {
-    int fits = make_columns(copy, 1, ((ListHead *)list)->size);
+    int64_t length = ((ListHead *)list)->size;
+    for (int64_t i = 0; strchr(copy->item, '[') != NULL && i < length; i++) {
+        int column = 0;
+        if (!measure_item(copy, copy->item, ((ListHead *)list)->items[i], &column))
+            return 0;
+    }
+    int fits = make_columns(copy, 1, length);
     if (fits > 0)
         fits = take_items(copy, list, 0);
     if (fits > 0 && copy->written)
@@ -146,8 +256,14 @@ static int copy_plain_in(container_copy *copy, PyObject *list)
 static int copy_dict_in(container_copy *copy, PyObject *dict)
 {
     int64_t count = PyDict_Size(dict), at = 0;
-    int fits = make_columns(copy, 1, count);
     PyObject *key, *value;
+    for (Py_ssize_t place = 0; strchr(copy->value, '[') != NULL && PyDict_Next(dict, &place, &key, &value);) {
+        int column = 0;
+        skip_item(copy->item, &column);
+        if (!measure_item(copy, copy->value, value, &column))
+            return 0;
+    }
+    int fits = make_columns(copy, 1, count);
     for (Py_ssize_t place = 0; fits > 0 && PyDict_Next(dict, &place, &key, &value); at++) {
         const char *t = copy->item;
         int column = 0;
@@ -176,24 +292,72 @@ static int copy_set_in(container_copy *copy, PyObject *set)
     return PyErr_Occurred() ? -1 : fits;
 }
 
+/* A class of Python's collections; NULL if there is none of that name. It stays as long as the process. */
+static const PyTypeObject *collection(const PyTypeObject **known, const char *name)
+{
+    if (*known == NULL) {
+        PyObject *module = PyImport_ImportModule("collections");
+        *known = module == NULL ? NULL : (const PyTypeObject *)PyObject_GetAttrString(module, name);
+        Py_DecRef(module);
+    }
+    return *known;
+}
+
+/* The class that a template is for. */
+static const PyTypeObject *container_type(const char *t)
+{
+    static const PyTypeObject *deque, *defaultdict, *counter;
+    switch (*t) {
+    case 'd': return collection(&deque, "deque");
+    case 'D': return collection(&defaultdict, "defaultdict");
+    case 'C': return collection(&counter, "Counter");
+    case '{': return strchr(t, ':') != NULL ? &PyDict_Type : &PySet_Type;
+    default: return &PyList_Type;
+    }
+}
+
+/* A deque by way of a list of its items. */
+static int copy_deque_in(container_copy *copy, PyObject *deque)
+{
+    PyObject *list = PySequence_List(deque);
+    int fits = list == NULL ? -1 : copy_plain_in(copy, list);
+    Py_DecRef(list);
+    return fits;
+}
+
+/* Whether an attribute of an object is this very object. */
+static int attribute_is(PyObject *value, const char *name, const void *wanted)
+{
+    PyObject *found = PyObject_GetAttrString(value, name);
+    Py_DecRef(found);
+    return found == wanted;
+}
+
 /* Fills the words of a container parameter. 1: fits, 0: does not, -1: exception. */
 static int copy_container_in(list_call *lists, const parameter *p, PyObject *value, int64_t *w)
 {
     container_copy *copy = &lists->containers[lists->container_count++];
-    read_template(copy, p->template);
+    const char *t = p->template;
+    read_template(copy, t);
+    copy->lists = lists;
     copy->written = p->written == WRITTEN_ELEMENTS;
-    const PyTypeObject *wanted = *p->template == '[' ? &PyList_Type : copy->value != NULL ? &PyDict_Type : &PySet_Type;
-    if (!is_exact(value, wanted))
+    if (!is_exact(value, container_type(t)))
+        return 0;
+    if (*t == 'd' && !attribute_is(value, "maxlen", &_Py_NoneStruct))
+        return 0;
+    const void *factory = t[1] == 'i' ? &PyLong_Type : t[1] == 'f' ? &PyFloat_Type : &PyList_Type;
+    if (*t == 'D' && !attribute_is(value, "default_factory", factory))
         return 0;
     int fits = remember_list(lists, value);
     if (fits > 0)
-        fits = wanted == &PyDict_Type  ? copy_dict_in(copy, value)
-               : wanted == &PySet_Type ? copy_set_in(copy, value)
-               : copy->ragged          ? copy_rows_in(lists, copy, value)
-                                       : copy_plain_in(copy, value);
+        fits = copy->value != NULL ? copy_dict_in(copy, value)
+               : *t == '{'         ? copy_set_in(copy, value)
+               : *t == 'd'         ? copy_deque_in(copy, value)
+               : copy->ragged      ? copy_rows_in(lists, copy, value)
+                                   : copy_plain_in(copy, value);
     for (int i = 0; fits > 0 && i < copy->column_count; i++, w += 3) {
         w[0] = (int64_t)(uintptr_t)copy->columns[i];
-        w[1] = copy->ragged && i == 0 ? ((ListHead *)value)->size + 1 : copy->total;
+        w[1] = copy->counts[i];
         w[2] = 1;
     }
     return fits;
@@ -225,7 +389,7 @@ static PyObject *make_item(const container_copy *copy, const char **t, int *colu
 }
 
 /* Whether an object stands for the numbers at a position, from a column on; `t` is where its item begins. */
-static int stands_for(const container_copy *copy, const char *t, PyObject *item, int first, int64_t at)
+static int stands_for(container_copy *copy, const char *t, PyObject *item, int first, int64_t at)
 {
     char numbers[MAX_COLUMNS][16];
     char *places[MAX_COLUMNS];
@@ -242,12 +406,12 @@ static int stands_for(const container_copy *copy, const char *t, PyObject *item,
     return 1;
 }
 
-static int is_unchanged(const container_copy *copy, PyObject *item, int64_t at)
+static int is_unchanged(container_copy *copy, PyObject *item, int64_t at)
 {
     return stands_for(copy, copy->item, item, copy->ragged, at);
 }
 
-static int copy_container_out(const container_copy *copy)
+static int copy_container_out(container_copy *copy)
 {
     for (int64_t r = 0; r < copy->row_count; r++) {
         int64_t start = copy->ragged ? copy->starts[r] : 0, end = copy->ragged ? copy->starts[r + 1] : copy->total;

@@ -14,12 +14,13 @@
 #include "lists.c"
 #include "stacks.c"
 #include "containers.c"
+#include "strings.c"
 #include "guards.c"
 #include "trials.c"
 #include "results.c"
 #include "dispatcher.c"
 
-#define CORE_VERSION 4
+#define CORE_VERSION 5
 
 static weft_rt runtime_table = {
     .version = CORE_VERSION,
@@ -30,6 +31,7 @@ static weft_rt runtime_table = {
     .threads = rt_threads,
     .poll = rt_poll,
     .routine = rt_routine,
+    .stack_floor = rt_stack_floor,
     .enter = rt_enter,
     .leave = rt_leave,
     .spawn = rt_spawn,

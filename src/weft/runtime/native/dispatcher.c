@@ -269,8 +269,10 @@ static __attribute__((noinline)) attempt_outcome attempt(version *v, PyObject *c
         lists.containers = calloc((size_t)v->container_count, sizeof *lists.containers);
     if (v->stack_count > 0)
         lists.stacks = calloc((size_t)v->stack_count, sizeof *lists.stacks);
+    if (v->text_count > 0)
+        lists.texts = calloc(2 * (size_t)v->text_count, sizeof *lists.texts);
     if (w == NULL || (v->list_count > 0 && lists.copies == NULL) || (v->container_count > 0 && lists.containers == NULL) ||
-        (v->stack_count > 0 && lists.stacks == NULL)) {
+        (v->stack_count > 0 && lists.stacks == NULL) || (v->text_count > 0 && lists.texts == NULL)) {
         *out = PyErr_NoMemory();
     } else {
         int fits = pack_arguments(v, arguments, &lists, w);
@@ -281,6 +283,8 @@ static __attribute__((noinline)) attempt_outcome attempt(version *v, PyObject *c
     }
     if (v->list_count + v->container_count + v->stack_count > 0)
         release_all(&lists);
+    if (v->text_count > 0)
+        release_texts(&lists);
     if (w != stack)
         free(w);
     release_version(v);
@@ -367,6 +371,8 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
     PyObject *answer = NULL;
     version *plain = NULL;
     attempt_outcome outcome = ATTEMPT_UNFIT;
+    if (d->version_count > 0 && !stack_holds_kernel())
+        return miss(d, args, count, keywords, PREFERS_PLAIN);
     if (d->version_count > 0 && !d->variadic) {
         if (keywords == NULL && count == d->count && d->keyword_only == 0)
             outcome = attempt_versions(d, args, &answer, &plain);

@@ -21,7 +21,8 @@ typedef struct {
     list_copy *copies;
     container_copy *containers; /* see containers.c */
     stack_copy *stacks;         /* see stacks.c */
-    int count, container_count, stack_count;
+    void **texts;               /* see strings.c */
+    int count, container_count, stack_count, text_count;
     int track; /* some list is written: remember every list object met */
     PyObject **met;
     int64_t met_count, met_capacity;

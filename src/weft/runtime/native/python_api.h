@@ -114,7 +114,7 @@ enum {
 #define VECTORCALL_OFFSET_BIT ((size_t)1 << (8 * sizeof(size_t) - 1))
 
 extern PyTypeObject PyFloat_Type, PyLong_Type, PyBool_Type, PyComplex_Type, PyList_Type, PyUnicode_Type, PyTuple_Type,
-    PyBytes_Type, PyDict_Type, PySet_Type;
+    PyBytes_Type, PyByteArray_Type, PyDict_Type, PySet_Type;
 extern PyObject _Py_NoneStruct, _Py_TrueStruct;
 extern PyObject *PyExc_TypeError, *PyExc_SystemError, *PyExc_Exception, *PyExc_KeyboardInterrupt, *PyExc_RuntimeError,
     *PyExc_RecursionError;
@@ -145,6 +145,7 @@ PyObject *PyObject_Call(PyObject *, PyObject *, PyObject *);
 PyObject *PyObject_CallFunction(PyObject *, const char *, ...);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...);
 PyObject *PySequence_List(PyObject *);
+PyObject *PyImport_ImportModule(const char *);
 PyObject *PyObject_GetAttr(PyObject *, PyObject *);
 PyObject *PyObject_GetItem(PyObject *, PyObject *);
 PyObject *PyObject_GetAttrString(PyObject *, const char *);
@@ -160,6 +161,11 @@ Py_ssize_t PySet_Size(PyObject *);
 PyObject *PyObject_GetIter(PyObject *);
 PyObject *PyIter_Next(PyObject *);
 char *PyBytes_AsString(PyObject *);
+Py_ssize_t PyBytes_Size(PyObject *);
+char *PyByteArray_AsString(PyObject *);
+Py_ssize_t PyByteArray_Size(PyObject *);
+Py_ssize_t PyUnicode_GetLength(PyObject *);
+uint32_t *PyUnicode_AsUCS4(PyObject *, uint32_t *, Py_ssize_t, int);
 PyObject *PyTuple_New(Py_ssize_t);
 PyObject *PyTuple_GetItem(PyObject *, Py_ssize_t);
 int PyTuple_SetItem(PyObject *, Py_ssize_t, PyObject *);

@@ -28,12 +28,13 @@ typedef struct weft_rt {
     void *blas[BLAS_FUNCTIONS]; /* sgemm dgemm cgemm zgemm sgemv dgemv cgemv zgemv sdot ddot sger dger ssyrk dsyrk strsm dtrsm */
     int64_t (*routine)(void *const *routine, char **arguments, const int64_t *sizes, const int64_t *steps);
     double limits[LIMIT_PLACES]; /* weft.limits, in its order */
+    int64_t (*stack_floor)(void);
     /* For kernels with tasks (tasks.c); others do not know of what follows. */
     weft_worker *(*enter)(const struct weft_rt *rt);
     void (*leave)(weft_worker *self);
     void (*spawn)(weft_worker *self, struct weft_finish *finish,
-                  void (*function)(const struct weft_rt *, weft_worker *, void *, struct weft_finish *, int64_t),
-                  const void *context, int64_t bytes, int64_t number);
+                  void (*function)(const struct weft_rt *, weft_worker *, void *, struct weft_finish *, int64_t, int64_t),
+                  const void *context, int64_t bytes, int64_t number, int64_t depth);
     void (*join)(weft_worker *self, struct weft_finish *finish);
     void (*isolate)(void);
     void (*release_isolated)(void);

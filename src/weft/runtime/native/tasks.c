@@ -2,8 +2,9 @@
 
    In: functions with a copy of their context, each counted by the finish it belongs to. Out: each has been run once, by the
    thread that handed it out or by one that was idle. A thread keeps what it hands out in a queue of its own: it takes back
-   the newest, others steal the oldest, which is the largest part of a recursion. Generated code looks at `queued` and
-   `room` before it hands anything out: with enough in the queue it does the work in place, which costs nothing. The threads
+   the newest, others steal the oldest, which is the largest part of a recursion. Generated code looks at its worker before
+   it hands anything out: with enough in the queue, or deep in a recursion, it does the work in place, which costs next to
+   nothing. How deep is deep (`reach`, in bytes of stack) begins small and doubles while threads starve. The threads
    are the pool's, lent for the time of one call (a session); a call inside a parallel region, or beside another session,
    finds no room and runs in place. A thread that waits for a finish works on whatever is there, unless its stack is
    half used: what it waits for is then in the hands of others, who get on. */
@@ -16,6 +17,8 @@
 #define QUEUE_PLACES 1024
 #define PAYLOAD_WORDS 24
 #define IDLE_SPINS 2000
+#define FIRST_REACH 1024             /* bytes of stack in which tasks are handed out at first */
+#define STARVED 400                  /* fruitless turns after which tasks are handed out further down */
 #define IDLE_SLEEP 200000            /* ns an idle thread sleeps before it looks again */
 #define HALF_STACK ((uintptr_t)3 << 19) /* of the stack that generated functions may take */
 
@@ -23,19 +26,21 @@ typedef struct weft_finish {
     int64_t pending; /* tasks handed out and not done; what follows belongs to generated code */
 } weft_finish;
 
-typedef void (*spawned_function)(const weft_rt *rt, weft_worker *self, void *context, weft_finish *finish, int64_t number);
+typedef void (*spawned_function)(const weft_rt *rt, weft_worker *self, void *context, weft_finish *finish, int64_t number,
+                                 int64_t depth);
 
 typedef struct {
     spawned_function function;
     weft_finish *finish;
     int64_t number;
+    int64_t depth;  /* of the recursion, in bytes of stack */
     int64_t *large; /* a context that does not fit */
     int64_t context[PAYLOAD_WORDS];
 } task_record;
 
 struct weft_worker {
-    int64_t queued, room; /* read by generated code */
-    uintptr_t base;       /* where the stack of its thread was at the start of the session */
+    int64_t queued, room, reach; /* read by generated code */
+    uintptr_t base;              /* where the stack of its thread was at the start of the session */
     int lock;
     uint32_t oldest;
     task_record *places;
@@ -116,7 +121,8 @@ static int find_task(weft_worker *self, task_record *task)
 static void run_task(weft_worker *self, task_record *task)
 {
     weft_finish *finish = task->finish;
-    task->function(session.rt, self, task->large != NULL ? task->large : task->context, finish, task->number);
+    task->function(session.rt, self, task->large != NULL ? task->large : task->context, finish, task->number,
+                   task->depth);
     free(task->large);
     __atomic_sub_fetch(&finish->pending, 1, __ATOMIC_RELEASE); /* the finish may be gone from here on */
 }
@@ -131,13 +137,20 @@ static int start_worker(weft_worker *self)
         return 0;
     int64_t room = 8 * (int64_t)(session.helpers + 1);
     self->room = room < 16 ? 16 : room > QUEUE_PLACES ? QUEUE_PLACES : room;
+    self->reach = FIRST_REACH;
     self->base = (uintptr_t)__builtin_frame_address(0);
     return 1;
 }
 
 static void idle(int *turns)
 {
-    if (++*turns < IDLE_SPINS) {
+    if (++*turns % STARVED == 0) {
+        int members = __atomic_load_n(&session.members, __ATOMIC_ACQUIRE);
+        for (int i = 0; i < members; i++)
+            if (crew[i].reach < (int64_t)HALF_STACK)
+                __atomic_store_n(&crew[i].reach, crew[i].reach * 2, __ATOMIC_RELAXED);
+    }
+    if (*turns < IDLE_SPINS) {
         relax();
         return;
     }
@@ -248,9 +261,14 @@ static void rt_leave(weft_worker *self)
 /* --- handing out and waiting --- */
 
 static void rt_spawn(weft_worker *self, weft_finish *finish, spawned_function function, const void *context, int64_t bytes,
-                     int64_t number)
+                     int64_t number, int64_t depth)
 {
-    task_record task = {function, finish, number, NULL, {0}};
+    task_record task;
+    task.function = function;
+    task.finish = finish;
+    task.number = number;
+    task.depth = depth;
+    task.large = NULL;
     int64_t words = (bytes + 7) / 8;
     if (words > PAYLOAD_WORDS) {
         task.large = malloc((size_t)bytes);
@@ -268,7 +286,7 @@ static void rt_spawn(weft_worker *self, weft_finish *finish, spawned_function fu
         __atomic_fetch_sub(&finish->pending, 1, __ATOMIC_RELAXED);
         free(task.large);
     }
-    function(session.rt, self, (void *)context, finish, number);
+    function(session.rt, self, (void *)context, finish, number, depth);
 }
 
 static void rt_join(weft_worker *self, weft_finish *finish)
@@ -297,9 +315,11 @@ typedef struct {
     int64_t n, tasks;
 } loop_pieces;
 
-static void run_loop_piece(const weft_rt *rt, weft_worker *self, void *context, weft_finish *finish, int64_t number)
+static void run_loop_piece(const weft_rt *rt, weft_worker *self, void *context, weft_finish *finish, int64_t number,
+                           int64_t depth)
 {
     (void)rt;
+    (void)depth;
     (void)self;
     (void)finish;
     const loop_pieces *loop = context;
@@ -318,8 +338,8 @@ static void rt_parallel_or_tasks(task_function function, void *context, int64_t 
     loop_pieces loop = {function, context, n, tasks};
     weft_finish finish = {0};
     for (int64_t i = tasks - 1; i > 0; i--)
-        rt_spawn(self, &finish, run_loop_piece, &loop, sizeof loop, i);
-    run_loop_piece(session.rt, self, &loop, &finish, 0);
+        rt_spawn(self, &finish, run_loop_piece, &loop, sizeof loop, i, 0);
+    run_loop_piece(session.rt, self, &loop, &finish, 0, 0);
     rt_join(self, &finish);
 }
 

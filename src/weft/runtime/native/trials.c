@@ -20,8 +20,11 @@ static int seems_to_fit(const version *v, PyObject *const *values)
         const parameter *p = &v->parameters[i];
         PyObject *value = values[i];
         if (p->test == TEST_CONTAINER || p->test == TEST_STACK) {
+            if (!is_exact(value, container_type(p->template)))
+                return 0;
+        } else if (p->test == TEST_TEXT) {
             const char *t = p->template;
-            const PyTypeObject *wanted = *t != '{' ? &PyList_Type : strchr(t, ':') != NULL ? &PyDict_Type : &PySet_Type;
+            const PyTypeObject *wanted = *t == '[' ? &PyList_Type : *t == 's' ? &PyUnicode_Type : *t == 'y' ? &PyBytes_Type : &PyByteArray_Type;
             if (!is_exact(value, wanted))
                 return 0;
         } else if (p->test == TEST_LIST) {

@@ -19,7 +19,7 @@ enum { CHOICE_WORD = 6 };
 enum { BACK_WORD = 7 };
 
 typedef enum { FETCH_ARGUMENT, FETCH_ATTRIBUTE, FETCH_GLOBAL, FETCH_CELL } fetch_kind;
-typedef enum { TEST_ARRAY, TEST_LIST, TEST_SCALAR, TEST_CONST, TEST_SAME, TEST_OBJECT, TEST_CONTAINER, TEST_STACK } test_kind;
+typedef enum { TEST_ARRAY, TEST_LIST, TEST_SCALAR, TEST_CONST, TEST_SAME, TEST_OBJECT, TEST_CONTAINER, TEST_STACK, TEST_TEXT } test_kind;
 typedef enum {
     RESULT_NONE, RESULT_CONST, RESULT_SCALAR, RESULT_ARRAY, RESULT_ARGUMENT, RESULT_VIEW, RESULT_LIST, RESULT_TUPLE,
     RESULT_LIST_OF
@@ -72,7 +72,7 @@ typedef struct {
     kernel_function kernel; /* NULL: `callable` is Python code */
     PyObject *callable;
     PyObject *raiser; /* called with code, line and three values; raises the kernel's exception */
-    int argument_count, value_count, list_count, container_count, stack_count, written_lists, written_arrays;
+    int argument_count, value_count, list_count, container_count, stack_count, text_count, written_lists, written_arrays;
     parameter *parameters;
     int result_count;
     result *results;
@@ -125,7 +125,7 @@ static int read_parameter(PyObject *tuple, parameter *p)
     p->item_shift = (int)field_int(tuple, 8);
     p->words = (int)field_int(tuple, 9);
     p->object = PyTuple_GetItem(tuple, 10);
-    if (p->test == TEST_CONTAINER || p->test == TEST_STACK)
+    if (p->test == TEST_CONTAINER || p->test == TEST_STACK || p->test == TEST_TEXT)
         p->template = PyBytes_AsString(p->object);
     return PyErr_Occurred() ? -1 : 0;
 }
@@ -187,7 +187,8 @@ static int read_parameters(PyObject *tuple, version *v)
         v->list_count += p->test == TEST_LIST;
         v->container_count += p->test == TEST_CONTAINER;
         v->stack_count += p->test == TEST_STACK;
-        v->searched |= p->test == TEST_CONTAINER && *p->template == '{';
+        v->text_count += p->test == TEST_TEXT;
+        v->searched |= p->test == TEST_CONTAINER && strchr(p->template, '{') != NULL;
         v->written_arrays += (p->test == TEST_ARRAY || p->test == TEST_STACK) && p->written;
         v->written_lists += (p->test == TEST_LIST || p->test == TEST_CONTAINER) && p->written;
     }

@@ -1,0 +1,161 @@
+"""Members of enumerations.  In: `Color.RED`, and variables that hold such members; out: the number of a member in the
+order of its class.
+
+A member that is known at compile time stays a Python object; one that a variable of a loop or a container holds is its
+number, and its value, where it is asked for, a choice by that number.
+"""
+
+from __future__ import annotations
+
+import ast
+import enum
+from collections.abc import Iterable as Names
+from dataclasses import replace
+from typing import Any
+
+from weft.frontend import arith
+from weft.frontend.core import part_slots
+from weft.frontend.emit import Restart
+from weft.frontend.scope import Slot
+from weft.frontend.strings import Strings
+from weft.frontend.values import Member, Object, Scalar, Tuple, Value
+from weft.ir.expr import Const, Expr, Op, Read, integer
+from weft.ir.types import BOOL, INT, PYBOOL, ScalarType, type_of_value
+
+#: So many members are told apart by comparing one after the other.
+_MOST = 64
+
+
+def is_member(value: Value | None) -> bool:
+    return isinstance(value, Member) or (isinstance(value, Object) and isinstance(value.value, enum.Enum))
+
+
+def class_of(value: Value) -> Any:
+    """The enumeration that a member is of."""
+    if isinstance(value, Member):
+        return value.kind
+    assert isinstance(value, Object)
+    return type(value.value)
+
+
+def _plain(kind: Any) -> bool:
+    """Whether members are compared, and are true, as the standard library says."""
+    own = [base for base in kind.__mro__ if base.__module__ not in ("enum", "builtins")]
+    return not any(name in vars(base) for base in own for name in ("__eq__", "__bool__", "__hash__", "__lt__"))
+
+
+class Enums(Strings):
+    """Members of enumerations as values."""
+
+    def member(self, value: Value) -> Member:
+        if isinstance(value, Member):
+            return value
+        assert isinstance(value, Object)
+        kind = type(value.value)
+        return Member(kind, integer(list(kind).index(value.value)))
+
+    def member_value(self, member: Value) -> Scalar:
+        """member.value, if all of them are numbers of one type."""
+        kind = class_of(member)
+        values = [one.value for one in kind]
+        types = {type_of_value(value) for value in values}
+        of = next(iter(types))
+        if len(types) != 1 or not isinstance(of, ScalarType) or len(values) > _MOST:
+            raise self.unsupported(None, f"the value of a member of {kind.__name__}", "use values of one type")
+        if isinstance(member, Object):
+            return Scalar(Const(member.value.value, of))
+        code = self.emitter.snapshot(self.member(member).code, "member")
+        result: Expr = Const(values[-1], of)
+        for place, value in reversed(list(enumerate(values[:-1]))):
+            result = Op("select", (Op("eq", (code, integer(place)), BOOL), Const(value, of), result), of)
+        return Scalar(result)
+
+    def as_number(self, value: Value) -> Value:
+        """A member that is a number (of an IntEnum) as that number; anything else as it is."""
+        if is_member(value) and issubclass(class_of(value), int) and _plain(class_of(value)):
+            return self.member_value(value)
+        return value
+
+    def member_comparison(self, name: str, left: Value, right: Value, node: ast.AST) -> Value:
+        """left == right, where one of them is a member."""
+        members = [value for value in (left, right) if is_member(value)]
+        if not all(_plain(class_of(value)) for value in members):
+            raise self.unsupported(node, "a comparison of members that their class defines")
+        if len(members) == 2 and class_of(left) is class_of(right) and name in ("eq", "ne"):
+            return Scalar(self.same_member(left, right, name == "eq"))
+        numbers = [self.as_number(value) for value in (left, right)]
+        if all(isinstance(value, Scalar) for value in numbers):
+            first, second = (value.expr for value in numbers if isinstance(value, Scalar))
+            return Scalar(arith.cast(arith.compare(name, first, second, self.emitter.span), PYBOOL))
+        if name not in ("eq", "ne") or any(issubclass(class_of(value), (int, str, float)) for value in members):
+            raise self.unsupported(node, "this comparison of members", left=left, right=right)
+        return Scalar(Const(name == "ne", PYBOOL))
+
+    def same_member(self, left: Value, right: Value, positive: bool) -> Expr:
+        """left is right"""
+        if class_of(left) is not class_of(right):
+            return Const(not positive, PYBOOL)
+        one, other = self.member(left).code, self.member(right).code
+        if isinstance(one, Const) and isinstance(other, Const):
+            return Const((one == other) == positive, PYBOOL)
+        return Op("eq" if positive else "ne", (one, other), PYBOOL)
+
+    def truth(self, value: Value, node: ast.AST | None) -> Scalar | bool:
+        if isinstance(value, Member):
+            number = self.as_number(value)
+            if isinstance(number, Scalar):
+                return Scalar(arith.truth(number.expr))
+            if not _plain(value.kind) or issubclass(value.kind, str):
+                raise self.unsupported(node, "the truth value of a member")
+            return True
+        return super().truth(value, node)
+
+    # --- names ------------------------------------------------------------------------------------------------------
+
+    def bind(self, name: str, value: Value) -> None:
+        if isinstance(value, Member) and name not in self.scope.slots:
+            value = replace(value, code=self.emitter.snapshot(value.code, name))
+        super().bind(name, value)
+
+    def open_slots(self, names: Names[str], owner: ast.AST) -> list[str]:
+        opened = super().open_slots(names, owner)
+        for name in opened:
+            slot, value = self.scope.slots[name], self.scope.values.get(name)
+            if slot.key in self.emitter.decisions.members and is_member(value):
+                assert value is not None
+                self._assign_member(name, slot, value)
+        return opened
+
+    def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
+        known = self.emitter.decisions.members
+        if slot.key in known:
+            self._assign_member(name, slot, value)
+            return
+        current = self.scope.values.get(name)
+        if is_member(value) and (isinstance(value, Member) or (is_member(current) and current != value)):
+            known[slot.key] = class_of(value)
+            raise Restart
+        super()._assign_slot(name, slot, value)
+
+    def _assign_member(self, name: str, slot: Slot, value: Value) -> None:
+        kind = self.emitter.decisions.members[slot.key]
+        if not is_member(value) or class_of(value) is not kind:
+            current = self.scope.values.get(name)
+            raise self.apart(slot.branch, self._changes_kind(name, current or Object(kind), value))
+        if slot.parts is None:
+            slot.parts = part_slots(slot, 1)
+        self._assign_parts(name, slot, Tuple((Scalar(self.member(value).code),)))
+        self.scope.values[name] = self.slot_member(slot)
+
+    def slot_member(self, slot: Slot) -> Member:
+        """The member that a slot holds."""
+        assert slot.parts is not None and slot.parts[0].buffer is not None
+        kind = self.emitter.decisions.members[slot.key]
+        return Member(kind, Read(slot.parts[0].buffer.name, (), INT))
+
+    def chosen_member(self, test: Scalar, then: Value, orelse: Value, node: ast.AST) -> Value:
+        """`a if test else b` without anything to be done before"""
+        if class_of(then) is not class_of(orelse):
+            raise self.unsupported(node, "a choice between members of two enumerations")
+        codes = (self.member(then).code, self.member(orelse).code)
+        return Member(class_of(then), Op("select", (arith.condition(test.expr), *codes), INT))

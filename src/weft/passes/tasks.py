@@ -1,0 +1,261 @@
+"""Tasks and their memory.  In: a program with TASK regions as the front end made it; out: the same with every array
+that a task makes for others made before it, and every scalar that isolated blocks share in an array of one element.
+
+    task { alloc t; t[:] = ...  }; use t           -->   alloc t; task { t[:] = ... }; use t
+    finish { ... isolated { s = s + x } ... }      -->   box[0] = s; finish { ... box[0] = box[0] + x ... }; s = box[0]
+What cannot be so is refused: containers that change inside a task, sizes that only the task knows, memory made once
+for tasks of several iterations, and scalars of the compiler's own that one task would hand to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from weft.analysis.scopes import _written_first as written_first
+from weft.errors import Unsupported
+from weft.ir.expr import ONE, ZERO, Expr, Read
+from weft.ir.program import (
+    Alloc,
+    Block,
+    Buffer,
+    If,
+    Invoke,
+    Loop,
+    LoopKind,
+    Node,
+    Program,
+    Rebind,
+    Role,
+    Stmt,
+    While,
+)
+from weft.ir.walk import (
+    buffers_read,
+    buffers_written,
+    expr_buffers,
+    fresh,
+    map_node_exprs,
+    map_sub_blocks,
+    mentions,
+    names_of,
+    rewrite,
+    sub_blocks,
+    walk,
+)
+from weft.passes import PassContext
+
+
+def has_tasks(program: Program) -> bool:
+    return any(isinstance(node, Loop) and node.kind is LoopKind.TASK for node in walk(program.body))
+
+
+def has_regions(program: Program) -> bool:
+    kinds = (LoopKind.TASK, LoopKind.ISOLATED, LoopKind.FINISH)
+    return any(isinstance(node, Loop) and node.kind in kinds for node in walk(program.body))
+
+
+def run(program: Program, context: PassContext) -> Program:
+    """Memory of tasks settled; the program as it is, if it has none."""
+    if not has_tasks(program):
+        return program
+    program = _with_boxes(program)
+    uses = mentions(program.body)
+    body = _before_tasks(program.body, program, uses)
+    program = program if body is program.body else replace(program, body=body)
+    for node in walk(program.body):
+        if isinstance(node, Loop) and node.kind is LoopKind.FINISH:
+            _Finish(program).block(node.body, frozenset())
+    return program
+
+
+def _is_task(node: Node) -> bool:
+    return isinstance(node, Loop) and node.kind is LoopKind.TASK
+
+
+# --- arrays that a task makes ------------------------------------------------------------------------------------
+
+
+def _before_tasks(block: Block, program: Program, uses: dict[str, int]) -> Block:
+    nodes: list[Node] = []
+    for node in block:
+        node = map_sub_blocks(node, lambda inner: _before_tasks(inner, program, uses))
+        if _is_task(node):
+            assert isinstance(node, Loop)
+            _refuse_containers(node, uses)
+            moved, node = _given_out(node, program, uses)
+            nodes += moved
+        nodes.append(node)
+    return block if len(nodes) == len(block) and all(a is b for a, b in zip(nodes, block)) else tuple(nodes)
+
+
+def _outside(name: str, task: Loop, uses: dict[str, int]) -> bool:
+    return uses.get(name, 0) > mentions((task,)).get(name, 0)
+
+
+def _refuse_containers(task: Loop, uses: dict[str, int]) -> None:
+    for node in walk(task.body):
+        if isinstance(node, Rebind) and any(_outside(name, task, uses) for name in node.targets):
+            reason = "a list, dict or set that changes its size, or arrays that change places, inside a task"
+            raise Unsupported(node.span, reason, "fill an array of known size, or make the container inside the task")
+
+
+def _given_out(task: Loop, program: Program, uses: dict[str, int]) -> tuple[list[Node], Loop]:
+    """The allocations of a task whose arrays others use, and the task without them."""
+    written = set().union(*(buffers_written(node) for node in task.body))
+    moved: list[Node] = []
+
+    def without(block: Block) -> Block:
+        keep: list[Node] = []
+        for node in block:
+            if isinstance(node, Alloc) and program.table[node.buffer].rank and _is_given(node.buffer):
+                sizes = set().union(*(expr_buffers(extent) for extent in program.table[node.buffer].shape))
+                if sizes & written:
+                    reason = "an array whose size only the task that makes it knows, used outside the task"
+                    raise Unsupported(node.span, reason, "make the array before the task")
+                moved.append(node)
+            else:
+                region = isinstance(node, Loop) and node.kind in (LoopKind.FINISH, LoopKind.ISOLATED)
+                keep.append(map_sub_blocks(node, without) if region else node)
+        return block if len(keep) == len(block) and all(a is b for a, b in zip(keep, block)) else tuple(keep)
+
+    def _is_given(name: str) -> bool:
+        return program.table[name].role is Role.RESULT or _outside(name, task, uses)
+
+    body = without(task.body)
+    for node in walk(body):
+        if isinstance(node, Alloc) and program.table[node.buffer].rank and _is_given(node.buffer):
+            reason = "an array made in a loop or branch of a task and used outside the task"
+            raise Unsupported(node.span, reason, "make the array before the task")
+    return moved, task if body is task.body else replace(task, body=body)
+
+
+# --- scalars that isolated blocks share ------------------------------------------------------------------------------
+
+
+def _with_boxes(program: Program) -> Program:
+    taken = names_of(program)
+    buffers: list[Buffer] = []
+
+    def block(nodes: Block) -> Block:
+        out: list[Node] = []
+        for node in nodes:
+            node = map_sub_blocks(node, block)
+            if not isinstance(node, Loop) or node.kind is not LoopKind.FINISH:
+                out.append(node)
+                continue
+            boxes: dict[str, Buffer] = {}
+            for name in sorted(_shared(node, program)):
+                of = program.table[name]
+                boxes[name] = Buffer(fresh(f"{name}_box", taken), of.type, (ONE,), span=of.span)
+            buffers.extend(boxes.values())
+            for name, box in boxes.items():
+                out.append(Alloc(box.name, span=node.span))
+                if written_first(program, node.body, name) is not True:
+                    value = Read(name, (), program.table[name].type)
+                    out.append(Stmt((), box.name, (ZERO,), value, span=node.span))
+            out.append(_boxed(node, boxes) if boxes else node)
+            for name, box in boxes.items():
+                out.append(Stmt((), name, (), Read(box.name, (ZERO,), box.type), span=node.span))
+        return nodes if len(out) == len(nodes) and all(a is b for a, b in zip(out, nodes)) else tuple(out)
+
+    body = block(program.body)
+    return program if body is program.body else replace(program, body=body, buffers=(*program.buffers, *buffers))
+
+
+def _shared(finish: Loop, program: Program) -> set[str]:
+    """Scalars that isolated blocks in tasks of a finish write, and that something outside the task touches."""
+    uses = mentions(program.body)
+    found: set[str] = set()
+    for task in walk(finish.body):
+        if not isinstance(task, Loop) or task.kind is not LoopKind.TASK:
+            continue
+        for node in walk(task.body):
+            if isinstance(node, Loop) and node.kind is LoopKind.ISOLATED:
+                written = set().union(*(buffers_written(inner) for inner in node.body))
+                found |= {n for n in written if program.table[n].rank == 0 and _outside(n, task, uses)}
+    return found
+
+
+def _boxed(node: Node, boxes: dict[str, Buffer]) -> Node:
+    """A node with the element of a box in place of each shared scalar."""
+
+    def visit(expr: Expr) -> Expr:
+        if isinstance(expr, Read) and expr.buffer in boxes:
+            return Read(boxes[expr.buffer].name, (ZERO,), expr.type)
+        return expr
+
+    node = map_node_exprs(node, lambda e: rewrite(e, visit))
+    if isinstance(node, Stmt) and node.buffer in boxes:
+        return replace(node, buffer=boxes[node.buffer].name, index=(ZERO,))
+    if isinstance(node, Invoke) and not boxes.keys().isdisjoint(node.results):
+        raise Unsupported(node.span, "the result of a recursive call as a variable that tasks share", "give it a name")
+
+    def inside(block: Block) -> Block:
+        return tuple(_boxed(inner, boxes) for inner in block)
+
+    return map_sub_blocks(node, inside)
+
+
+# --- what is beside a task -------------------------------------------------------------------------------------------
+
+
+class _Finish:
+    """Follows a finish in the order of execution, with the scalars and the memory that tasks under way depend on."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.pending: set[str] = set()  # scalars that tasks write
+        self.seen: set[str] = set()  # arrays that tasks which have begun touch
+
+    def block(self, block: Block, made: frozenset[str]) -> None:
+        """`made`: arrays made in an iteration of a loop around, inside the finish."""
+        for node in block:
+            if _is_task(node):
+                assert isinstance(node, Loop)
+                self._task(node)
+            elif isinstance(node, Alloc):
+                if node.buffer in self.seen:
+                    reason = "an array made anew in each iteration, for a task that may not be done with the last one"
+                    raise Unsupported(node.span, reason, "make the array inside the task")
+            else:
+                self._others(node, made)
+
+    def _task(self, task: Loop) -> None:
+        for name in sorted(_touched(task)):
+            buffer = self.program.table[name]
+            if buffer.rank == 0 and name in self.pending and written_first(self.program, task.body, name) is not True:
+                raise self._handed_on(task, name)
+        self.pending |= {n for n in _written(task) if self.program.table[n].rank == 0}
+        own = {node.buffer for node in walk(task.body) if isinstance(node, Alloc)}
+        self.seen |= {n for n in _touched(task) if self.program.table[n].rank} - own
+
+    def _others(self, node: Node, made: frozenset[str]) -> None:
+        if not sub_blocks(node):
+            if isinstance(node, Rebind) and not self.seen.isdisjoint(node.targets):
+                raise Unsupported(node.span, "memory that moves while a task uses it", "let the container grow first")
+            for name in sorted(buffers_read(node) & self.pending):
+                raise self._handed_on(node, name)
+            return
+        own = replace(node, body=()) if isinstance(node, Loop) else node
+        if isinstance(own, (If, While)):
+            read = expr_buffers(own.condition)
+        else:
+            read = buffers_read(own)
+        for name in sorted(read & self.pending):
+            raise self._handed_on(node, name)
+        repeats = isinstance(node, While) or (isinstance(node, Loop) and node.kind is LoopKind.SEQUENTIAL)
+        for _ in range(2 if repeats else 1):
+            for inner in sub_blocks(node):
+                self.block(inner, made)
+
+    def _handed_on(self, node: Node, name: str) -> Unsupported:
+        return Unsupported(node.span, f"{name}, which a task sets, is needed beside it", "use it after the finish")
+
+
+def _touched(node: Node) -> set[str]:
+    return buffers_read(node) | buffers_written(node)
+
+
+def _written(node: Node) -> Iterator[str]:
+    yield from buffers_written(node)

@@ -1,0 +1,200 @@
+"""Lists inside containers, for the caller.  In: the numbers of containers as arrays, in which a list is its number among
+all lists of its kind, and the items of those lists; out: the Python objects, each list once, however many hold it.
+
+Lists that belong to arguments are the arguments' own: a container that gets one gets the very object.  What has become
+of arguments is put into them, and objects that stand for the same values stay.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from weft.records import dataclass
+from weft.runtime import templates
+from weft.runtime.templates import Item, Listed
+
+_Column = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Later:
+    """A part of a result that is made when all lists are known: a container by its template, and its columns."""
+
+    template: str
+    columns: tuple[_Column, ...]
+
+
+def later(template: str, *columns: _Column) -> Later:
+    return Later(template, columns)
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """All lists of one kind: where each begins, the columns of their items, and those that have been made."""
+
+    starts: list[int]
+    columns: list[_Column]
+    made: list[list[Any] | None]
+
+
+class _Lists:
+    """The lists of all kinds, by the template of their items."""
+
+    def __init__(self, kinds: dict[Item, _Kind]) -> None:
+        self.kinds = kinds
+
+    def values(self, item: Item, columns: Iterator[_Column]) -> list[Any]:
+        """The items that columns make."""
+        if isinstance(item, tuple):
+            return list(zip(*[self.values(part, columns) for part in item]))
+        column = next(columns)
+        if isinstance(item, Listed):
+            return [self.list_at(item.item, number) for number in column.tolist()]
+        return list(column) if item == "n" else column.tolist()
+
+    def list_at(self, item: Item, number: int) -> list[Any]:
+        if number < 0:  # an empty list of which it was never known what it would hold
+            return []
+        kind = self.kinds[item]
+        known = kind.made[number]
+        if known is None:
+            known = kind.made[number] = []
+            known.extend(self.contents(item, number))
+        return known
+
+    def contents(self, item: Item, number: int) -> list[Any]:
+        kind = self.kinds[item]
+        begin, end = kind.starts[number], kind.starts[number + 1]
+        return self.values(item, iter([column[begin:end] for column in kind.columns]))
+
+    def container(self, template: str, columns: tuple[_Column, ...]) -> Any:
+        """A new container."""
+        shape, numbers = templates.parsed(template), iter(columns)
+        if shape.value is None:
+            return shape.kind(self.values(shape.item, numbers))
+        made = zip(self.values(shape.item, numbers), self.values(shape.value, numbers))
+        return defaultdict(shape.factory, made) if shape.kind is defaultdict else shape.kind(dict(made))
+
+    # --- arguments --------------------------------------------------------------------------------------------------
+
+    def belongs(self, item: Item, values: Iterator[Any], bases: dict[Item, int]) -> None:
+        """Note which lists are an argument's own: they were numbered from a base on, in the order met here."""
+        if not templates.has_lists(item):
+            return
+        if isinstance(item, tuple):
+            parts = list(zip(*values)) or [()] * len(item)
+            for part, column in zip(item, parts):
+                self.belongs(part, iter(column), bases)
+            return
+        assert isinstance(item, Listed)
+        found = list(values)
+        self.kinds[item.item].made[bases[item.item] : bases[item.item] + len(found)] = found
+        bases[item.item] += len(found)
+        self.belongs(item.item, (part for row in found for part in row), bases)
+
+    def refresh(self, item: Item, first: int, last: int) -> list[Callable[[], None]]:
+        """What has to be done so that the lists of these numbers hold what they now hold."""
+        steps: list[Callable[[], None]] = []
+        for number in range(first, last):
+            old = self.kinds[item].made[number]
+            assert old is not None
+            new = self.contents(item, number)
+            steps.append(lambda old=old, new=new: change(old, new))  # type: ignore[misc]
+        return steps
+
+
+def change(target: list[Any], new: list[Any]) -> None:
+    """A list gets other items; objects that stand for the same stay."""
+    del target[len(new) :]
+    for place, old in enumerate(target):
+        if not _same(old, new[place]):
+            target[place] = new[place]
+    target.extend(new[len(target) :])
+
+
+def _same(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, list):
+        return one is other
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    return templates.same(one, other)
+
+
+def _change_any(target: Any, new: Any) -> None:
+    if isinstance(target, list):
+        change(target, new)
+    elif isinstance(target, dict):
+        if list(target) != list(new)[: len(target)]:
+            dict.clear(target)
+        for key, value in new.items():
+            if key not in target or not _same(dict.__getitem__(target, key), value):
+                dict.__setitem__(target, key, value)
+    elif isinstance(target, deque):
+        if len(target) != len(new) or not all(map(_same, target, new)):
+            target.clear()
+            target.extend(new)
+    else:
+        target.update(new)
+
+
+def settled(result: Any, plan: tuple[Any, ...], *rest: Any) -> Any:
+    """The result of a call in which lists are held by containers, and what becomes of its arguments.
+
+    `plan` is (templates of the items of each kind of lists, (template, changes) of each argument that has such lists);
+    `rest` are, for each kind, its columns, and for each argument: itself, the first numbers of its lists of each kind
+    (in the order of the kinds), and the columns that it now has if it changes.
+    """
+    kinds, arguments = plan
+    pieces = iter(rest)
+    lists = _Lists({})
+    for text in kinds:
+        item = templates.item_of(text)
+        starts = next(pieces).tolist()
+        columns = [next(pieces) for _ in _own_columns(item)]
+        lists.kinds[item] = _Kind(starts, columns, [None] * (len(starts) - 1))
+    changes: list[tuple[Any, str, tuple[_Column, ...]]] = []
+    steps: list[Callable[[], None]] = []
+    spans: list[tuple[Item, int, int]] = []
+    for template, changed in arguments:
+        target = next(pieces)
+        bases = {item: next(pieces) for item in lists.kinds}
+        shape, before = templates.parsed(template), dict(bases)
+        lists.belongs(shape.item, iter(target), bases)
+        if shape.value is not None:
+            lists.belongs(shape.value, iter(list(target.values())), bases)
+        if changed:
+            spans += [(item, before[item], bases[item]) for item in lists.kinds]
+            outer = _own_columns(shape.item) + ([] if shape.value is None else _own_columns(shape.value))
+            changes.append((target, template, tuple(next(pieces) for _ in outer)))
+    for item, first, last in spans:
+        steps += lists.refresh(item, first, last)
+    contents = [(target, lists.container(template, columns)) for target, template, columns in changes]
+    made = _resolved(result, lists)
+    for step in steps:
+        step()
+    for target, new in contents:
+        _change_any(target, new)
+    return made
+
+
+def _own_columns(item: Item) -> list[Item]:
+    """A number each: a list is one, too."""
+    return [leaf for part in item for leaf in _own_columns(part)] if isinstance(item, tuple) else [item]
+
+
+def _resolved(result: Any, lists: _Lists) -> Any:
+    if isinstance(result, Later):
+        if result.template.startswith("="):  # a list by its number
+            return lists.list_at(templates.item_of(result.template[1:]), int(result.columns[0]))
+        return lists.container(result.template, result.columns)
+    if type(result) in (tuple, list):
+        return type(result)(_resolved(part, lists) for part in result)
+    if isinstance(result, tuple) and hasattr(result, "_make"):
+        return type(result)._make(_resolved(part, lists) for part in result)
+    return result

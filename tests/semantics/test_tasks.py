@@ -1,0 +1,437 @@
+"""Tasks: with weft.finish(), weft.task() and weft.isolated() natively the same answers and exceptions as in sequence, on
+any number of threads; races that are certain are errors that name the variable."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import weft
+from weft.errors import ParallelError, Unsupported
+
+pytestmark = pytest.mark.native
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(params=[1, 2, 5])
+def threads(request):
+    before = weft.get_num_threads()
+    weft.set_num_threads(request.param)
+    yield request.param
+    weft.set_num_threads(before)
+
+
+def fibonacci(n):
+    if n < 2:
+        return n
+    with weft.finish():
+        with weft.task():
+            x = fibonacci(n - 1)
+        y = fibonacci(n - 2)
+    return x + y
+
+
+def quick(a):
+    if len(a) < 2:
+        return
+    pivot = a[len(a) // 2]
+    i, j = 0, len(a) - 1
+    while i <= j:
+        while a[i] < pivot:
+            i += 1
+        while a[j] > pivot:
+            j -= 1
+        if i <= j:
+            a[i], a[j] = a[j], a[i]
+            i += 1
+            j -= 1
+    with weft.finish():
+        with weft.task():
+            quick(a[: j + 1])
+        with weft.task():
+            quick(a[i:])
+
+
+def sorted_in_place(a):
+    quick(a)
+    return a
+
+
+def tree_sum(a, lo, hi):
+    if hi - lo <= 64:
+        total = 0.0
+        for k in range(lo, hi):
+            total += a[k]
+        return total
+    middle = (lo + hi) // 2
+    with weft.task():  # waited for at the end of the function
+        left = tree_sum(a, lo, middle)
+    right = tree_sum(a, middle, hi)
+    return left + right
+
+
+def summed(a):
+    return tree_sum(a, 0, len(a))
+
+
+def queens(n, row, columns, up, down):
+    if row == n:
+        return 1
+    counts = np.zeros(16, dtype=np.int64)
+    with weft.finish():
+        for k in range(n):
+            if not (columns >> k & 1 or up >> (row + k) & 1 or down >> (row - k + n) & 1):
+                with weft.task():
+                    counts[k] = queens(n, row + 1, columns | 1 << k, up | 1 << (row + k), down | 1 << (row - k + n))
+    total = 0
+    for k in range(n):
+        total += int(counts[k])
+    return total
+
+
+def solutions(n):
+    return queens(n, 0, 0, 0, 0)
+
+
+def rows(a):
+    out = np.empty(a.shape[0])
+    with weft.finish():
+        for i in range(a.shape[0]):
+            scale = 1.0 / (i + 1)
+            with weft.task():
+                t = a[i] * scale
+                out[i] = (t * t).sum()
+    return out
+
+
+def two_results(a):
+    with weft.finish():
+        with weft.task():
+            low = a.min()
+            where = a.argmin()
+        with weft.task():
+            high = a.max()
+        middle = a.mean()
+    return low, where, middle, high
+
+
+def made_inside(n):
+    with weft.finish():
+        with weft.task():
+            a = np.arange(n) * 2.0
+        with weft.task():
+            b = np.ones(n)
+    return a + b
+
+
+def nested(n):
+    out = np.zeros((n, n))
+    with weft.finish():
+        for i in range(n):
+            with weft.task():
+                for j in range(n):
+                    with weft.task():
+                        out[i, j] = i * 10 + j
+    return out
+
+
+def counted(a, n):
+    total = 0
+    counts = np.zeros(n, dtype=np.int64)
+    with weft.finish():
+        for i in range(len(a)):
+            with weft.task():
+                k = int(a[i]) % n
+                with weft.isolated():
+                    counts[k] += 1
+                    total += k
+    return total, counts
+
+
+def straight_isolated(a):
+    best = -1.0
+    with weft.finish():
+        with weft.task():
+            x = a[: len(a) // 2].max()
+            with weft.isolated():
+                if x > best:
+                    best = x
+        with weft.task():
+            y = a[len(a) // 2 :].max()
+            with weft.isolated():
+                if y > best:
+                    best = y
+    return best
+
+
+def chosen(a, flag):
+    x = 1.0
+    with weft.finish():
+        if flag:
+            with weft.task():
+                x = a.sum()
+    return x
+
+
+def with_loop(a):
+    n = len(a)
+    out = np.zeros(n)
+    with weft.finish():
+        with weft.task():
+            for i in weft.prange(n // 2):
+                out[i] = a[i] * 2
+        for i in weft.prange(n // 2, n):
+            out[i] = a[i] * 3
+    return out
+
+
+def early(a, n):
+    with weft.finish():
+        with weft.task():
+            a[0] = 5.0
+        if n > 3:
+            return 1
+        a[1] = 6.0
+    return 2
+
+
+CASES = [
+    (fibonacci, lambda: (18,)),
+    (sorted_in_place, lambda: (RNG.integers(0, 1000, 3000),)),
+    (sorted_in_place, lambda: (RNG.random(2000)[::-2],)),
+    (sorted_in_place, lambda: (np.empty(0),)),
+    (summed, lambda: (RNG.random(5000),)),
+    (solutions, lambda: (6,)),
+    (rows, lambda: (RNG.random((40, 30)),)),
+    (rows, lambda: (np.asfortranarray(RNG.random((7, 3))),)),
+    (rows, lambda: (np.empty((0, 3)),)),
+    (two_results, lambda: (RNG.random(100),)),
+    (two_results, lambda: (RNG.integers(0, 50, 30),)),
+    (made_inside, lambda: (20,)),
+    (nested, lambda: (9,)),
+    (counted, lambda: (RNG.integers(0, 1000, 3000), 7)),
+    (straight_isolated, lambda: (RNG.random(99),)),
+    (chosen, lambda: (RNG.random(9), True)),
+    (chosen, lambda: (RNG.random(9), False)),
+    (with_loop, lambda: (RNG.random(200_000),)),
+    (early, lambda: (np.zeros(3), 2)),
+    (early, lambda: (np.zeros(3), 9)),
+]
+COMPILED = {function: weft.jit(fallback="error")(function) for function, _ in CASES}
+
+
+def copied(values):
+    return tuple(value.copy() if isinstance(value, np.ndarray) else value for value in values)
+
+
+@pytest.mark.parametrize("function, arguments", CASES, ids=lambda value: getattr(value, "__name__", ""))
+def test_as_in_sequence(function, arguments, threads):
+    given = arguments()
+    mine, theirs = copied(given), copied(given)
+    expected, found = function(*theirs), COMPILED[function](*mine)
+    np.testing.assert_equal(found, expected)
+    assert type(found) is type(expected) or isinstance(found, float)
+    for left, right in zip(mine, theirs):
+        np.testing.assert_array_equal(left, right)
+
+
+# --- exceptions ------------------------------------------------------------------------------------------------------
+
+
+def divided(a, b):
+    with weft.finish():
+        for i in range(len(a)):
+            with weft.task():
+                a[i] = 100 // b[i]
+    return a
+
+
+def deep(n):
+    if n == 0:
+        return 0
+    with weft.finish():
+        with weft.task():
+            x = deep(n - 1)
+    return x + 1
+
+
+def deeper(a, n):
+    a[0] = n
+    if n > 0:
+        with weft.finish():
+            with weft.task():
+                deeper(a, n - 1)
+            a[1] = 1.0
+
+
+def looked_up(a, index, out):
+    with weft.finish():
+        for i in range(len(index)):
+            with weft.task():
+                out[i] = a[index[i]]
+        out[0] = a[len(a) + 5]
+
+
+def test_the_first_exception_in_the_order_of_the_source(threads):
+    compiled = weft.jit(fallback="error")(looked_up)
+    a, index, out = np.arange(5.0), np.array([1, 77, 2, 99, 3]), np.zeros(5)
+    with pytest.raises(IndexError, match="77"):
+        compiled(a, index, out)
+    index[1] = 2
+    with pytest.raises(IndexError, match="99"):
+        compiled(a, index, out)
+    index[3] = 0
+    with pytest.raises(IndexError, match="10"):
+        compiled(a, index, out)
+
+
+def test_zero_division(threads):
+    compiled = weft.jit(fallback="error")(divided)
+    a, b = [0] * 8, [1, 2, 3, 4, 5, 6, 7, 8]
+    assert compiled(list(a), b) == divided(list(a), b)
+    b[5] = 0
+    with pytest.raises(ZeroDivisionError):
+        compiled(a, b)
+
+
+def test_deep_recursion_is_an_exception(threads):
+    compiled = weft.jit(fallback="error")(deeper)
+    a = np.zeros(2)
+    compiled(a, 100)
+    assert a[0] == 0
+    with pytest.raises(RecursionError):
+        compiled(a, 10_000_000)
+    assert weft.jit(fallback="error")(deep)(500) == 500
+
+
+# --- races -----------------------------------------------------------------------------------------------------------
+
+
+def read_beside(n):
+    with weft.finish():
+        with weft.task():
+            x = n + 1
+        y = x + 1
+    return y
+
+
+def carried(a):
+    s = 0.0
+    with weft.finish():
+        for i in range(len(a)):
+            with weft.task():
+                s = s * 0.5 + a[i]
+    return s
+
+
+def set_twice(a):
+    with weft.finish():
+        with weft.task():
+            t = a[0]
+        with weft.task():
+            t = a[1]
+    return t
+
+
+def same_element(a):
+    with weft.finish():
+        with weft.task():
+            a[0] = 1.0
+        a[0] = 2.0
+
+
+def same_in_loop(a):
+    with weft.finish():
+        for i in range(len(a)):
+            with weft.task():
+                a[0] = i
+
+
+def neighbour(a):
+    with weft.finish():
+        for i in range(1, len(a)):
+            with weft.task():
+                a[i] = a[i - 1] + 1
+
+
+def unprotected(a):
+    total = 0
+    with weft.finish():
+        for i in range(len(a)):
+            with weft.task():
+                with weft.isolated():
+                    total += 1
+        print_me = total
+    return print_me
+
+
+@pytest.mark.parametrize(
+    "function, argument, name",
+    [
+        (read_beside, 3, "x"),
+        (carried, np.ones(4), "s"),
+        (set_twice, np.ones(4), "t"),
+        (same_element, np.ones(4), "a"),
+        (same_in_loop, np.ones(4), "a"),
+        (neighbour, np.ones(4), "a"),
+        (unprotected, np.ones(4), "total"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_certain_race_is_an_error(function, argument, name):
+    with pytest.raises(ParallelError, match=f"`{name}"):
+        weft.jit(function)(argument)
+
+
+def left(a):
+    with weft.finish():
+        for i in range(len(a)):
+            with weft.task():
+                if a[i] > 0:
+                    break
+                a[i] = 1.0
+
+
+def test_a_task_cannot_end_the_loop_it_is_in():
+    with pytest.raises(ParallelError, match="break"):
+        weft.jit(left)(np.zeros(3))
+
+
+# --- what stays Python -----------------------------------------------------------------------------------------------
+
+
+def gathered(n):
+    found = []
+    with weft.finish():
+        for i in range(n):
+            with weft.task():
+                with weft.isolated():
+                    found.append(i * i)
+    return sorted(found)
+
+
+def remade(n):
+    out = np.zeros(n)
+    with weft.finish():
+        for i in range(n):
+            t = np.full(3, float(i))
+            with weft.task():
+                out[i] = t.sum()
+    return out
+
+
+@pytest.mark.parametrize("function", [gathered, remade])
+def test_what_has_no_native_form_runs_in_python(function):
+    np.testing.assert_array_equal(weft.jit(function)(5), function(5))
+    with pytest.raises(Unsupported):
+        weft.jit(fallback="error")(function)(5)
+
+
+def test_in_python_it_is_a_sequence():
+    order = []
+    with weft.finish():
+        with weft.task():
+            order.append(1)
+        with weft.isolated():
+            order.append(2)
+    assert order == [1, 2]
