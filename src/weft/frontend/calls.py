@@ -263,6 +263,17 @@ class Calls(Structs, Recursion):
         placed = replace(source, place=self.emitter.span)
         return self._inline(source.tree, list(args), values, self.calling, placed, None, defaults)
 
+    def applied(self, function: Closure, args: list[Value]) -> Value:
+        """What a lambda gives, as an expression in place: nothing is kept in variables."""
+        tree, caller = function.tree, self.scope
+        assert isinstance(tree, ast.Lambda)
+        given = dict(zip([a.arg for a in tree.args.args], args))
+        self.scope = Scope(function.scope.source, Liveness([]), [], given, parent=function.scope, inlined=True)
+        try:
+            return self.evaluate(tree.body)
+        finally:
+            self.scope = caller
+
     def closure_call(self, tree: ast.FunctionDef, args: list[Value], node: ast.AST) -> Value:
         """A call of a function made here, as if it were defined where it is called."""
         return self._inline(tree, args, {}, node, self.scope.source, parent=self.scope)

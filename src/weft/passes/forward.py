@@ -15,7 +15,7 @@ from dataclasses import field, replace
 from weft.analysis.effects import Liveness, operation_cost, result_buffers
 from weft.analysis.facts import Facts, entry_facts
 from weft.analysis.scopes import lasting_writes
-from weft.ir.expr import AnyDim, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import Affine, affine, difference, sub
 from weft.ir.program import (
     Alloc,
@@ -229,6 +229,9 @@ def repeats_work(site: _Site, producer: _Producer) -> bool:
         mine = [name for name, _ in form.terms if name in around]
         if len(mine) == 1:
             alone.add(mine[0])
+    for dim in site.dims:  # an entry has one place in its row, and the place one entry
+        if isinstance(dim, CompressedDim) and {dim.var, dim.position} & alone:
+            alone |= {dim.var, dim.position}
     if not around <= alone:
         return True
     has_reduce = any(isinstance(e, Reduce) for e in subexpressions(producer.stmt.value))

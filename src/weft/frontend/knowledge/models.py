@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from weft.errors import Unsupported
+from weft.frontend import arith, arrays
 from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.creation import dtype_of
 from weft.frontend.models import primitives
-from weft.frontend.values import Array, Mask, Object, Scalar, Value
-from weft.ir.expr import Const, boolean
+from weft.frontend.values import Array, Closure, Mask, Object, Scalar, Tuple, Value
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, AnyDim, CompressedDim, Const, Dim, Expr, Op, Reduce, Var, boolean, integer
+from weft.ir.types import BOOL, F64, ScalarType
+from weft.ir.walk import free_vars
 
 
 @native(primitives.equal_sizes, parameters="first second", name="equal_sizes")
@@ -33,7 +40,122 @@ def _is_number(call: Bound) -> Value:
     return Scalar(boolean(isinstance(value, Scalar) or (isinstance(value, Array) and value.rank == 0)))
 
 
+@native(primitives.holds, parameters="count dtype", name="holds")
+def _holds(call: Bound) -> Value:
+    count, emitter = call.need("count"), call.builder.emitter
+    assert isinstance(count, Scalar)
+    most = np.iinfo(dtype_of(call, F64).dtype.numpy).max
+    emitter.hand_back(Op("le", (count.expr, integer(int(most))), BOOL), "a sparse result with more entries than 32 bits count")
+    return count
+
+
+@native(primitives.stretches, parameters="size", name="stretches")
+def _stretches(call: Bound) -> Value:
+    size = call.need("size")
+    return Scalar(boolean(isinstance(size, Scalar) and arrays.is_one(size.expr)))
+
+
 @native(primitives.is_dense, parameters="value", name="is_dense")
 def _is_dense(call: Bound) -> Value:
     value = call.need("value")
     return Scalar(boolean(isinstance(value, Mask) or (isinstance(value, Array) and value.rank > 0 and not value.is_list)))
+
+
+# --- entries of a compressed matrix ----------------------------------------------------------------------------------
+
+
+class Entries:
+    """The rows and entries of a call's matrix, as dimensions, and the closures of the call over them."""
+
+    def __init__(self, call: Bound) -> None:
+        self.call, self.emitter = call, call.builder.emitter
+        pointer, coordinate, minor = (call.need(name) for name in ("indptr", "indices", "minor"))
+        assert isinstance(pointer, Array) and isinstance(coordinate, Array) and isinstance(minor, Scalar)
+        names = [array.view.buffer if array.view is not None and array.view.whole else None for array in (pointer, coordinate)]
+        if None in names:
+            raise Unsupported(self.emitter.span, "a sparse matrix of arrays that are views", "add .copy()")
+        self.count, self.minor = coordinate.shape[0], minor.expr
+        self.row = Dim(self.emitter.fresh("i"), ZERO, ix.sub(pointer.shape[0], ONE))
+        j, p = self.emitter.fresh("j"), self.emitter.fresh("p")
+        self.entry = CompressedDim(j, p, names[0] or "", names[1] or "", Var(self.row.var))
+
+    def given(self, name: str, *variables: str, inner: tuple[Dim, ...] = ()) -> Value:
+        """What a closure of the call gives for these variables: expressions alone."""
+        emitter = self.emitter
+        known = (self.row, Dim(self.entry.position, ZERO, self.count), Dim(self.entry.var, ZERO, self.minor), *inner)
+        emitter.dims.extend(known)
+        try:
+            with emitter.capture() as block:
+                closure = self.call.need(name)
+                assert isinstance(closure, Closure)
+                result = self.call.builder.applied(closure, [Scalar(Var(variable)) for variable in variables])
+        finally:
+            del emitter.dims[-len(known) :]
+        if block:
+            raise Unsupported(emitter.span, "an operand of a sparse operator that is no plain expression")
+        return result
+
+    @property
+    def variables(self) -> tuple[str, str, str]:
+        return self.row.var, self.entry.var, self.entry.position
+
+    def type_of(self) -> ScalarType:
+        return dtype_of(self.call, F64)
+
+
+def _number(value: Value, of: ScalarType) -> Expr:
+    assert isinstance(value, Scalar)
+    return arith.cast(value.expr, of)
+
+
+@native(primitives.entry_values, parameters="indptr indices minor value dtype", name="entry_values")
+def _entry_values(call: Bound) -> Value:
+    entries = Entries(call)
+    of = entries.type_of()
+    value = _number(entries.given("value", *entries.variables), of)
+    buffer = entries.emitter.allocate("entries", of, (entries.count,))
+    entries.emitter.assign((entries.row, entries.entry), buffer.name, (Var(entries.entry.position),), value)
+    return arrays.of_buffer(buffer)
+
+
+@native(primitives.entry_sums, parameters="shape indptr indices minor place value dtype", name="entry_sums")
+def _entry_sums(call: Bound) -> Value:
+    entries = Entries(call)
+    of = entries.type_of()
+    place = entries.given("place", *entries.variables[:2])
+    index = [item.expr for item in place.items if isinstance(item, Scalar)] if isinstance(place, Tuple) else []
+    value = _number(entries.given("value", *entries.variables), of)
+    return _summed(call, entries, of, index, value, ())
+
+
+@native(primitives.entry_row_sums, parameters="shape indptr indices minor place value dtype", name="entry_row_sums")
+def _entry_row_sums(call: Bound) -> Value:
+    entries = Entries(call)
+    of = entries.type_of()
+    shape = call.need("shape")
+    assert isinstance(shape, Tuple) and isinstance(shape.items[1], Scalar)
+    width = Dim(entries.emitter.fresh("k"), ZERO, shape.items[1].expr)
+    place = entries.given("place", *entries.variables[:2])
+    assert isinstance(place, Scalar)
+    value = _number(entries.given("value", *entries.variables, width.var, inner=(width,)), of)
+    return _summed(call, entries, of, [place.expr, Var(width.var)], value, (width,))
+
+
+def _summed(
+    call: Bound, entries: Entries, of: ScalarType, index: list[Expr], value: Expr, inner: tuple[Dim, ...]
+) -> Value:
+    """A sum over the entries of each row where the row tells the place; else additions in any order of rows."""
+    emitter, shape = entries.emitter, call.need("shape")
+    assert isinstance(shape, Tuple)
+    extents = tuple(item.expr for item in shape.items if isinstance(item, Scalar))
+    buffer = emitter.allocate("sums", of, extents)
+    by_row = not any(free_vars(expr) & {entries.entry.var, entries.entry.position} for expr in index)
+    if by_row:
+        total = Reduce("add", (entries.entry,), value, emitter.span)
+        emitter.assign((entries.row, *inner), buffer.name, tuple(index), total)
+        return arrays.of_buffer(buffer)
+    zeros, at = emitter.domain(extents)
+    emitter.assign(zeros, buffer.name, at, Const(of.dtype.numpy.type(0).item(), of))
+    domain: tuple[AnyDim, ...] = (entries.row, entries.entry, *inner)
+    emitter.assign(domain, buffer.name, tuple(index), value, "add")
+    return arrays.of_buffer(buffer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant_int
+from weft.frontend.emit import Emitter
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import shape_of

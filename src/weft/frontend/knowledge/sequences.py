@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from weft.frontend.constants import constant_bool
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed
+from weft.frontend.knowledge.python import EMPTY_MAX, EMPTY_MIN
 from weft.frontend.knowledge.sorting import sorted_copy, sorting_order
 from weft.frontend.values import Array, Dict, Iterable, Object, Scalar, Tuple, Value
 from weft.ir import index as ix

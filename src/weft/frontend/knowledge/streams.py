@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.frontend.knowledge.sequences import EMPTY_MAX, EMPTY_MIN
+from weft.frontend.knowledge.python import EMPTY_MAX, EMPTY_MIN
 
 
 def total(iterable, start=0):

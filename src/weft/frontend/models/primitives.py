@@ -6,7 +6,10 @@ library itself is called.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 
 def equal_sizes(first: int, second: int) -> None:
@@ -27,3 +30,60 @@ def is_number(value: Any) -> bool:
 def is_dense(value: Any) -> bool:
     """Whether a value is an array of NumPy's."""
     return hasattr(value, "strides")
+
+
+def holds(count: int, dtype: Any) -> int:
+    """A count that an index type can hold; the library itself takes a wider type for more."""
+    assert count <= np.iinfo(dtype).max
+    return count
+
+
+def stretches(size: int) -> bool:
+    """Whether an extent fits any other: known to be 1 while compiling (else it has to be equal to the other)."""
+    return size == 1
+
+
+def entry_values(
+    indptr: Any, indices: Any, minor: int, value: Callable[[Any, Any, Any], Any], dtype: Any
+) -> Any:
+    """value(i, j, p) for every entry p, which stands in row i and column j < minor."""
+    result = np.empty(len(indices), dtype)
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            result[p] = value(i, indices[p], p)
+    return result
+
+
+def entry_sums(
+    shape: tuple[int, ...],
+    indptr: Any,
+    indices: Any,
+    minor: int,
+    place: Callable[[Any, Any], tuple[Any, ...]],
+    value: Callable[[Any, Any, Any], Any],
+    dtype: Any,
+) -> Any:
+    """An array of sums: value(i, j, p) of every entry is added at place(i, j)."""
+    result = np.zeros(shape, dtype)
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            result[place(i, indices[p])] += value(i, indices[p], p)
+    return result
+
+
+def entry_row_sums(
+    shape: tuple[int, int],
+    indptr: Any,
+    indices: Any,
+    minor: int,
+    place: Callable[[Any, Any], Any],
+    value: Callable[[Any, Any, Any, Any], Any],
+    dtype: Any,
+) -> Any:
+    """Rows of sums: value(i, j, p, k) of every entry is added at k of row place(i, j), for all k."""
+    result = np.zeros(shape, dtype)
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            for k in range(shape[1]):
+                result[place(i, indices[p]), k] += value(i, indices[p], p, k)
+    return result

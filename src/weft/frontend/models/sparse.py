@@ -11,7 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from weft.frontend.models.primitives import covered, equal_sizes, is_dense, is_number
+from weft.frontend.models.primitives import (
+    covered,
+    entry_row_sums,
+    entry_sums,
+    entry_values,
+    equal_sizes,
+    holds,
+    is_dense,
+    is_number,
+    stretches,
+)
 
 
 class Sparse:
@@ -64,20 +74,22 @@ class Sparse:
 
     def __sub__(self, other: Any) -> Any:
         if is_dense(other):
+            covered(self.is_array, "a result of class numpy.matrix")
             return self.toarray() - other
         return self.combined(other, -1)
 
     def __rsub__(self, other: Any) -> Any:
-        covered(is_dense(other), "a number minus a sparse operand")
+        covered(is_dense(other) and self.is_array, "a dense operand minus this")
         return other - self.toarray()
 
     def __add__(self, other: Any) -> Any:
         if is_dense(other):
+            covered(self.is_array, "a result of class numpy.matrix")
             return self.toarray() + other
         return self.combined(other, 1)
 
     def __radd__(self, other: Any) -> Any:
-        covered(is_dense(other), "a number plus a sparse operand")
+        covered(is_dense(other) and self.is_array, "a dense operand plus this")
         return other + self.toarray()
 
     def __pow__(self, exponent: Any) -> Any:
@@ -116,8 +128,11 @@ class Sparse:
     def sum(self, axis: Any = None) -> Any:
         if axis is None:
             return np.sum(self.data)
-        covered(self.is_array, "a result of class numpy.matrix")
-        return self.sum_rows() if axis == 1 or axis == -1 else self.transpose().sum_rows()
+        if self.is_array:
+            return self.sum_rows() if axis == 1 or axis == -1 else self.transpose().sum_rows()
+        if axis == 1 or axis == -1:
+            return Matrix(self.sum_rows().reshape(self.rows, 1))
+        return Matrix(self.transpose().sum_rows().reshape(1, self.columns))
 
     def mean(self, axis: Any = None) -> Any:
         covered(self.data.dtype == np.float64, "the mean of this type")
@@ -128,6 +143,39 @@ class Sparse:
 
     def trace(self) -> Any:
         return self.diagonal().sum()
+
+    def max(self) -> Any:
+        """Of all elements: a place without an entry holds zero."""
+        stored = self.stored()
+        covered(stored.dtype != np.bool_, "the greatest of truth values")
+        if len(stored) == self.rows * self.columns:
+            return stored.max()
+        return stored.max(initial=stored.dtype.type(0))
+
+    def min(self) -> Any:
+        stored = self.stored()
+        covered(stored.dtype != np.bool_, "the least of truth values")
+        if len(stored) == self.rows * self.columns:
+            return stored.min()
+        return stored.min(initial=stored.dtype.type(0))
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """An object of class numpy.matrix that the operators of the matrix interface give: what becomes an array of it."""
+
+    A: Any
+
+    @property
+    def A1(self) -> Any:
+        return self.A.ravel()
+
+    @property
+    def shape(self) -> Any:
+        return self.A.shape
+
+    def __array__(self) -> Any:
+        return self.A
 
 
 @dataclass(frozen=True)
@@ -162,7 +210,7 @@ class CSR(Sparse):
         return self
 
     def tocsc(self) -> Any:
-        return self.transpose().turned().transpose()
+        return self.turned()
 
     def turned(self) -> Any:
         """The same matrix of the transpose's format: entries counted by column, then put in their places."""
@@ -188,18 +236,18 @@ class CSR(Sparse):
 
     def row_of(self) -> Any:
         """The row of each entry."""
-        row = np.empty(len(self.indices), self.indices.dtype)
-        for i in range(self.rows):
-            for p in range(self.indptr[i], self.indptr[i + 1]):
-                row[p] = i
-        return row
+        return entry_values(self.indptr, self.indices, self.columns, lambda i, j, p: i, self.indices.dtype)
 
     def toarray(self) -> Any:
-        result = np.zeros((self.rows, self.columns), self.data.dtype)
-        for i in range(self.rows):
-            for p in range(self.indptr[i], self.indptr[i + 1]):
-                result[i, self.indices[p]] += self.data[p]
-        return result
+        return entry_sums(
+            (self.rows, self.columns),
+            self.indptr,
+            self.indices,
+            self.columns,
+            lambda i, j: (i, j),
+            lambda i, j, p: self.data[p],
+            self.data.dtype,
+        )
 
     def diagonal(self) -> Any:
         result = np.zeros(min(self.rows, self.columns), self.data.dtype)
@@ -210,11 +258,10 @@ class CSR(Sparse):
         return result
 
     def sum_rows(self) -> Any:
-        result = np.zeros(self.rows, np.sum(self.data[:0]).dtype)
-        for i in range(self.rows):
-            for p in range(self.indptr[i], self.indptr[i + 1]):
-                result[i] += self.data[p]
-        return result
+        dtype = np.sum(self.data[:0]).dtype
+        return entry_sums(
+            (self.rows,), self.indptr, self.indices, self.columns, lambda i, j: (i,), lambda i, j, p: self.data[p], dtype
+        )
 
     def __matmul__(self, other: Any) -> Any:
         covered(self.data.dtype != np.bool_, "a product of truth values")
@@ -226,42 +273,59 @@ class CSR(Sparse):
             return self.times_dense(other)
         covered(not is_number(other), "a product with a number")
         equal_sizes(self.columns, other.rows)
+        if other.format == "dia":
+            return self.with_data(
+                entry_values(
+                    self.indptr,
+                    self.indices,
+                    self.columns,
+                    lambda i, j, p: self.data[p] * other.data[j],
+                    np.result_type(self.data, other.data),
+                )
+            )
         return self.times_sparse(other.tocsr())
 
     def times_vector(self, vector: Any) -> Any:
-        result = np.zeros(self.rows, np.result_type(self.data, vector))
-        for i in range(self.rows):
-            for p in range(self.indptr[i], self.indptr[i + 1]):
-                result[i] += self.data[p] * vector[self.indices[p]]
-        return result
+        return entry_sums(
+            (self.rows,),
+            self.indptr,
+            self.indices,
+            self.columns,
+            lambda i, j: (i,),
+            lambda i, j, p: self.data[p] * vector[j],
+            np.result_type(self.data, vector),
+        )
 
     def times_dense(self, dense: Any) -> Any:
-        result = np.zeros((self.rows, dense.shape[1]), np.result_type(self.data, dense))
-        for i in range(self.rows):
-            for p in range(self.indptr[i], self.indptr[i + 1]):
-                for k in range(dense.shape[1]):
-                    result[i, k] += self.data[p] * dense[self.indices[p], k]
-        return result
+        return entry_row_sums(
+            (self.rows, dense.shape[1]),
+            self.indptr,
+            self.indices,
+            self.columns,
+            lambda i, j: i,
+            lambda i, j, p, k: self.data[p] * dense[j, k],
+            np.result_type(self.data, dense),
+        )
 
     def times_sparse(self, other: Any) -> Any:
         """Gustavson's product: the entries of each row are counted first, then summed into a row of their own."""
+        index = np.result_type(self.indices, other.indices)
         seen = np.full(other.columns, -1, np.int64)
-        indptr = np.zeros(self.rows + 1, np.int64)
+        indptr = np.zeros(self.rows + 1, index)
+        total = 0
         for i in range(self.rows):
-            count = 0
             for p in range(self.indptr[i], self.indptr[i + 1]):
                 k = self.indices[p]
                 for q in range(other.indptr[k], other.indptr[k + 1]):
                     j = other.indices[q]
                     if seen[j] != i:
                         seen[j] = i
-                        count += 1
-            indptr[i + 1] = indptr[i] + count
-        total = int(indptr[self.rows])
+                        total += 1
+            indptr[i + 1] = holds(total, index)
         dtype = np.result_type(self.data, other.data)
         sums = np.zeros(other.columns, dtype)
         following = np.full(other.columns, -1, np.int64)
-        indices = np.empty(total, np.int64)
+        indices = np.empty(total, index)
         data = np.empty(total, dtype)
         place = 0
         for i in range(self.rows):
@@ -293,40 +357,36 @@ class CSR(Sparse):
         if is_dense(other):
             return self.times_elements(other)
         covered(other.format == "csr", "operands of two formats")
-        covered(self.has_canonical_format and other.has_canonical_format, "entries out of order or stored twice")
         equal_sizes(self.rows, other.rows)
         equal_sizes(self.columns, other.columns)
-        return self.intersected(other)
+        if self.has_canonical_format and other.has_canonical_format:
+            return self.intersected(other)
+        return self.general(other, 0)
 
     def times_elements(self, dense: Any) -> Any:
         """Only the stored entries meet an element of the dense operand, of which extents of 1 are broadcast."""
-        data = np.empty(len(self.indices), np.result_type(self.data, dense))
+        dtype = np.result_type(self.data, dense)
         if dense.ndim == 1:
             equal_sizes(self.columns, dense.shape[0])
-            for p in range(len(self.indices)):
-                data[p] = self.data[p] * dense[self.indices[p]]
-        elif dense.shape[1] == 1:
+            data = entry_values(self.indptr, self.indices, self.columns, lambda i, j, p: self.data[p] * dense[j], dtype)
+        elif stretches(dense.shape[1]):
             equal_sizes(self.rows, dense.shape[0])
-            for i in range(self.rows):
-                for p in range(self.indptr[i], self.indptr[i + 1]):
-                    data[p] = self.data[p] * dense[i, 0]
-        elif dense.shape[0] == 1:
+            data = entry_values(self.indptr, self.indices, self.columns, lambda i, j, p: self.data[p] * dense[i, 0], dtype)
+        elif stretches(dense.shape[0]):
             equal_sizes(self.columns, dense.shape[1])
-            for p in range(len(self.indices)):
-                data[p] = self.data[p] * dense[0, self.indices[p]]
+            data = entry_values(self.indptr, self.indices, self.columns, lambda i, j, p: self.data[p] * dense[0, j], dtype)
         else:
             equal_sizes(self.rows, dense.shape[0])
             equal_sizes(self.columns, dense.shape[1])
-            for i in range(self.rows):
-                for p in range(self.indptr[i], self.indptr[i + 1]):
-                    data[p] = self.data[p] * dense[i, self.indices[p]]
+            data = entry_values(self.indptr, self.indices, self.columns, lambda i, j, p: self.data[p] * dense[i, j], dtype)
         return COO(self.row_of(), self.indices.copy(), data, self.rows, self.columns, self.is_array)
 
     def intersected(self, other: Any) -> Any:
         """The products that are not zero, of entries that both have; rows are in order, so one walk over each does."""
-        indptr = np.zeros(self.rows + 1, self.indptr.dtype)
+        index = np.result_type(self.indices, other.indices)
+        indptr = np.zeros(self.rows + 1, index)
         room = min(len(self.indices), len(other.indices))
-        indices = np.empty(room, self.indices.dtype)
+        indices = np.empty(room, index)
         data = np.empty(room, np.result_type(self.data, other.data))
         count = 0
         for i in range(self.rows):
@@ -346,19 +406,25 @@ class CSR(Sparse):
                     p += 1
                 else:
                     q += 1
-            indptr[i + 1] = count
+            indptr[i + 1] = holds(count, index)
         return CSR(indptr, indices[:count].copy(), data[:count].copy(), self.rows, self.columns, self.is_array)
 
     def combined(self, other: Any, sign: int) -> Any:
         """self + sign * other: entries of either, zeros dropped."""
         covered(not is_number(other), "a number added to a sparse operand")
         covered(other.format == "csr", "operands of two formats")
-        covered(self.has_canonical_format and other.has_canonical_format, "entries out of order or stored twice")
         equal_sizes(self.rows, other.rows)
         equal_sizes(self.columns, other.columns)
-        indptr = np.zeros(self.rows + 1, self.indptr.dtype)
+        if self.has_canonical_format and other.has_canonical_format:
+            return self.united(other, sign)
+        return self.general(other, sign)
+
+    def united(self, other: Any, sign: int) -> Any:
+        """The sum, row by row in one walk over each, which are in order."""
+        index = np.result_type(self.indices, other.indices)
+        indptr = np.zeros(self.rows + 1, index)
         room = len(self.indices) + len(other.indices)
-        indices = np.empty(room, self.indices.dtype)
+        indices = np.empty(room, index)
         data = np.empty(room, np.result_type(self.data, other.data))
         zero = data.dtype.type(0)
         count = 0
@@ -378,6 +444,101 @@ class CSR(Sparse):
                 if value != 0:
                     indices[count] = min(left, right)
                     data[count] = value
+                    count += 1
+            indptr[i + 1] = holds(count, index)
+        return CSR(indptr, indices[:count].copy(), data[:count].copy(), self.rows, self.columns, self.is_array)
+
+
+    def general(self, other: Any, sign: int) -> Any:
+        """The sum (or, for sign 0, the product element by element) of rows in any order, entries of one place added."""
+        index = np.result_type(self.indices, other.indices)
+        dtype = np.result_type(self.data, other.data)
+        room = len(self.indices) + len(other.indices)
+        indptr = np.zeros(self.rows + 1, index)
+        indices = np.empty(room, index)
+        data = np.empty(room, dtype)
+        left = np.zeros(self.columns, dtype)
+        right = np.zeros(self.columns, dtype)
+        following = np.full(self.columns, -1, np.int64)
+        count = 0
+        for i in range(self.rows):
+            head = -2
+            length = 0
+            for p in range(self.indptr[i], self.indptr[i + 1]):
+                j = int(self.indices[p])
+                left[j] += self.data[p]
+                if following[j] == -1:
+                    following[j] = head
+                    head = j
+                    length += 1
+            for p in range(other.indptr[i], other.indptr[i + 1]):
+                j = int(other.indices[p])
+                right[j] += other.data[p]
+                if following[j] == -1:
+                    following[j] = head
+                    head = j
+                    length += 1
+            for _ in range(length):
+                value = left[head] * right[head] if sign == 0 else left[head] + sign * right[head]
+                if value != 0:
+                    indices[count] = head
+                    data[count] = value
+                    count += 1
+                last = head
+                head = int(following[last])
+                following[last] = -1
+                left[last] = 0
+                right[last] = 0
+            indptr[i + 1] = holds(count, index)
+        return CSR(indptr, indices[:count].copy(), data[:count].copy(), self.rows, self.columns, self.is_array, False)
+
+    def element(self, row: int, column: int) -> Any:
+        """Entries of one place are added."""
+        total = self.data.dtype.type(0)
+        for p in range(self.indptr[row], self.indptr[row + 1]):
+            if self.indices[p] == column:
+                total += self.data[p]
+        return total
+
+    def some_rows(self, low: int, high: int) -> Any:
+        first, last = int(self.indptr[low]), int(self.indptr[high])
+        return CSR(
+            self.indptr[low : high + 1] - self.indptr[low], self.indices[first:last].copy(), self.data[first:last].copy(),
+            high - low, self.columns, self.is_array, self.has_canonical_format,
+        )  # fmt: skip
+
+    def some_columns(self, low: int, high: int) -> Any:
+        indptr = np.zeros(self.rows + 1, self.indptr.dtype)
+        indices = np.empty(len(self.indices), self.indices.dtype)
+        data = np.empty(len(self.indices), self.data.dtype)
+        count = 0
+        for i in range(self.rows):
+            for p in range(self.indptr[i], self.indptr[i + 1]):
+                if low <= self.indices[p] < high:
+                    indices[count] = self.indices[p] - low
+                    data[count] = self.data[p]
+                    count += 1
+            indptr[i + 1] = count
+        return CSR(
+            indptr, indices[:count].copy(), data[:count].copy(), self.rows, high - low, self.is_array,
+            self.has_canonical_format,
+        )  # fmt: skip
+
+    def without_duplicates(self) -> Any:
+        """Rows in order of columns, with the entries of one place added."""
+        ordered = self.turned().transpose().turned().transpose()
+        indptr = np.zeros(self.rows + 1, self.indptr.dtype)
+        indices = np.empty(len(self.indices), self.indices.dtype)
+        data = np.empty(len(self.indices), self.data.dtype)
+        count = 0
+        for i in range(self.rows):
+            begin = count
+            for p in range(ordered.indptr[i], ordered.indptr[i + 1]):
+                if count > begin and indices[count - 1] == ordered.indices[p]:
+                    data[count - 1] += ordered.data[p]
+                else:
+                    indices[count] = ordered.indices[p]
+                    data[count] = ordered.data[p]
                     count += 1
             indptr[i + 1] = count
         return CSR(indptr, indices[:count].copy(), data[:count].copy(), self.rows, self.columns, self.is_array)
@@ -418,21 +579,33 @@ class CSC(Sparse):
         return self.transpose().tocoo().transpose()
 
     def toarray(self) -> Any:
-        result = np.zeros((self.rows, self.columns), self.data.dtype)
-        for j in range(self.columns):
-            for p in range(self.indptr[j], self.indptr[j + 1]):
-                result[self.indices[p], j] += self.data[p]
-        return result
+        return entry_sums(
+            (self.rows, self.columns),
+            self.indptr,
+            self.indices,
+            self.rows,
+            lambda j, i: (i, j),
+            lambda j, i, p: self.data[p],
+            self.data.dtype,
+        )
 
     def diagonal(self) -> Any:
         return self.transpose().diagonal()
 
+    def element(self, row: int, column: int) -> Any:
+        return self.transpose().element(column, row)
+
+    def some_rows(self, low: int, high: int) -> Any:
+        return self.transpose().some_columns(low, high).transpose()
+
+    def some_columns(self, low: int, high: int) -> Any:
+        return self.transpose().some_rows(low, high).transpose()
+
     def sum_rows(self) -> Any:
-        result = np.zeros(self.rows, np.sum(self.data[:0]).dtype)
-        for j in range(self.columns):
-            for p in range(self.indptr[j], self.indptr[j + 1]):
-                result[self.indices[p]] += self.data[p]
-        return result
+        dtype = np.sum(self.data[:0]).dtype
+        return entry_sums(
+            (self.rows,), self.indptr, self.indices, self.rows, lambda j, i: (i,), lambda j, i, p: self.data[p], dtype
+        )
 
     def __matmul__(self, other: Any) -> Any:
         covered(self.data.dtype != np.bool_, "a product of truth values")
@@ -447,19 +620,26 @@ class CSC(Sparse):
         return (other.transpose().tocsr() @ self.transpose()).transpose()
 
     def times_vector(self, vector: Any) -> Any:
-        result = np.zeros(self.rows, np.result_type(self.data, vector))
-        for j in range(self.columns):
-            for p in range(self.indptr[j], self.indptr[j + 1]):
-                result[self.indices[p]] += self.data[p] * vector[j]
-        return result
+        return entry_sums(
+            (self.rows,),
+            self.indptr,
+            self.indices,
+            self.rows,
+            lambda j, i: (i,),
+            lambda j, i, p: self.data[p] * vector[j],
+            np.result_type(self.data, vector),
+        )
 
     def times_dense(self, dense: Any) -> Any:
-        result = np.zeros((self.rows, dense.shape[1]), np.result_type(self.data, dense))
-        for j in range(self.columns):
-            for p in range(self.indptr[j], self.indptr[j + 1]):
-                for k in range(dense.shape[1]):
-                    result[self.indices[p], k] += self.data[p] * dense[j, k]
-        return result
+        return entry_row_sums(
+            (self.rows, dense.shape[1]),
+            self.indptr,
+            self.indices,
+            self.rows,
+            lambda j, i: i,
+            lambda j, i, p, k: self.data[p] * dense[j, k],
+            np.result_type(self.data, dense),
+        )
 
     def multiply(self, other: Any) -> Any:
         if is_number(other):
@@ -521,7 +701,9 @@ class COO(Sparse):
 
     def __matmul__(self, other: Any) -> Any:
         covered(self.data.dtype != np.bool_, "a product of truth values")
-        covered(is_dense(other), "a product of two sparse operands in COO format")
+        if not is_dense(other):
+            covered(not is_number(other), "a product with a number")
+            return self.tocsr() @ other
         equal_sizes(self.columns, other.shape[0])
         if other.ndim == 1:
             result = np.zeros(self.rows, np.result_type(self.data, other))
@@ -538,18 +720,19 @@ class COO(Sparse):
     def multiply(self, other: Any) -> Any:
         if is_number(other):
             return self.with_data(self.data * other)
-        covered(is_dense(other), "a product of two sparse operands in COO format")
+        if not is_dense(other):
+            return self.tocsr().multiply(other.tocsr())
         covered(self.has_canonical_format, "entries out of order, or stored twice")
         data = np.empty(len(self.data), np.result_type(self.data, other))
         if other.ndim == 1:
             equal_sizes(self.columns, other.shape[0])
             for p in range(len(self.data)):
                 data[p] = self.data[p] * other[self.col[p]]
-        elif other.shape[1] == 1:
+        elif stretches(other.shape[1]):
             equal_sizes(self.rows, other.shape[0])
             for p in range(len(self.data)):
                 data[p] = self.data[p] * other[self.row[p], 0]
-        elif other.shape[0] == 1:
+        elif stretches(other.shape[0]):
             equal_sizes(self.columns, other.shape[1])
             for p in range(len(self.data)):
                 data[p] = self.data[p] * other[0, self.col[p]]
@@ -565,12 +748,126 @@ class COO(Sparse):
 
     def tocsr(self) -> Any:
         """Entries counted by row, put in their places, those of one place added, in order of columns."""
-        covered(False, "the conversion of COO to CSR")
-        return self
+        count = len(self.data)
+        indptr = np.zeros(self.rows + 1, self.row.dtype)
+        for p in range(count):
+            indptr[self.row[p] + 1] += 1
+        for i in range(self.rows):
+            indptr[i + 1] += indptr[i]
+        place = indptr.copy()
+        indices = np.empty(count, self.row.dtype)
+        data = np.empty(count, self.data.dtype)
+        for p in range(count):
+            q = place[self.row[p]]
+            indices[q] = self.col[p]
+            data[q] = self.data[p]
+            place[self.row[p]] = q + 1
+        return CSR(indptr, indices, data, self.rows, self.columns, self.is_array).without_duplicates()
 
     def tocsc(self) -> Any:
         return self.transpose().tocsr().transpose()
 
     def combined(self, other: Any, sign: int) -> Any:
-        covered(False, "the sum of sparse operands in COO format")
+        covered(not is_number(other), "a number added to a sparse operand")
+        return self.tocsr().combined(other.tocsr(), sign)
+
+
+@dataclass(frozen=True)
+class Diagonal(Sparse):
+    """A square matrix with entries on its main diagonal alone (SciPy's DIA format with one diagonal)."""
+
+    data: Any
+    is_array: bool
+    format = "dia"
+
+    @property
+    def rows(self) -> Any:  # type: ignore[override]
+        return len(self.data)
+
+    @property
+    def columns(self) -> Any:  # type: ignore[override]
+        return len(self.data)
+
+    def stored(self) -> Any:
+        return self.data
+
+    def with_data(self, data: Any) -> Any:
+        return Diagonal(data, self.is_array)
+
+    def transpose(self) -> Any:
         return self
+
+    def diagonal(self) -> Any:
+        return self.data.copy()
+
+    def sum_rows(self) -> Any:
+        return self.data.copy()
+
+    def toarray(self) -> Any:
+        return np.diag(self.data)
+
+    def tocsr(self) -> Any:
+        """SciPy leaves out the zeros."""
+        indptr = np.zeros(len(self.data) + 1, np.int32)
+        indices = np.empty(len(self.data), np.int32)
+        data = np.empty(len(self.data), self.data.dtype)
+        count = 0
+        for i in range(len(self.data)):
+            if self.data[i] != 0:
+                indices[count] = i
+                data[count] = self.data[i]
+                count += 1
+            indptr[i + 1] = count
+        return CSR(indptr, indices[:count].copy(), data[:count].copy(), len(self.data), len(self.data), self.is_array)
+
+    def tocsc(self) -> Any:
+        return self.tocsr().transpose()
+
+    def tocoo(self) -> Any:
+        return self.tocsr().tocoo()
+
+    def multiply(self, other: Any) -> Any:
+        covered(is_number(other), "a product of a diagonal matrix element by element")
+        return self.with_data(self.data * other)
+
+    def combined(self, other: Any, sign: int) -> Any:
+        covered(not is_number(other), "a number added to a sparse operand")
+        return self.tocsr().combined(other.tocsr(), sign)
+
+    def __matmul__(self, other: Any) -> Any:
+        if is_dense(other):
+            equal_sizes(len(self.data), other.shape[0])
+            return self.data * other if other.ndim == 1 else self.data[:, None] * other
+        covered(not is_number(other), "a product with a number")
+        equal_sizes(len(self.data), other.rows)
+        right = other.tocsr()
+        return right.with_data(
+            entry_values(
+                right.indptr,
+                right.indices,
+                right.columns,
+                lambda i, j, p: self.data[i] * right.data[p],
+                np.result_type(self.data, right.data),
+            )
+        )
+
+
+def from_dense(dense: Any, is_array: bool) -> Any:
+    """The elements that are not zero, row by row."""
+    count = 0
+    for i in range(dense.shape[0]):
+        for j in range(dense.shape[1]):
+            if dense[i, j] != 0:
+                count += 1
+    row = np.empty(count, np.int32)
+    col = np.empty(count, np.int32)
+    data = np.empty(count, dense.dtype)
+    place = 0
+    for i in range(dense.shape[0]):
+        for j in range(dense.shape[1]):
+            if dense[i, j] != 0:
+                row[place] = i
+                col[place] = j
+                data[place] = dense[i, j]
+                place += 1
+    return COO(row, col, data, dense.shape[0], dense.shape[1], is_array)
