@@ -8,12 +8,13 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help demo test test-slow lint bench clean
+.PHONY: help demo test test-slow sanitize lint bench clean
 
 help:
 	@echo "make demo       set up everything and run the demonstration"
 	@echo "make test       set up everything, check the style and the types, run the tests"
 	@echo "make test-slow  the long tests as well"
+	@echo "make sanitize   tests with generated code under the compiler's checks of memory and undefined behaviour"
 	@echo "make bench      compare with NumPy, Numba, Pythran, JAX and DaCe (hours)"
 	@echo "make clean      remove the environment and everything generated"
 
@@ -25,6 +26,13 @@ test: $(VENV)/.installed-test lint
 
 test-slow: $(VENV)/.installed-test lint
 	$(PYTEST) -n $(JOBS) -m "not bench" --timeout 1800
+
+# A corpus of tests with kernels and core compiled by -fsanitize: a quarter of an hour, or less with every n-th test alone;
+# what the time does not suffice for is left out.
+SANITIZE_EVERY ?= 1
+SANITIZE_SECONDS ?= 3600
+sanitize: $(VENV)/.installed-test
+	$(BIN)/python tools/sanitize.py --jobs $(JOBS) --every $(SANITIZE_EVERY) --seconds $(SANITIZE_SECONDS)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check src tests tools benchmarks examples

@@ -21,6 +21,7 @@ _ORDER = ("test_architecture.py", "unit", "passes", "golden", "errors", "semanti
 def pytest_addoption(parser: pytest.Parser) -> None:
     # Here and not beside the golden files: only the conftest of the test root is read before the command line is.
     parser.addoption("--update-golden", action="store_true", help="write the generated text as the new golden files")
+    parser.addoption("--every", type=int, default=1, metavar="N", help="run only every N-th test: a sample of them all")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -49,6 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return _ORDER.index(first) if first in _ORDER else len(_ORDER)
 
     items.sort(key=rank)
+    items[:] = items[:: config.getoption("--every")]
     if any(item.get_closest_marker("native") for item in items):
         from weft.runtime.toolchain import find
 

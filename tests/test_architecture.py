@@ -43,7 +43,7 @@ LAYERS: dict[str, set[str]] = {
     "jitted": _OPEN | _MIDDLE | {"pipeline", "steering"},
     "api": _OPEN | _MIDDLE | {"pipeline", "jitted"},
     "transformer": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
-    "heat": _OPEN | _MIDDLE | {"pipeline", "jitted", "api"},
+    "heat": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
     "cli": _OPEN | _MIDDLE | {"pipeline", "api", "ahead", "heat"},
     "demo": _OPEN | _MIDDLE | {"pipeline", "api"},
     "ahead": _OPEN | _MIDDLE | {"pipeline", "api", "transform_file"},

@@ -1,13 +1,14 @@
 """Runs tests with kernels and core compiled under the compiler's own checks: `python tools/sanitize.py [TEST...]`.
 
-In: tests (a corpus chosen below if none are named) and which checks; out: every finding once, and exit code 1 if there is
-one or a test fails.  Without a compiler that has these checks, a message and exit code 0.  Memory that kernels ask for
-is then a block of its own, as long as asked for, so that nothing escapes because of spare room.
+In: tests (a corpus chosen below if none are named) and which checks; out: every finding once, and exit code 1 if there
+is one or a test fails.  Without a compiler that has these checks, a message and exit code 0.  Memory that kernels ask
+for is then a block of its own, as long as asked for, so that nothing escapes because of spare room.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import signal
@@ -16,12 +17,12 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "src")]
 
-#: What touches memory in the most ways: containers, recursion, lists as arguments, strided arrays, threads, and programs
-#: by chance.
+#: What touches memory in the most ways: kernels, containers, recursion, lists as arguments, programs by chance.
 CORPUS = (
     "tests/apps/test_kernels.py",
     "tests/semantics/test_growing_lists.py",
@@ -36,6 +37,7 @@ _LIBRARIES = {"address": "libasan.so", "thread": "libtsan.so"}
 _PROBE = "int weft_probe(int *a, int i) { return a[i] + 1; }\n"
 _TRY = "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).weft_probe((ctypes.c_int * 2)(1, 2), 1))"
 _HEADER = re.compile(r"runtime error: .*|ERROR: AddressSanitizer: .*|WARNING: ThreadSanitizer: .*")
+_PLACE = re.compile(r"#0 .*")
 #: What differs between two findings of one kind: addresses, process ids, values.
 _VARYING = re.compile(r"0x[0-9a-f]+|==\d+==|\(pid=\d+\)|-?\d{4,}")
 
@@ -83,26 +85,29 @@ def works(command: Sequence[str], flags: Sequence[str], settings: dict[str, str]
 
 
 def findings(reports: Path) -> dict[str, str]:
-    """The reports that the checks wrote: the first of each kind, by its kind and the first place in it."""
+    """The reports that the checks wrote: the first of each kind, by what it says and where it happened."""
     found: dict[str, str] = {}
     for path in sorted(reports.glob("report*")):
         text = path.read_text(errors="replace")
         starts = [match.start() for match in _HEADER.finditer(text)] + [len(text)]
-        for begin, end in zip(starts, starts[1:]):
+        for begin, end in itertools.pairwise(starts):
             line = text.rfind("\n", 0, begin) + 1
             part = text[line:end].rstrip()
-            found.setdefault(_VARYING.sub("_", part.splitlines()[0]), part)
+            place = _PLACE.search(part)
+            found.setdefault(_VARYING.sub("_", part.splitlines()[0] + (place[0] if place else "")), part)
     return found
 
 
-def run(tests: Sequence[str], settings: dict[str, str], jobs: int, seconds: float) -> int:
+def run(options: argparse.Namespace, settings: dict[str, str], errors: IO[str]) -> int:
     """pytest's exit code; 0 if the time was up before all tests had run."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", str(jobs), "--timeout", "600"]
-    child = subprocess.Popen([*command, "-m", "not slow and not bench", *tests], cwd=ROOT, env=settings)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", str(options.jobs)]
+    command += ["--timeout", "600", "--capture", "sys", "--every", str(options.every)]
+    command += ["-m", "not slow and not bench", *options.tests]
+    child = subprocess.Popen(command, cwd=ROOT, env=settings, stderr=errors)
     try:
-        return child.wait(timeout=seconds)
+        return child.wait(timeout=options.seconds)
     except subprocess.TimeoutExpired:
-        print(f"the time of {seconds:.0f} s is up: the other tests are left out", flush=True)
+        print(f"the time of {options.seconds:.0f} s is up: the other tests are left out", flush=True)
         child.send_signal(signal.SIGINT)
         try:
             child.wait(timeout=20)
@@ -119,6 +124,7 @@ def main() -> int:
     parser.add_argument("tests", nargs="*", default=list(CORPUS), help="files or tests (default: a chosen corpus)")
     parser.add_argument("--checks", default="address,undefined", help="address,undefined or thread")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--every", type=int, default=1, help="only every n-th test")
     parser.add_argument("--seconds", type=float, default=3600.0, help="after this time the rest is left out")
     options = parser.parse_args()
     chain = toolchain.find()
@@ -133,7 +139,9 @@ def main() -> int:
         if library is None or not works(chain.command, flags, settings, directory):
             print(f"{chain.version} cannot check {options.checks} here: nothing is checked")
             return 0
-        status = run(options.tests, settings, options.jobs, options.seconds)
+        # Beside the address checks, those of undefined behaviour heed no log_path.
+        with open(directory / "report.errors", "w", encoding="utf-8") as errors:
+            status = run(options, settings, errors)
         found = findings(directory)
     for text in found.values():
         print(f"\n{text[:4000]}")

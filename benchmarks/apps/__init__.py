@@ -1,1 +1,1 @@
-"""Applications: whole algorithms of graph analytics, machine learning and everyday programming, as people write them."""
+"""Applications: algorithms of graph analytics, machine learning and everyday programming, as people write them."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.apps.worker import C, CPYTHON, CYTHON, NUMBA, WEFT, WEFT_THREADS
+from benchmarks.apps.worker import CPYTHON, CYTHON, NUMBA, WEFT, WEFT_THREADS, C
 from benchmarks.harness import environment, machine
 from benchmarks.harness.job import Job
 from benchmarks.harness.model import ABSENT, Attempt, KernelResult, Work

@@ -1,11 +1,11 @@
-"""The report in the terminal. In comes a `Report` of `runner.py`; out come the table and lines with means and failures."""
+"""The report in the terminal. In comes a `Report` of `runner.py`; out come the table, means and failures."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from benchmarks.apps.registry import load, title
-from benchmarks.apps.worker import C, CPYTHON, CYTHON, NUMBA, WEFT, WEFT_THREADS
+from benchmarks.apps.worker import CPYTHON, CYTHON, NUMBA, WEFT, WEFT_THREADS, C
 from benchmarks.harness.model import NOTHING, KernelResult, Report, geometric_mean
 from benchmarks.harness.table import milliseconds, times
 
@@ -58,7 +58,8 @@ def summary(report: Report) -> list[str]:
         mean = geometric_mean(ratios)
         if mean is not None:
             behind = [title(kernel.kernel) for kernel in report.kernels if (kernel.ratio(column, WEFT) or 1.0) < 1.0]
-            lines.append(f"{column:8} / weft {times(mean):>8} over {len(ratios)}; ahead of weft: {', '.join(behind) or 'none'}")
+            ahead = f"ahead of weft: {', '.join(behind) or 'none'}"
+            lines.append(f"{column:8} / weft {times(mean):>8} over {len(ratios)}; {ahead}")
     slower = [
         f"{title(kernel.kernel)} {times(ratio)}"
         for kernel in report.kernels
@@ -75,7 +76,8 @@ def summary(report: Report) -> list[str]:
     lines.append(f"below Intrepydd's ratio: {', '.join(short) or 'none'}")
     bandwidth = report.machine.get("bandwidth_ratio")
     if bandwidth:
-        lines.append(f"the machine's own bandwidth on {report.settings.get('threads')} threads over one: {bandwidth:.2f}")
+        threads = report.settings.get("threads")
+        lines.append(f"the machine's own bandwidth on {threads} threads over one: {bandwidth:.2f}")
     return lines
 
 

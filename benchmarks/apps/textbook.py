@@ -1,8 +1,8 @@
 """Textbook C. In comes an application of Julia's set; out comes a call on its arguments.
 
-Every file of `c/` has one function `kernel`, whose parameters are the arguments of the Python function: an array or a list
-is a pointer to its elements and their number (of each axis), what is returned comes back by the return value, or through pointers
-at the end if it is several numbers.
+Every file of `c/` has one function `kernel`, whose parameters are the arguments of the Python function: an array or a
+list is a pointer to its elements and their number (of each axis); what is returned comes back by the return value, or
+through pointers at the end if it is several numbers.
 """
 
 from __future__ import annotations

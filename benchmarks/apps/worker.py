@@ -48,8 +48,6 @@ class ApplicationWorker(Worker):
         return Prepared(lambda staged: self.compiled(*staged), stage=fresh)
 
     def _numba(self, job: Job, application: Application, sample: Arguments) -> Prepared:
-        import numba
-
         warnings.simplefilter("ignore")
         function = application.numba_form
         text = gather(function).text("@numba.njit", "import numba")

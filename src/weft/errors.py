@@ -22,6 +22,10 @@ _MAX_SOURCE_LINES = 3
 _MAX_REASON_LINES = 2
 _NAME = re.compile(r"\b[^\W\d]\w*\b")
 _NUMBERS = re.compile(r"(_\d+)+$")
+_ERROR = re.compile(r"\w+Error: |the name \w+ is not defined")
+# What to do where nothing better is known: about what Python would refuse as well, and about anything else.
+_MISTAKE = "correct it: plain Python raises an exception here, too"
+_ANOTHER_WAY = "write it in another way (`weft support` lists what is native), or move it out of the function"
 
 
 @dataclass(frozen=True)
@@ -182,8 +186,13 @@ class Unsupported(WeftError):
         # The arguments are those of this constructor: that is what makes the exception picklable.
         super().__init__(span, reason, remedy, self.types)
 
+    def told(self, headline: str) -> str:
+        """The text under a headline: there is always one thing to do."""
+        remedy = self.remedy or (_MISTAKE if _ERROR.match(self.reason) else _ANOTHER_WAY)
+        return render(self.span, self.reason, remedy=remedy, types=self.types, headline=headline)
+
     def __str__(self) -> str:
-        return render(self.span, self.reason, remedy=self.remedy, types=self.types)
+        return self.told("weft cannot compile this")
 
 
 class LeftToLibrary(Unsupported):
@@ -194,7 +203,7 @@ class ParallelError(Unsupported):
     """Iterations that the program declares parallel need each other.  Never a fallback: the declaration is wrong."""
 
     def __str__(self) -> str:
-        return render(self.span, self.reason, remedy=self.remedy, types=self.types, headline="not parallel")
+        return self.told("not parallel")
 
 
 class TransformError(WeftError):

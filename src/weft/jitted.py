@@ -29,7 +29,6 @@ from weft.errors import (
     TransformError,
     Unsupported,
     WeftError,
-    render,
 )
 from weft.ir.program import Layout
 from weft.options import Options
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from weft import pipeline
     from weft.directives import Directive, Directives
     from weft.frontend.source import Source
+    from weft.frontend.specs import Spec
     from weft.report.explain import CompiledLike, Explanation
     from weft.report.outline import ProgramView
     from weft.report.tree import History
@@ -341,9 +341,7 @@ class Jitted(_Base):
         if self.options.fallback != "warn" or place in self._warned or isinstance(problem, LeftToLibrary):
             return
         self._warned.add(place)
-        text = render(
-            problem.span, problem.reason, remedy=problem.remedy, types=problem.types, headline="runs as plain Python"
-        )
+        text = problem.told("runs as plain Python")
         # The place of the warning is the user's line, not ours.
         warnings.warn_explicit(text, FallbackWarning, problem.span.file, max(problem.span.line, 1))
 
@@ -500,12 +498,12 @@ class Jitted(_Base):
                 return self._full(version)
         raise WeftError(f"no version for {signature}; there are: {', '.join(self.signatures)}")
 
-    def compile_hints(self) -> bool:
-        """Compile for the types that the hints state; False if they are not complete."""
+    def compile_hints(self, kinds: Sequence[Spec] | None = None) -> bool:
+        """Compile for the types that the hints state (or for `kinds`); False if they are not complete."""
         from weft import pipeline
         from weft.frontend.hints import specs_from_hints
 
-        kinds = specs_from_hints(self.py_func)
+        kinds = specs_from_hints(self.py_func) if kinds is None else kinds
         if kinds is None:
             return False
         try:

@@ -37,6 +37,7 @@ from weft.passes import (
     directed,
     forward,
     hoist,
+    invariant,
     jam,
     lanes,
     match,
@@ -88,6 +89,7 @@ LOWERING: tuple[tuple[str, Pass], ...] = (
     ("lanes", lanes.run),
     ("jam", jam.run),
     ("trapezoid", trapezoid.run),
+    ("invariant", invariant.run),
     ("version", version.run),
 )
 
@@ -98,12 +100,14 @@ RESHAPING = frozenset({"wavefront", "paired", "block", "lanes", "jam", "trapezoi
 #: The options of a caller that gives none.
 DEFAULTS = Options()
 #: Specs of arguments that fill several parameters, one a column.
-_COLUMNS = (specs.ContainerSpec, specs.ArraysSpec, specs.TextSpec)
+_COLUMNS = (specs.ContainerSpec, specs.ArraysSpec, specs.TextSpec, specs.TextDictSpec)
 #: The passes that a program with functions of its own goes through.
 _KNOWS_CALLS = frozenset({"tasks", "simplify", "simplify again", "races", "schedule", "store", "version"})
 #: The passes that a program with tasks goes through: others would move work into a task, or memory from one to another.
 _KNOWS_TASKS = _KNOWS_CALLS - {"store"}
-_LOWERED = frozenset({"schedule", "directed", "paired", "block", "store", "lanes", "jam", "trapezoid", "version"})
+_LOWERED = frozenset(
+    {"schedule", "directed", "paired", "block", "store", "lanes", "jam", "trapezoid", "invariant", "version"}
+)
 
 
 @dataclass

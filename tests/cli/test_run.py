@@ -1,5 +1,5 @@
-"""`weft run`: what a program does must be what plain Python does, whether its functions are compiled or not, and what is
-hot must become native.
+"""`weft run`: what a program does must be what plain Python does, whether its functions are compiled or not, and what
+is hot must become native.
 """
 
 from __future__ import annotations
@@ -32,6 +32,15 @@ def script(text):
     return UNTIL + textwrap.dedent(text)
 
 
+STACK = """
+import inspect
+def f(a, /, b=1, *, c=2):
+    for i in range(3): pass
+    return inspect.stack()[1].function
+print(inspect.signature(f), f(1), f.__code__.co_varnames, inspect.getsource(f))
+"""
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -51,8 +60,7 @@ def script(text):
         "print(input() if False else 'no input')\nimport threading\nprint(threading.active_count())",
         "import warnings\ndef f():\n    warnings.warn('w', stacklevel=2)\nf()",
         "def f(n):\n    return f(n + 1)\ntry:\n    f(0)\nexcept RecursionError as e:\n    print(e)",
-        "import inspect\ndef f(a, /, b=1, *, c=2):\n    for i in range(3): pass\n    return inspect.stack()[1].function\n"
-        "print(inspect.signature(f), f(1), f.__code__.co_varnames, inspect.getsource(f))",
+        STACK,
     ],
 )
 def test_a_script_does_what_python_does(as_python, text):
@@ -72,7 +80,8 @@ def test_a_script_that_cannot_be_opened(weft_command, tmp_path):
 
 
 def test_modules_are_run_as_by_python(command, weft_command, tmp_path):
-    (tmp_path / "tool.py").write_text("import sys\nprint(__name__, __spec__.name, __package__, sys.argv[1:], __file__)\n")
+    tool = "import sys\nprint(__name__, __spec__.name, __package__, sys.argv[1:], __file__)\n"
+    (tmp_path / "tool.py").write_text(tool)
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack" / "__init__.py").write_text("print('package')\n")
     (tmp_path / "pack" / "__main__.py").write_text("from . import other\nprint(__name__, __package__, other.value)\n")
@@ -224,27 +233,44 @@ def test_forks_threads_and_pools_of_the_program(as_python):
     )
 
 
+HELPER = """def dot(a, b):
+    s = 0.0
+    for i in range(a.shape[0]):
+        s += a[i] * b[i]
+    return s
+
+def words(n):
+    parts = []
+    for i in range(n):
+        parts.append(format(i, 'x'))
+    return parts
+"""
+
+
 @pytest.mark.native
 def test_imported_modules_are_compiled_too_and_the_report_says_so(weft_command, tmp_path):
-    (tmp_path / "helper.py").write_text(
-        "def dot(a, b):\n    s = 0.0\n    for i in range(a.shape[0]):\n        s += a[i] * b[i]\n    return s\n"
-        "def words(n):\n    parts = []\n    for i in range(n):\n        parts.append(format(i, 'x'))\n    return parts\n"
-    )
+    (tmp_path / "helper.py").write_text(HELPER)
     text = """
+    import gc
     import numpy as np
     import helper
-    a = np.ones(300)
-    print(until_native(lambda: helper.dot(a, a), helper.dot))
-    end = time.monotonic() + 2.0
-    while time.monotonic() < end:
-        helper.words(200)
+    a, b = np.ones(300), np.ones(300)
+    print(until_native(lambda: helper.dot(a, b), helper.dot))
+    from weft.heat.spots import Spot
+    end = time.monotonic() + 80
+    decided = False
+    while time.monotonic() < end and not decided:
+        for _ in range(2000):
+            helper.words(200)
+        found = [item for item in gc.get_objects() if isinstance(item, Spot)]
+        decided = any(spot.name == "words" and spot.state == "left" for spot in found)
     """
     (tmp_path / "script.py").write_text(script(text))
     result = weft_command("run", "--report", "script.py")
     assert result.stdout == "300.0\n", result.stderr
     report = result.stderr
     assert "dot (helper.py:1): native for (f64[:], f64[:])" in report and "x as fast as plain Python" in report
-    assert "words (helper.py:6): plain Python: " in report
+    assert "words (helper.py:7): plain Python: " in report
 
 
 def test_weft_switched_off_is_plain_python(weft_command, tmp_path):

@@ -122,6 +122,19 @@ def wait(a):
         count = (count + 1) % 1000
     return count
 
+@weft.jit(fallback="error")
+def add(a, n):
+    a[0] = 1.0
+    for i in range(n):
+        a[1] += a[0] * 1e-9
+    return a[1]
+
+@weft.jit(fallback="error")
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+add(np.ones(2), 3)
+fib(3)
 spin(3, 4)
 sweep(np.ones(100), 3)
 wait(np.ones(2))
@@ -129,6 +142,8 @@ calls = {
     "spin": lambda: spin(2**35, 2**30),
     "sweep": lambda: sweep(np.ones(100_000), 2**38),
     "wait": lambda: wait(np.zeros(2)),
+    "add": lambda: add(np.ones(2), 10**12),
+    "fib": lambda: fib(90),
 }
 print("ready", flush=True)
 try:
@@ -139,7 +154,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("which", ["spin", "sweep", "wait"])
+@pytest.mark.parametrize("which", ["spin", "sweep", "wait", "add", "fib"])
 def test_control_c_is_answered_within_a_second(
     which: str, tmp_path: Path, subprocess_environment: dict[str, str]
 ) -> None:

@@ -145,3 +145,36 @@ def test_moving_over_a_write_assumes_disjoint_arguments(preserved) -> None:
         "  s = sum[p: 0 <= p < n] u[p]\n",
     )
     assert "disjoint" in shown and "exp(c[p])" in shown
+
+
+ROWS = """
+program f(x, indptr, indices):
+  size n = x.shape[0]
+  size m = indices.shape[0]
+  param x: f64[n] C
+  param indptr: i64[n + 1] C
+  param indices: i64[m] C
+  local t: f64[m]
+  result r: f64[n]
+  output #0 = array r
+
+  alloc t
+  t[j] = {value}   for j: 0 <= j < m
+  alloc r
+  r[i] = sum[{sum}] t[k]   for i: 0 <= i < n
+  return #0
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "sum", "moves"),
+    [
+        ("x[int(indices[j])]", "k: int(indptr[i]) <= k < int(indptr[i + 1])", True),
+        ("x[int(indices[j])] * 2.0_f64", "k: int(indptr[i]) <= k < int(indptr[i + 1])", False),
+        ("x[int(indices[int(indices[j])])]", "k: 0 <= k < m", False),
+    ],
+)
+def test_what_is_fetched_for_the_rows_of_a_compressed_array(preserved, value: str, sum: str, moves: bool) -> None:
+    given = {"x": np.arange(3.0), "indptr": np.array([0, 2, 2, 4]), "indices": np.array([1, 2, 0, 1])}
+    shown = text.show(preserved(ROWS.replace("{value}", value).replace("{sum}", sum), forward.run, calls=[given]))
+    assert ("alloc t" not in shown) is moves

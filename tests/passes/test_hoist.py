@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from weft.ir import text
+from weft.ir import interp, text
 from weft.passes import PassContext, hoist, simplify
 
 HEAD = """
@@ -153,3 +153,81 @@ def test_what_the_condition_reads_stays(preserved) -> None:
     body += "    z = sum[m: 0 <= m < n] exp(x[m])\n    s = s + 1.0_f64\n"
     shown = run(preserved, body)
     assert shown.index("sum[") > shown.index("while")
+
+
+def test_a_check_at_many_points_is_tested_once(preserved) -> None:
+    checked = '    check (x[i] < 9.0_f64 as bool) else ValueError "{0}" {n}   for i: 0 <= i < n\n'
+    shown = run(preserved, f"  for m in 0 .. T:\n{checked}    s = s * 2.0_f64 + p\n")
+    assert shown.index("held = all[") < shown.index("for m in") < shown.index("if not held:") < shown.index("check ")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    x[m] = p\n",  # what it tests changes
+        "    k[m] = 0_i64\n",  # where it reads does
+    ],
+)
+def test_a_check_of_what_changes_stays(preserved, body: str) -> None:
+    check = '    check (x[k[i]] < 9.0_f64 as bool) else ValueError "{0}" {n}   for i: 0 <= i < n\n'
+    shown = run(preserved, f"  for m in 0 .. minimum(T, n):\n{check}{body}    s = s * 2.0_f64 + p\n")
+    assert "held" not in shown
+
+
+def test_a_check_that_fails_later_fails_there() -> None:
+    body = (
+        "  for m in 0 .. T:\n    s = s * 2.0_f64\n"
+        '    check (x[i] < 0.5_f64 as bool) else ValueError "{0}" {m}   for i: 0 <= i < n\n'
+    )
+    program = text.parse(HEAD + body + "  return #0\n")
+    after = hoist.run(program, PassContext())
+    assert "held" in text.show(after)
+    for steps in (0, 2):
+        given = {"a": np.ones((2, 2)), "x": np.ones(2), "k": np.zeros(2, np.int64), "T": steps, "p": np.float64(1.0)}
+        outcomes = []
+        for each in (program, after):
+            try:
+                outcomes.append(interp.run(each, dict(given)))
+            except ValueError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+
+
+PARTS = """
+program f(p, c, x, m):
+  size n = x.shape[0]
+  size rows = p.shape[0]
+  param p: i64[rows] C
+  param c: i64[n] C
+  param x: f64[n] C
+  symbol m = argument m
+  local s: f64
+  output #0 = scalar s
+
+  s = 0.0_f64
+  for r in 0 .. rows - 1:
+    if all[j: int(p[r]) <= j < int(p[r + 1])] select((j >= 0 as bool) and (j < n as bool), {test}, bool.False):
+      s = s + 1.0_f64
+    else:
+      s = s * 2.0_f64 + 5.0_f64
+{more}  return #0
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "more", "splits"),
+    [
+        ("(int(c[j]) < m as bool)", "", True),
+        ("(int(c[j]) < r as bool)", "", False),  # depends on the loop
+        ("(int(c[j]) < m as bool)", "    c[0] = 1_i64\n", False),  # what is tested changes
+        ("(int(c[j]) < int(c[n - 1 - j]) as bool)", "", False),
+    ],
+)
+def test_parts_of_an_array_by_the_whole_of_it(preserved, test: str, more: str, splits: bool) -> None:
+    calls = []
+    for bound in (9, 3):  # the whole holds; only some parts do
+        for p in ([0, 2, 2, 4], [0, 2, 9, 1], [-1, 1, 3, 3], [0], [4, 0, 3]):
+            calls.append({"p": np.array(p), "c": np.array([1, 2, 5, 0]), "x": np.ones(4), "m": bound})
+    shown = text.show(preserved(PARTS.replace("{test}", test).replace("{more}", more), hoist.run, calls=calls))
+    assert ("whole = all[" in shown) is splits
+    assert not splits or shown.index("whole = all[") < shown.index("for r in")

@@ -25,6 +25,7 @@ HEAD = """program f(a, b, c):
   local s: f64
   local q: f64
   local e: f64
+  local t: f64[n, m]
   disjoint a, b
   disjoint a, c
   disjoint b, c
@@ -86,7 +87,36 @@ SHIFTED_WITH_SMALL_INTEGERS = """
     for j in 1 .. m:
       b[k, j] = select((i8(a[k, j]) != 0_i8 as bool), b[k, j - 1], a[k - 1 + 1, j])
 """
+REDUCED_IN_ANY_ORDER = """
+  alloc t
+  parallel i in 0 .. n:
+    vector j in 0 .. m:
+      t[i, j] = 7.0_f64
+  parallel i2 in 0 .. n:
+    t[i2, 0] = c[i2]
+    for j2 in 1 .. m:
+      t[i2, j2] = a[i2, j2] - t[i2, j2 - 1] * 0.5_f64
+    s = -1000.0_f64
+    vector j3 in 1 .. m reducing s by maximum:
+      s = maximum(s, t[i2, j3 - 1])
+    c[i2] = s
+    for j4 in m - 2 .. 0 step -1:
+      b[i2, j4] = t[i2, j4] + b[i2, j4 + 1] * 0.25_f64
+"""
+ACROSS = """
+  alloc t
+  parallel j in 0 .. m:
+    for i in 1 .. n:
+      t[i, j] = a[i, j] - a[i - 1, j] * 0.5_f64
+    for i2 in n - 2 .. 0 step -1:
+      b[i2, j] = t[i2, j] + b[i2 + 1, j] * 0.25_f64
+  parallel i3 in 1 .. n:
+    vector j3 in 0 .. m:
+      b[i3, j3] = b[i3, j3] * 2.0_f64 + t[i3, j3]
+"""
 BODIES = {
+    "across": ACROSS,
+    "reduced": REDUCED_IN_ANY_ORDER,
     "shifted": SHIFTED_WITH_SMALL_INTEGERS,
     "rows": ROWS,
     "columns": COLUMNS,
@@ -126,6 +156,28 @@ def test_side_by_side_gives_the_same(body: str, order: str, rows: int, columns: 
     after = widened(before)
     assert after is not before
     assert_same(before, after, rows, columns, order)
+
+
+def test_an_array_that_is_only_filled_outside_is_held() -> None:
+    found = widened(program(REDUCED_IN_ANY_ORDER))
+    assert any(buffer.name == "t_lanes" for buffer in found.buffers)
+    later = REDUCED_IN_ANY_ORDER + "  s = t[0, 0]\n"
+    assert not any(buffer.name == "t_lanes" for buffer in widened(program(later)).buffers)
+
+
+def test_a_loop_over_rows_joins_one_over_columns() -> None:
+    assert any(buffer.name == "t_lanes" for buffer in widened(program(ACROSS)).buffers)
+    # Not if a column needs another one.
+    shifted = ACROSS.replace("+ t[i3, j3]", "+ t[i3, m - 1 - j3]")
+    assert not any(buffer.name == "t_lanes" for buffer in widened(program(shifted)).buffers)
+
+
+def test_a_sum_keeps_its_order() -> None:
+    summed = REDUCED_IN_ANY_ORDER.replace("by maximum", "by add")
+    before = program(summed.replace("maximum(s, t[i2, j3 - 1])", "s + t[i2, j3 - 1]"))
+    context = PassContext()
+    lanes.run(before, context)
+    assert any("a sum inside that is split already" in remark.message for remark in context.log)
 
 
 def widths(found: Program) -> list[int]:

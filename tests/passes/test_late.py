@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import weft
+from weft.ir.interp import GuardFailed, run
 from weft.ir.program import Check, Stmt
 from weft.ir.text import parse, show, show_expr
+from weft.ir.verify import Stage, verify
 from weft.ir.walk import walk
 from weft.passes.late import late
 
@@ -29,7 +30,7 @@ program f(a, n):
 
 def order(**given):
     values = {"type": "float", "end": "i", "seen": "j, j", "exception": "ZeroDivisionError", **given}
-    body = late(parse(HEAD.format(**values)))
+    body = late(parse(HEAD.format(**values))).body
     return [type(node) for node in walk(body) if isinstance(node, (Check, Stmt))]
 
 
@@ -116,13 +117,13 @@ program f(a, b, n):
 
 def body_of(source: str) -> list[str]:
     program = parse(FRAME + source + "  return #0\n")
-    return [line.strip() for line in show(replace(program, body=late(program))).partition("\n\n")[2].splitlines()]
+    return [line.strip() for line in show(late(program)).partition("\n\n")[2].splitlines()]
 
 
 def place_of_checks(source: str) -> list[str]:
     """The checks behind all loops."""
     program = parse(FRAME + source + "  return #0\n")
-    return [show_expr(node.condition) for node in late(program) if isinstance(node, Check)]
+    return [show_expr(node.condition) for node in late(program).body if isinstance(node, Check)]
 
 
 def test_a_check_is_made_for_all_iterations_behind_their_loops():
@@ -132,6 +133,45 @@ def test_a_check_is_made_for_all_iterations_behind_their_loops():
     )
     # Every element once, however often it is a divisor.
     assert found == ["all[j_2_2: 0 <= j_2_2 < n - 1] (a[j_2_2, j_2_2] != 0.0 as bool)"]
+
+
+ROWS = """
+program f(b, n):
+  symbol n = argument n
+  param b: float[n] C
+  {role} p: float[n, n]{layout}
+  output #0 = None
+  alloc p
+  for i in 1 .. n:
+    p[i, 0] = b[i]
+    for j in 1 .. n:
+      check (p[i, j - 1] - 1.0 != 0.0 as bool) else ZeroDivisionError
+      p[i, j] = 1.0 / (p[i, j - 1] - 1.0)
+    b[i] = p[i, n - 1]
+  return #0
+"""
+
+
+def test_what_is_known_of_a_temporary_array_is_kept_row_by_row():
+    before = parse(ROWS.format(role="local", layout=""))
+    found = late(before)
+    verify(found, Stage.OPTIMISED)
+    lines = [line.strip() for line in show(found).partition("\n\n")[2].splitlines()]
+    place = next(at for at, line in enumerate(lines) if line.startswith("held[i - 1] = all[j_2: 1 <= j_2 < n]"))
+    # Just behind the loop that fills the row: nothing later needs it for the test.
+    assert lines[place + 1] == "b[i] = p[i, n - 1]"
+    assert lines[-2].startswith("check all[i_2: 1 <= i_2 < n] held[i_2 - 1] else GuardFailed")
+    for values in ([0.5, 0.25, 0.75], [0.5, 1.0, 0.75], [0.5], []):
+        one, other = np.array(values), np.array(values)
+        failed = []
+        for program, array in ((before, one), (found, other)):
+            try:
+                run(program, {"b": array, "n": len(values)})
+                failed.append(False)
+            except (ZeroDivisionError, GuardFailed):
+                failed.append(True)
+        assert failed[0] == failed[1]
+        assert failed[0] or np.array_equal(one, other)
 
 
 def test_loops_that_count_down_are_left_too():

@@ -186,6 +186,45 @@ def test_loops_that_must_stay_in_order(body: str) -> None:
     assert "i" not in variables(after, LoopKind.PARALLEL)
 
 
+GROWING = """
+for i in 0 .. a_0:
+  alloc t
+  alloc u
+  for j in 0 .. a_1:
+    z = a[i, j]
+    n = 0
+    t[0] = z
+    while (z < 4.0_f64) and (n < 20):
+      z = z * z + 0.5_f64
+      n = n + 1
+      if n > 3:
+        u[0] = t[0] + z
+        rebind t, u = u, t
+    b[i, j] = t[0]
+"""
+_LISTS = "local z: f64\nlocal n: int\nlocal t: f64[1]\nlocal u: f64[1]"
+
+
+def test_what_an_iteration_makes_may_change_places_in_parallel() -> None:
+    before = program({"a": ("f64", 2), "b": ("f64", 2)}, GROWING, _LISTS)
+    after = assert_same(before, {"a": RNG.random((3, 4)), "b": np.zeros((3, 4))})
+    assert variables(after, LoopKind.PARALLEL) == ["i"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "alloc t\n" + GROWING.replace("  alloc t\n", ""),
+        "alloc t\nalloc u\nt[0] = 0.0_f64\n" + GROWING.replace("  alloc t\n  alloc u\n", ""),
+        GROWING.replace("  alloc t\n", "  if i > 0:\n    alloc t\n"),
+    ],
+)
+def test_memory_that_iterations_share_keeps_them_in_order(body: str) -> None:
+    given = {"a": RNG.random((3, 4)), "b": np.zeros((3, 4))}
+    before = program({"a": ("f64", 2), "b": ("f64", 2)}, "alloc t\n" * ("if i > 0" in body) + body, _LISTS)
+    assert "i" not in variables(assert_same(before, given), LoopKind.PARALLEL)
+
+
 def test_new_names_avoid_those_of_views_in_the_result() -> None:
     body = """
       alloc s

@@ -65,6 +65,16 @@ TRIANGLE = """
       a[i, j] = maximum(a[i, j], maximum(a[i, j - 1], a[i + 1, j]))
       a[i, j] = maximum(a[i, j], max[q: i + 1 <= q < j] a[i, q] + a[q + 1, j])
 """
+TRIANGLE_IN_A_BRANCH = """
+  for i in n - 2 .. -1 step -1:
+    for j in i + 1 .. n:
+      s = maximum(a[i, j - 1], a[i + 1, j])
+      if bool(i {test} j - 1):
+        s = maximum(s, max[q: i + 1 <= q < j] a[i, q] + a[q + 1, j])
+      else:
+        s = s + 0.25_f64
+      a[i, j] = s
+"""
 PLANES = """
   for i in 1 .. n:
     for j in 1 .. m:
@@ -107,6 +117,8 @@ NESTS = {
     "table": TABLE,
     "backwards": BACKWARDS,
     "triangle": TRIANGLE,
+    "triangle in a branch": TRIANGLE_IN_A_BRANCH.format(test="<"),
+    "triangle in another branch": TRIANGLE_IN_A_BRANCH.format(test="!="),
     "planes": PLANES,
     "sometimes": SOMETIMES,
 }
@@ -196,6 +208,12 @@ def test_a_small_nest_stays_as_it_is() -> None:
 def test_terms_that_need_nothing_of_a_tile_come_first() -> None:
     after, _ = tiled(program(TRIANGLE))
     assert any(buffer.name.startswith("early") for buffer in after.buffers)
+
+
+@pytest.mark.parametrize(("test", "known"), [("<", True), ("!=", True), ("< 4 - 0 *", False)])
+def test_terms_in_a_branch_come_first_if_it_is_taken_wherever_there_are_some(test: str, known: bool) -> None:
+    after, _ = tiled(program(TRIANGLE_IN_A_BRANCH.format(test=test)))
+    assert any(buffer.name.startswith("early") for buffer in after.buffers) is known
 
 
 def test_sums_of_floats_keep_their_order() -> None:

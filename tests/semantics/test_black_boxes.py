@@ -4,14 +4,16 @@ results are those of Python, and what stands around them is compiled.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import pytest
 
 import weft
-from tests.support import difference
+from tests.support import compare, difference, outcome
 
 X = np.linspace(0.1, 2, 30)
 
@@ -110,3 +112,82 @@ def test_native_around_a_black_box(function: Callable[..., Any], arguments: tupl
     text = str(compiled.explain())
     assert "left to Python" in text
     assert "native code" in text or "Python back end" in text  # the latter on a machine without a compiler
+
+
+# --- output: in order, and once ------------------------------------------------------------------------------------
+
+
+def printed_between(a):
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i] * 2
+    print("sum", s)
+    t = np.zeros(5)
+    for i in range(5):
+        t[i] = s * i
+    print(f"t {t[2]:.2f}", end="|")
+    return t
+
+
+def printed_in_a_loop(a):
+    s = 0.0
+    for k in range(3):
+        for i in range(len(a)):
+            s += a[i] * 2
+        print(f"{k}: {s}")
+        LOG.warning("at %d of %s", k, s)
+    return s
+
+
+def printed_if_asked(a, verbose):
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i] * 2
+        if verbose:
+            print(i, s)
+    return s
+
+
+def printed_before_an_exception(a, n):
+    a[0] = 9.0
+    print("before", n)
+    s = 0.0
+    for i in range(n):
+        s += a[i] * a[i]
+    return s
+
+
+def printed_by_a_handler(n):
+    try:
+        x = 10 // n
+    except ZeroDivisionError as error:
+        print(f"failed: {error}")
+        x = -1
+    s = 0
+    for i in range(10):
+        s += i * x
+    return s
+
+
+LOG = logging.getLogger("weft.tests.black_boxes")
+WHOLE = np.arange(8.0)  # sums of these are exact in any order
+SPEAKING: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
+    (printed_between, [(WHOLE,), (WHOLE[::2],)]),
+    (printed_in_a_loop, [(WHOLE,)]),
+    (printed_if_asked, [(WHOLE[:4], False), (WHOLE[:4], True)]),
+    (printed_before_an_exception, [(WHOLE.copy(), 3), (WHOLE.copy(), 99)]),
+    (printed_by_a_handler, [(3,), (0,)]),
+]
+
+
+@pytest.mark.parametrize(("function", "calls"), SPEAKING, ids=[case[0].__name__ for case in SPEAKING])
+def test_output_is_pythons(function: Callable[..., Any], calls: list[Any], capsys: Any, caplog: Any) -> None:
+    compiled = weft.jit(fallback="silent")(function)
+    for arguments in calls:
+        said = []
+        for each in (function, compiled):
+            caplog.clear()
+            done = outcome(each, deepcopy(arguments))
+            said.append((done, capsys.readouterr(), caplog.messages[:]))
+        assert said[0][1:] == said[1][1:]
+        assert compare(said[1][0], said[0][0], 1e-12, memory=False) is None

@@ -318,3 +318,59 @@ def test_every_stage_means_the_same(function, arguments):
         assert text.parse(text.show(program)) == program, name
         found = interp.run(program, dict(zip(program.params, copied(arguments))))
         np.testing.assert_allclose(found, expected, err_msg=name)
+
+
+# --- views of an array: the memory itself, wherever they begin -------------------------------------------------------
+
+
+def filled(a, value):
+    if len(a) == 0:
+        return
+    k = int(value) % len(a)
+    a[k] += value
+    filled(a[:k], value + 1)
+    filled(a[k + 1 :], value + 2)
+
+
+def fill_all(a):
+    filled(a, 1.0)
+    return a
+
+
+def fill_rows(a, i):
+    if i < a.shape[0]:
+        filled(a[i], float(i))
+        fill_rows(a, i + 1)
+
+
+def fill_matrix(a):
+    fill_rows(a, 0)
+    return a
+
+
+def of_new(a, n):
+    if n > 0:
+        a[0] += n
+        of_new(a * 2.0, n - 1)  # a new array: nobody sees what is written
+
+
+def of_news(a):
+    of_new(a, 3)
+    return a
+
+
+@pytest.mark.parametrize(
+    "function, make",
+    [
+        (fill_all, lambda: np.zeros(40)),
+        (fill_all, lambda: np.zeros(81)[::2]),
+        (fill_all, lambda: np.zeros(40)[::-1]),
+        (fill_all, lambda: np.zeros(0)),
+        (fill_matrix, lambda: np.zeros((5, 7))),
+        (fill_matrix, lambda: np.zeros((7, 5)).T),
+        (of_news, lambda: np.ones(3)),
+    ],
+)
+def test_a_view_is_changed_in_place(function, make):
+    expected = function(make())
+    np.testing.assert_array_equal(weft.jit(fallback="error")(function)(make()), expected)

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import weft
+from weft import pipeline
 from weft.errors import ParallelError, Unsupported
+from weft.ir import interp
 
 pytestmark = pytest.mark.native
 RNG = np.random.default_rng(0)
@@ -195,7 +197,54 @@ def early(a, n):
     return 2
 
 
+def twice(a):
+    with weft.finish():
+        with weft.task():
+            x = a[0] + 1.0
+        with weft.task():
+            y = a[1] + 1.0
+    with weft.finish():
+        with weft.task():
+            z = x * 2.0
+        w = y * 3.0
+    return x, y, z, w
+
+
+def plain_fibonacci(n):
+    return n if n < 2 else plain_fibonacci(n - 1) + plain_fibonacci(n - 2)
+
+
+def of_each(x):
+    out = np.zeros(len(x), dtype=np.int64)
+    for i in weft.prange(len(x)):
+        out[i] = plain_fibonacci(int(x[i]))
+    return out
+
+
+def one_by_one(a, n):
+    counts = np.zeros(n, dtype=np.int64)
+    for i in weft.prange(len(a)):
+        with weft.isolated():
+            counts[a[i] % n] += 1
+    return counts
+
+
+def kept(a):
+    best, where = -1.0, -1
+    for i in weft.prange(len(a)):
+        x = a[i] * 2
+        with weft.isolated():
+            if x > best:
+                best = x
+                where = i
+    return best, where
+
+
 CASES = [
+    (twice, lambda: (np.array([1.0, 2.0]),)),
+    (of_each, lambda: (np.arange(15),)),
+    (one_by_one, lambda: (RNG.integers(0, 99, 5000), 6)),
+    (kept, lambda: (RNG.random(3000),)),
     (fibonacci, lambda: (18,)),
     (sorted_in_place, lambda: (RNG.integers(0, 1000, 3000),)),
     (sorted_in_place, lambda: (RNG.random(2000)[::-2],)),
@@ -229,10 +278,35 @@ def test_as_in_sequence(function, arguments, threads):
     given = arguments()
     mine, theirs = copied(given), copied(given)
     expected, found = function(*theirs), COMPILED[function](*mine)
-    np.testing.assert_equal(found, expected)
+    pairs = zip(found, expected) if isinstance(expected, tuple) else [(found, expected)]
+    for left, right in pairs:
+        np.testing.assert_allclose(left, right, rtol=1e-12)
+    weft.set_num_threads(1)
+    np.testing.assert_equal(COMPILED[function](*copied(given)), found)  # the number of threads never changes a bit
     assert type(found) is type(expected) or isinstance(found, float)
     for left, right in zip(mine, theirs):
         np.testing.assert_array_equal(left, right)
+
+
+@pytest.mark.parametrize("options", [{"parallel": False}, {"backend": "python"}], ids=["one thread", "python"])
+@pytest.mark.parametrize("function", [fibonacci, nested, counted, kept, two_results])
+def test_without_threads(function, options):
+    arguments = next(make for other, make in CASES if other is function)()
+    arguments = (8,) if function is fibonacci else arguments
+    found, expected = weft.jit(fallback="error", **options)(function)(*copied(arguments)), function(*copied(arguments))
+    for left, right in zip(found, expected) if isinstance(expected, tuple) else [(found, expected)]:
+        np.testing.assert_allclose(left, right, rtol=1e-12)
+
+
+def test_the_interpreter_gives_the_same():
+    for function in (rows, made_inside, counted, straight_isolated, early):
+        arguments = next(make for other, make in CASES if other is function)()
+        arguments = tuple(a[:20] if isinstance(a, np.ndarray) else a for a in arguments)
+        expected = function(*copied(arguments))
+        for name, program in pipeline.stages(function, copied(arguments)):
+            found = interp.run(program, dict(zip(program.params, copied(arguments))))
+            for left, right in zip(found, expected) if isinstance(expected, tuple) else [(found, expected)]:
+                np.testing.assert_allclose(left, right, rtol=1e-12, err_msg=name)
 
 
 # --- exceptions ------------------------------------------------------------------------------------------------------
@@ -420,7 +494,48 @@ def remade(n):
     return out
 
 
-@pytest.mark.parametrize("function", [gathered, remade])
+def helper(a):
+    with weft.finish():
+        with weft.task():
+            a[0] = 1.0
+        if a[1] > 0:
+            return 5
+    return 6
+
+
+def returns_inside(n):
+    return helper(np.full(2, float(n))) + 1
+
+
+def handled(n):
+    out = np.zeros(n)
+    try:
+        with weft.finish():
+            for i in range(n):
+                with weft.task():
+                    if i == 3:
+                        raise ValueError("three")
+                    out[i] = i
+    except ValueError:
+        return np.full(n, -1.0)
+    return out
+
+
+def adding(n):
+    total = 0
+
+    def add(k):
+        nonlocal total
+        total += k
+
+    with weft.finish():
+        for i in range(n):
+            with weft.task():
+                add(i)
+    return total
+
+
+@pytest.mark.parametrize("function", [gathered, remade, returns_inside, handled, adding])
 def test_what_has_no_native_form_runs_in_python(function):
     np.testing.assert_array_equal(weft.jit(function)(5), function(5))
     with pytest.raises(Unsupported):

@@ -122,7 +122,7 @@ def test_a_script_with_a_syntax_error(weft_command, tmp_path):
 
 
 def test_run_says_what_was_compiled(weft_command, script):
-    assert "weft: total: (f64[:])" in weft_command("run", "--show", script.name).stderr
+    assert "weft: total: (f64[:])" in weft_command("run", "--eager", "--report", script.name).stderr
 
 
 def test_only_functions_worth_it_are_decorated():

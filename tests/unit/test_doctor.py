@@ -19,8 +19,8 @@ def _about(topic: str) -> list[Fact]:
 def test_a_working_machine_has_nothing_bad() -> None:
     found = facts()
     assert [fact for fact in found if fact.status == "bad"] == []
-    topics = ["weft", "python", "numpy", "compiler", "cpu", "threads", "blas", "machine", "cache", "isl", "extras"]
-    topics.append("settings")
+    topics = ["weft", "python", "numpy", "compiler", "core", "cpu", "threads", "blas", "machine", "cache", "isl"]
+    topics += ["extras", "settings"]
     assert list(dict.fromkeys(fact.topic for fact in found)) == topics
     assert sum("used (from" in fact.text for fact in found) == 1
 

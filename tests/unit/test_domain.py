@@ -286,3 +286,25 @@ def truth(e, env):
         left, right = (value(arg, env) for arg in e.args)
         return left <= right if e.op == "le" else left == right
     return bool(e.value)
+
+
+def test_a_mistake_in_a_question_is_no_careful_answer(monkeypatch):
+    isl, _ = domain._isl()
+    monkeypatch.setattr(domain, "_context", lambda names, context: ["x0 <"])
+    with pytest.raises(isl.Error):
+        is_empty((Dim("i", integer(0), integer(41)),), (), (Op("ge", (Var("n"), integer(17)), PYBOOL),))
+
+
+def test_the_end_of_the_budget_is_a_careful_answer_wherever_it_comes():
+    isl, context = domain._isl()
+    text = "[s0] -> { [x0, x1] : 0 <= x0 < s0 and x0 mod 3 = 1 and x1 mod 7 = 2 and (x1 != x0 or x0 mod 5 = 1) }"
+    try:
+        for budget in (1, 2, 5, 20):
+            context.set_max_operations(budget)
+            context.reset_operations()
+            with pytest.raises(isl.Error) as problem:
+                isl.Set.read_from_str(context, text)
+            assert domain._out_of_budget(problem.value)
+    finally:
+        context.set_max_operations(domain.MAX_OPERATIONS)
+        context.reset_operations()

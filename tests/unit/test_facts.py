@@ -38,6 +38,10 @@ FACTS = (
         (op("lt", op("mod", M, integer(4)), integer(4)), True),
         (op("le", op("minimum", M, N), N), True),
         (op("le", op("mul", N, M), op("mul", N, M)), True),
+        (Op("or", (op("ne", M, integer(1)), op("eq", M, integer(1))), PYBOOL), True),
+        (Op("or", (op("lt", M, integer(5)), op("ge", M, integer(4))), PYBOOL), True),
+        (Op("or", (op("lt", M, integer(5)), op("gt", M, integer(5))), PYBOOL), None),
+        (Op("or", (op("eq", M, integer(5)), op("ne", M, integer(5))), PYBOOL), None),  # nothing follows from an `ne`
     ],
 )
 def test_decide(condition: Expr, known: bool | None) -> None:
@@ -48,6 +52,12 @@ def test_conditions_add_facts() -> None:
     assert FACTS.with_condition(op("le", N, M)).decide(op("lt", J, M)) is True
     assert FACTS.with_condition(op("lt", M, N), holds=False).decide(op("lt", J, M)) is True
     assert FACTS.with_condition(op("lt", M, N)).decide(op("lt", J, M)) is None
+
+
+def test_the_larger_of_two_is_chosen_where_it_is_known() -> None:
+    upper = op("minimum", op("add", I, integer(1)), N)
+    assert FACTS.chosen(op("maximum", op("sub", J, upper), integer(0))) == op("sub", J, op("add", I, integer(1)))
+    assert FACTS.chosen(op("maximum", M, N)) == op("maximum", M, N)
 
 
 def test_integrality() -> None:

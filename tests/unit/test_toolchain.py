@@ -53,6 +53,35 @@ def test_the_compiler_found_builds_what_can_be_called(real: Toolchain) -> None:
     assert "-ffp-contract=off" in real.flags
 
 
+IN_PARTS = """
+#if PART
+#define SHARED __attribute__((visibility("hidden")))
+#else
+#define SHARED static
+#endif
+SHARED long half(long x);
+#if PART != 2
+SHARED long half(long x) { return x / 2; }
+#endif
+#if PART != 1
+long kernel(long x) { return half(x) + 1; }
+#endif
+"""
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_source_in_parts_is_compiled_side_by_side(
+    real: Toolchain, private_cache: Path, monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    monkeypatch.setattr(toolchain_module, "get_num_threads", lambda: threads)
+    path = real.build_shared(IN_PARTS, name="parts", parts=("PART=1", "PART=2"))
+    assert ctypes.CDLL(str(path)).kernel(ctypes.c_long(9)) == 5
+    with pytest.raises(CompileError, match="failed on broken"):
+        broken = IN_PARTS + "#if PART != 1\nlong broken(void) {\n#endif\n"
+        real.build_shared(broken, name="broken", parts=("PART=1", "PART=2"))
+
+
 @pytest.mark.native
 def test_a_second_build_comes_from_the_cache(real: Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
     first = real.build_shared(SOURCE + "/* cached */", name="cached")

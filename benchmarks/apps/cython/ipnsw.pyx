@@ -11,17 +11,16 @@ cdef double inner(double[:, ::1] vectors, long i, double[:] query):
     return total
 
 
-cdef list search(long[:, ::1] graph, double[:, ::1] vectors, double[:] query, long entry, long width, long count):
+cdef list search(list graph, double[:, ::1] vectors, double[:] query, long entry, long width, long count):
     cdef double score = inner(vectors, entry, query), negative
-    cdef long node, neighbour, k
+    cdef long node, neighbour
     cdef set visited = {entry}
     cdef list candidates = [(-score, entry)], best = [(score, entry)]
     while candidates:
         negative, node = heapq.heappop(candidates)
         if -negative < best[0][0]:
             break
-        for k in range(graph.shape[1]):
-            neighbour = graph[node, k]
+        for neighbour in graph[node]:
             if neighbour not in visited:
                 visited.add(neighbour)
                 score = inner(vectors, neighbour, query)
@@ -38,7 +37,7 @@ cdef list search(long[:, ::1] graph, double[:, ::1] vectors, double[:] query, lo
     return nodes[::-1]
 
 
-def ipnsw(long[:, ::1] graph, double[:, ::1] vectors, double[:, ::1] queries, long entry, long width, long count):
+def ipnsw(list graph, double[:, ::1] vectors, double[:, ::1] queries, long entry, long width, long count):
     cdef long number
     found = np.zeros((queries.shape[0], count), dtype=np.int64)
     for number in range(queries.shape[0]):

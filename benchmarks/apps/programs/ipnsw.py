@@ -67,4 +67,4 @@ def initialise(size):
         block[np.arange(len(block)), np.arange(start, start + len(block))] = -np.inf
         graph[start : start + 1000, :near] = np.argsort(-block, axis=1)[:, :near]
     graph[:, near:] = random.integers(0, number, (number, links - near))
-    return graph, vectors, random.normal(size=(queries, dimension)), 0, width, count
+    return graph.tolist(), vectors, random.normal(size=(queries, dimension)), 0, width, count

@@ -72,10 +72,12 @@ def _reads_before_write(program: Program, node: Node, name: str) -> bool:
     if isinstance(node, Stmt):
         used = {name for expr in node_exprs(node) for name in expr_buffers(expr)} | domain_buffers(node.domain)
         return name in used or (node.reduce is not None and node.buffer == name)
+    if isinstance(node, Invoke):
+        return name in buffers_read(node)
     return name in _touched(program, node)
 
 
-def _written_first(program: Program, block: Block, name: str) -> bool | None:
+def written_first(program: Program, block: Block, name: str) -> bool | None:
     """True: `name` is written before any read on every path through the block; False: a read may come first (or the
     block may be left before); None: the block does not touch it."""
     for node in block:
@@ -83,22 +85,24 @@ def _written_first(program: Program, block: Block, name: str) -> bool | None:
             return False
         if isinstance(node, Stmt) and node.buffer == name:
             return not node.domain
+        if isinstance(node, Invoke) and name in node.results:
+            return True
         if isinstance(node, (Return, Break, Continue)):
             return None
         if isinstance(node, If):
-            branches = [_written_first(program, branch, name) for branch in (node.then, node.orelse)]
+            branches = [written_first(program, branch, name) for branch in (node.then, node.orelse)]
             if all(branch is True for branch in branches):
                 return True
             if any(branch is not None for branch in branches):
                 # Written on one path only (or read first): a later read may see either.
                 return False
         elif isinstance(node, Loop) and node.kind in REGIONS:
-            answer = _written_first(program, node.body, name)
+            answer = written_first(program, node.body, name)
             if answer is not None:
                 return answer
         elif isinstance(node, (Loop, While)):
             # The body may never run: a write inside proves nothing for what follows, a read first disproves it.
-            inner = [_written_first(program, b, name) for b in sub_blocks(node)]
+            inner = [written_first(program, b, name) for b in sub_blocks(node)]
             if any(answer is not None for answer in inner):
                 return False
     return None
@@ -133,12 +137,12 @@ def _innermost(program: Program, name: str, paths: set[Path]) -> Path:
         node = block[common[step]]
         block = sub_blocks(node)[common[step + 1]]
         if isinstance(node, Loop):
-            # Iterations of a PARALLEL loop, and tasks, share nothing by contract; in others a value may be carried along.
+            # Iterations of a PARALLEL loop, and tasks, share nothing by contract; others may carry a value along.
             if node.kind not in (LoopKind.FINISH, LoopKind.ISOLATED):
                 carried = node.kind not in (LoopKind.PARALLEL, LoopKind.TASK)
         elif isinstance(node, While):
             carried = True
-        if not carried or _written_first(program, block, name) is True:
+        if not carried or written_first(program, block, name) is True:
             best = common[: step + 2]
     return best
 

@@ -63,6 +63,15 @@ def _parser() -> argparse.ArgumentParser:
     _add_program(run)
     run.set_defaults(command=_run)
 
+    profile = commands.add_parser("profile", help="run a script and record its types and hot lines")
+    profile.add_argument("--annotate", type=Path, metavar="FILE", help="write the hints into a copy of the script")
+    profile.add_argument("--stub", type=Path, metavar="FILE", help="write the hints as a stub")
+    profile.add_argument("--sidecar", type=Path, metavar="FILE", help="where `weft build` will find them")
+    profile.add_argument("--json", action="store_true", help="the tables as JSON")
+    profile.add_argument("--monkeytype", type=Path, metavar="STORE", help="take the types from a store of MonkeyType")
+    _add_program(profile)
+    profile.set_defaults(command=_profile)
+
     build = commands.add_parser("build", help="compile a module ahead of time")
     build.add_argument("file", type=Path)
     build.add_argument("-o", "--output", type=Path, default=Path("build"), help="directory of the package (build)")
@@ -116,7 +125,7 @@ def _run_script(
     script: str,
     arguments: Sequence[str],
     is_module: bool = False,
-    options: dict[str, str] = {},
+    options: dict[str, str] | None = None,
     eager: bool = False,
     report: bool = False,
 ) -> int:
@@ -125,7 +134,20 @@ def _run_script(
     program = (module_program if is_module else script_program)(script, arguments)
     if isinstance(program, int):
         return program
-    return run_program(program, {"fallback": "silent", **options}, eager=eager, report=report)
+    return run_program(program, {"fallback": "silent", **(options or {})}, eager=eager, report=report)
+
+
+def _profile(parsed: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from weft.cli.profile import Outputs, profile_program, profile_store
+    from weft.cli.run import module_program, script_program
+
+    outputs = Outputs(parsed.annotate, parsed.stub, parsed.sidecar, parsed.json)
+    if parsed.monkeytype is not None:
+        return profile_store(parsed.monkeytype, Path(parsed.script), outputs)
+    program = (module_program if parsed.module else script_program)(parsed.script, parsed.arguments)
+    return program if isinstance(program, int) else profile_program(program, outputs)
 
 
 def _build(parsed: argparse.Namespace) -> int:

@@ -11,28 +11,35 @@ from weft.cli.load import functions_of, import_file
 
 
 def build_module(path: Path, output: Path) -> int:
-    """Compile every function with complete hints and write the package `output`/<module>."""
+    """Compile every function with complete hints, its own or recorded ones, and write the package `output`/<module>."""
     from weft.ahead import Prebuilt, write
+    from weft.heat import hints
     from weft.runtime.toolchain import find
 
     if find() is None:
         return complain("no C compiler works here: weft build needs one (weft doctor says why)", FAILED)
     module = import_file(path)
     versions: list[Prebuilt] = []
-    skipped: list[str] = []
+    skipped: dict[str, str] = {}
+    recorded = hints.read(hints.place(path)) if hints.place(path).is_file() else {}
     for name, function in functions_of(module).items():
-        function.compile_hints()
+        reason = "its parameters have no complete hints"
+        if not function.compile_hints() and recorded:
+            kinds = hints.specs_for(function.py_func, recorded)
+            reason = kinds if isinstance(kinds, str) else "it has no native form"
+            if not isinstance(kinds, str):
+                function.compile_hints(kinds)
         found = _native_versions(name, function)
         versions += found
         if not found:
-            skipped.append(name)
+            skipped[name] = reason
     package = output / path.stem
     refused = write(path, package, versions, {item.function: {} for item in versions})
     for item in versions:
         if item.function not in refused:
             print(f"{item.function}{item.signature}")
-    for name in skipped:
-        print(f"{name}: left to the first call (its parameters have no complete hints)", file=sys.stderr)
+    for name, reason in skipped.items():
+        print(f"{name}: left to the first call ({reason})", file=sys.stderr)
     for name in refused:
         print(f"{name}: left to the first call (it reads a closure or an object)", file=sys.stderr)
     print(f"wrote {package}")

@@ -29,6 +29,8 @@ def import_file(path: Path) -> types.ModuleType:
         spec.loader.exec_module(module)
     except SyntaxError as problem:
         raise CannotImport(f"{problem.filename}:{problem.lineno}: {problem.msg}") from problem
+    except SystemExit as problem:
+        raise CannotImport(f"importing {path} ended by sys.exit({problem.code!r})") from problem
     except Exception as problem:
         raise CannotImport(f"importing {path} failed: {type(problem).__name__}: {problem}") from problem
     return module

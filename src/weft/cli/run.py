@@ -1,5 +1,5 @@
-"""`weft run`: an unmodified script or module, its hot functions compiled.  In: a path or a module's name, and arguments;
-out: what the program itself does, with its own output, exit code and tracebacks.
+"""`weft run`: an unmodified script or module, its hot functions compiled.  In: a path or a module's name, and
+arguments; out: what the program itself does, with its own output, exit code and tracebacks.
 
 The program is executed as `__main__`.  `weft.heat` finds what is hot by samples and puts native code behind it; with
 `--eager` each undecorated top-level function of the script that has a loop or uses NumPy gets the decorator `jit` in

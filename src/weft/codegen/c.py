@@ -49,13 +49,13 @@ SYMBOL_LIMIT = 1 << 40
 
 @dataclass(frozen=True)
 class CSource:
-    """A kernel in C: its text, the layout of its word block, its exceptions (name and message template) by code, and in
-    how many parts a compiler may take it."""
+    """A kernel in C: its text, the layout of its word block, its exceptions (name and message template) by code, and
+    the definitions of a macro that choose its parts, if it may be compiled in parts."""
 
     text: str
     layout: WordLayout
     exceptions: tuple[tuple[str, str], ...]
-    parts: int = 1
+    parts: tuple[str, ...] = ()
 
 
 def flags(options: Options) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
     callees = {part.name: c_invoke.callee(part, part.name in sharing) for part in program.functions}
     forms = [form for function in callees.values() for form in c_invoke.forms(function)]
     names.taken |= {form.name for form in forms}
-    functions: list[C.TopLevel] = []
+    functions: list[C.Function] = []
     whole = any(truncates(part) for part in (program, *program.functions))
     kinds = {n.kind for part in (program, *program.functions) for n in walk(part.body) if isinstance(n, Loop)}
     regions = options.parallel and not kinds.isdisjoint(REGIONS)
@@ -117,8 +117,8 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
         parts += routines
         parts += [C.Text(c_invoke.declaration(function)) for function in callees.values()]
         return CSource(C.print_unit((*parts, *bodies, *functions[::-1])), layout(program), tuple(exceptions))
-    code, count = halves(bodies, functions[0])
-    return CSource(C.print_unit((*parts, *code)), layout(program), tuple(exceptions), count)
+    code, definitions = halves(bodies, functions[0])
+    return CSource(C.print_unit((*parts, *code)), layout(program), tuple(exceptions), definitions)
 
 
 def _whole(unit: Unit, expressions: Expressions) -> C.Function:
@@ -176,7 +176,6 @@ def _kernel(unit: Unit, expressions: Expressions) -> C.Function:
     code += [*tail, *leave]
     heads: list[C.CStmt] = [C.Declare("i64", STATUS, C.number(GUARD)), *own]
     if CHOICES in free:
-        heads.append(C.Declare("i64", CHOICES, C.Number("0")))
         code.append(C.Assign(_word(CHOICE_WORD), C.Name(CHOICES)))
     if unit.called is not None:
         return _called(unit.called, heads, unpacked, (*frame.heads, *code))

@@ -209,6 +209,25 @@ class Expressions:
         assert isinstance(expr, Op), "a Reduce has no place in a lowered program"
         return self._op(expr)
 
+    def test(self, expr: Expr) -> C.CExpr:
+        """The value of a condition that decides about a branch: of magnitudes, only the side of a limit is computed."""
+        if isinstance(expr, Cast) and expr.of.dtype is expr.value.type.dtype is DType.BOOL:
+            return self.test(expr.value)
+        if isinstance(expr, Op) and expr.op in ("and", "or", "not") and expr.args[0].type.dtype is DType.BOOL:
+            return c_ops.build(expr.op, DType.BOOL, tuple(map(self.test, expr.args)), self.used)
+        if not isinstance(expr, Op) or expr.op not in ("lt", "le", "gt", "ge"):
+            return self.value(expr)
+        sides = [self._side(one, other) for one, other in (expr.args, expr.args[::-1])]
+        return c_ops.build(expr.op, expr.args[0].type.dtype, tuple(sides), self.used, weak=expr.of.weak)
+
+    def _side(self, expr: Expr, limit: Expr) -> C.CExpr:
+        """The value, or another one on the same side of a number that it is compared with."""
+        magnitude = isinstance(expr, Op) and expr.op == "abs" and expr.args[0].type.dtype is DType.C128
+        if not magnitude or not _is_limit(limit):
+            return self.value(expr)
+        assert isinstance(expr, Op)
+        return C.Invoke(self.used.helper("side", DType.C128), (self.value(expr.args[0]), self.value(limit)))
+
     def _cast(self, expr: Cast) -> C.CExpr:
         source = expr.value.type.dtype
         value = self.value(expr.value)
@@ -225,8 +244,11 @@ class Expressions:
         return c_ops.cast(value, source, expr.of.dtype, self.used)
 
     def _op(self, expr: Op) -> C.CExpr:
+        if expr.op == "and" and (inside := self._between(expr)) is not None:
+            return inside
         if expr.op == "select":
-            condition, then, otherwise = (self.value(arg) for arg in expr.args)
+            condition, otherwise = self.value(expr.args[0]), self.value(expr.args[2])
+            then = self._where_negative(expr.args[0], expr.args[1])
             if expr.of.dtype.is_integer and expr.of.dtype.size < 8:
                 then, otherwise = (
                     C.Convert(C_TYPE[expr.of.dtype], v) if _is_literal(v) else v for v in (then, otherwise)
@@ -244,6 +266,38 @@ class Expressions:
         if expr.op in _RING or expr.op == "neg":
             return _signed(expr.op, args)
         return c_ops.build(expr.op, dtype, args, self.used, weak=True)
+
+    def _between(self, expr: Op) -> C.CExpr | None:
+        """0 <= x and x < n, for an n that is not negative, as one comparison of unsigned numbers."""
+        pairs = [part for part in expr.args if isinstance(part, Op) and len(part.args) == 2]
+        if len(pairs) < 2 or not all(part.args[0].type == part.args[1].type == INT for part in pairs):
+            return None
+        low, high = expr.args
+        assert isinstance(low, Op) and isinstance(high, Op)
+        x, n = high.args
+        plain = isinstance(x, Var) or (isinstance(x, Read) and not x.index)
+        if not plain or low.op != "ge" or high.op != "lt" or low.args != (x, Const(0, INT)):
+            return None
+        if ranges.interval(n, self.env).low < 0:
+            return None
+        return C.Infix("<", C.Convert("u64", self.value(x)), C.Convert("u64", self.value(n)))
+
+    def _where_negative(self, condition: Expr, expr: Expr) -> C.CExpr:
+        """The value of an expression where the condition holds: after x < 0, x + n of a size n stays in 64 bits."""
+        below = isinstance(condition, Op) and condition.op == "lt" and condition.args[1] == Const(0, INT)
+        x = condition.args[0] if below and isinstance(condition, Op) else None
+        name = x.name if isinstance(x, Var) else x.buffer if isinstance(x, Read) and not x.index else None
+        if name is None:
+            return self.value(expr)
+        known = self.env.get(name)
+        least = ranges.WORD.low if known is None else known.low
+        self.env[name] = ranges.Interval(min(least, -1), -1)
+        value = self.value(expr)
+        if known is None:
+            del self.env[name]
+        else:
+            self.env[name] = known
+        return value
 
     def _fits(self, expr: Op) -> bool:
         if any(isinstance(arg, Read) and not arg.index and arg.buffer in self.unchecked for arg in expr.args):
@@ -276,3 +330,8 @@ class Expressions:
         if isinstance(expr, Cast):
             return self.estimate(expr.value)
         return C.Convert("f64", self.index(expr))
+
+
+def _is_limit(expr: Expr) -> bool:
+    """Whether a magnitude may be compared with a number by their squares, which neither overflow nor vanish."""
+    return isinstance(expr, Const) and isinstance(expr.value, float) and 1e-100 < expr.value < 1e100

@@ -23,7 +23,7 @@ WORDS, RESULTS, STATUS, TICKS, FAILED, CHOICES = (
     OWN + name for name in ("w", "results", "status", "ticks", "failed", "choices")
 )
 #: What belongs to one thread inside functions and tasks: where failures are noted, the stack, the queue of tasks.
-THREAD = f"{OWN}t"
+THREAD = f"{OWN}own"
 #: How many isolated blocks a function is in.
 HELD = f"{OWN}held"
 #: The control word that tells which way each choice by size went.
@@ -142,7 +142,7 @@ class Emitter:
     def chosen(self, node: Node, first: bool) -> list[C.CStmt]:
         """Note that a choice by size went this way; inside parallel and vector loops nobody counts."""
         number = self.unit.choices.get(id(node))
-        if number is None or self.frame.parallel or self.lockstep:
+        if number is None or self.frame.parallel or self.frame.task or self.lockstep:
             return []
         return [C.Assign(C.Name(CHOICES), C.Number(f"{1 << (2 * number + (not first))}ULL"), "|=")]
 

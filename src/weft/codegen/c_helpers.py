@@ -397,6 +397,15 @@ _COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
         library=("cpow",),
     ),
     "abs": Helper("c", "static inline $r abs_$t($t a) { return hypot$f(__real__ a, __imag__ a); }", library=("hypot",)),
+    # A number on the same side of a limit as the magnitude: squares that are far enough apart tell it.
+    "side": Helper(
+        "c",
+        """static inline $r side_$t($t a, $r c) {
+  $r s = __real__ a * __real__ a + __imag__ a * __imag__ a, q = c * c;
+  return s > q * (1 + 1e-14) ? 2 * c : s < q * (1 - 1e-14) ? 0 : abs_$t(a);
+}""",
+        needs=("abs",),
+    ),
     "sign": Helper(
         "c",
         """static inline $t sign_$t($t a) {

@@ -27,7 +27,7 @@ from weft.codegen.c_frame import (
     WORDS,
     Callee,
 )
-from weft.codegen.c_loops import Loops
+from weft.codegen.c_loops import Loops, repeats
 from weft.ir.expr import Dim, Expr, Read
 from weft.ir.program import Invoke, Loop, LoopKind, Operand, Program, ScalarOut
 from weft.ir.types import DType
@@ -48,13 +48,16 @@ static inline void k_pass(i64 *to, const i64 *from) { for (i64 word = 1; word < 
 
 
 def callee(program: Program, tasks: bool) -> Callee:
-    """How a function is called; `tasks`: it may hand some out, and has a second form that does not."""
+    """How a function is called; `tasks`: it may hand some out.  Then it has a second form that does not, unless it has
+    loops: those are compiled once, so that sums are the same on any number of threads.
+    """
     places = layout(program)
     words = [places.params[name] + k for name in program.params for k in range(param_words(program, name))]
     first = D.CONTROL_WORDS + len(words)
     name, parameters = f"f_{program.name}", {w: f"k_p{w}" for w in words}
     count = max(places.words - first, 1)
-    return Callee(name, program, places, parameters, first, count, f"{name}_alone" if tasks else "")
+    alone = f"{name}_alone" if tasks and not repeats(program.body) else ""
+    return Callee(name, program, places, parameters, first, count, alone)
 
 
 def handing_out(program: Program) -> set[str]:
@@ -97,11 +100,18 @@ def head(function: Callee) -> str:
 
 def record(worker: str) -> list[C.CStmt]:
     """The record of this thread, in a C function that calls others and is not called by one."""
-    floor = C.show(C.through(RT, "stack_floor"))
-    fields = f"{{.rt = {RT}, .floor = {floor}, .origin = {C.show(HERE)}, .worker = {worker}}}"
+    own = C.Name(SELF)
+    fields: dict[str, C.CExpr] = {
+        "rt": C.Name(RT),
+        "floor": C.through(RT, "stack_floor"),
+        "origin": HERE,
+        "calls": C.Number("0"),
+        "worker": C.Number(worker),
+    }
     return [
-        C.Declare("k_thread", SELF, C.Number(fields)),
-        C.Declare("k_thread *const", THREAD, C.Prefix("&", C.Name(SELF))),
+        C.Declare("k_thread", SELF),
+        *(C.Assign(C.Dot(own, name), value) for name, value in fields.items()),
+        C.Declare("k_thread *const", THREAD, C.Prefix("&", own)),
     ]
 
 

@@ -20,16 +20,14 @@ from weft.ir.expr import CompressedDim, Const, Dim, Domain, Expr, Op, Read, Var,
 from weft.ir.index import affine
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
+    REGIONS,
     Accumulator,
-    Alloc,
     Block,
     Break,
     Call,
-    Check,
     Library,
     Loop,
     LoopKind,
-    Return,
     Stmt,
     While,
 )
@@ -44,6 +42,14 @@ SUMMABLE = 2**22
 
 _FLAG = C.Prefix("&", C.Name(OVERFLOW))
 _CLAUSE = {"add": "+", "mul": "*", "and": "&", "or": "|", "bitand": "&", "bitor": "|", "bitxor": "^"}
+
+
+def _without_arrays(loop: Loop) -> bool:
+    """Whether no memory limits how long a loop takes: it goes through no array, and its bounds are variables."""
+    if isinstance(loop.dim, Dim) and isinstance(loop.dim.lo, Const) and isinstance(loop.dim.hi, Const):
+        return False
+    found = (read for node in walk(loop.body) for expr in node_exprs(node) for read in reads(expr))
+    return not any(read.index for read in found)
 
 
 def _watched(body: C.CBlock) -> tuple[str, ...]:
@@ -63,13 +69,21 @@ def _jumps(block: C.CBlock) -> bool:
     return False
 
 
-def _exits(block: Block) -> bool:
-    """Whether a Break, a Return or a failing Check can leave the loop that has this body."""
-    return any(isinstance(node, (Break, Return, Check, Alloc)) for node in walk(block))
+def _breaks(block: Block) -> bool:
+    """Whether a Break can leave the loop that has this body: then it cannot be cut into pieces."""
+    return any(isinstance(node, Break) for node in walk(block))
 
 
 def has_loop(block: Block) -> bool:
     return any(isinstance(node, (Loop, While, Call, Library)) for node in walk(block))
+
+
+def repeats(block: Block) -> bool:
+    """Whether something in a block is done many times: loops of the program, library routines."""
+    return any(
+        isinstance(node, (While, Call, Library)) or (isinstance(node, Loop) and node.kind not in REGIONS)
+        for node in walk(block)
+    )
 
 
 def _term(stmt: Stmt, op: str) -> Expr | None:
@@ -164,7 +178,7 @@ class Loops(Memory):
             self._counted(loop.dim, body, out)
         elif has_loop(loop.body):
             self._counted(loop.dim, (*self.poll(), *body), out)
-        elif _exits(loop.body) or isinstance(loop.dim, CompressedDim):
+        elif _breaks(loop.body) or isinstance(loop.dim, CompressedDim):
             self._counted(loop.dim, (self._tick(C.Number("1")), *self.poll(), *body), out)
         elif isinstance(loop.dim.lo, Const) and isinstance(loop.dim.hi, Const):
             self._ticked(loop.dim, body, out, ())
@@ -193,10 +207,10 @@ class Loops(Memory):
             out.append(self._tick(high if low == C.Number("0") else C.Infix("-", high, low)))
         out.append(loop)
 
-    def _long(self, dim: Dim, body: C.CBlock, out: list[C.CStmt]) -> None:
+    def _long(self, dim: Dim, body: C.CBlock, out: list[C.CStmt], pragmas: tuple[str, ...] = ()) -> None:
         """An innermost loop that may take long: in pieces, with a look for Ctrl-C between them."""
         inner: list[C.CStmt] = []
-        self._counted(dim, body, inner)
+        self._counted(dim, body, inner, pragmas)
         loop = inner.pop()
         assert isinstance(loop, C.For)
         out.extend(inner)
@@ -286,7 +300,10 @@ class Loops(Memory):
         body = self._body(loop, path)
         clauses += _watched(body)
         pragmas = (f"#pragma omp simd {' '.join(clauses)}",) if self._lockstep(loop, body) else ()
-        self._ticked(loop.dim, body, out, pragmas)
+        if isinstance(loop.dim, Dim) and not self.lockstep and _without_arrays(loop):
+            self._long(loop.dim, body, out, pragmas)
+        else:
+            self._ticked(loop.dim, body, out, pragmas)
         out.extend(after)
         self.extremes, self.parts, self.expressions.storages = extremes, parts, storages
         self.expressions.unchecked = unchecked
@@ -339,7 +356,7 @@ class Loops(Memory):
         self.depth += 1
         crowded, self.crowded = self.crowded, self.crowded or calls_library(node.body)
         prelude = self.block(node.prelude, (*path, 0))
-        stop = C.IfElse(C.Prefix("!", self.expressions.value(node.condition)), (C.Jump("break"),))
+        stop = C.IfElse(C.Prefix("!", self.expressions.test(node.condition)), (C.Jump("break"),))
         body = self.block(node.body, (*path, 1))
         self.depth -= 1
         self.crowded = crowded

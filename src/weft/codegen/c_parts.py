@@ -13,20 +13,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.codegen import syntax as C
-from weft.runtime.toolchain import PART
 
+#: The macro that tells which of the parts is compiled, from 1; not defined: both of them.
+PART = "WEFT_PART"
 _SHARED = "k_shared"
-_STATIC = "static "
+_STATIC = "static void "
 # Characters of the functions below which a second compiler costs more than it saves.
 LEAST = 16000
 
 
-def halves(parts: Sequence[C.TopLevel], kernel: C.Function) -> tuple[list[C.TopLevel], int]:
-    """The structures, body functions and kernel of a unit, and in how many parts it may be compiled."""
+def halves(parts: Sequence[C.TopLevel], kernel: C.Function) -> tuple[list[C.TopLevel], tuple[str, ...]]:
+    """The structures, body functions and kernel of a unit, and the macro definitions that choose a part of it."""
     bodies = [part for part in parts if isinstance(part, C.Function)]
     sizes = {id(function): len(C.print_unit((function,))) for function in (*bodies, kernel)}
-    if not bodies or sum(sizes.values()) < LEAST:
-        return [*parts, kernel], 1
+    # A variable, or a function of another kind, belongs to one part alone.
+    plain = all(isinstance(part, C.Structure) for part in parts if not isinstance(part, C.Function))
+    plain = plain and all(function.head.startswith(_STATIC) for function in bodies)
+    if not bodies or not plain or sum(sizes.values()) < LEAST:
+        return [*parts, kernel], ()
     first, second = [0], [sizes[id(kernel)]]
     in_second: set[int] = set()
     for function in sorted(bodies, key=lambda function: -sizes[id(function)]):
@@ -35,7 +39,7 @@ def halves(parts: Sequence[C.TopLevel], kernel: C.Function) -> tuple[list[C.TopL
         if smaller is second:
             in_second.add(id(function))
     if min(sum(first), sum(second)) * 8 < sum(sizes.values()):
-        return [*parts, kernel], 1
+        return [*parts, kernel], ()
     shared = [_as_shared(function) for function in bodies]
     one = [new for old, new in zip(bodies, shared) if id(old) not in in_second]
     two = [new for old, new in zip(bodies, shared) if id(old) in in_second]
@@ -50,10 +54,9 @@ def halves(parts: Sequence[C.TopLevel], kernel: C.Function) -> tuple[list[C.TopL
         *two,
         kernel,
         C.Text("#endif"),
-    ], 2
+    ], (f"{PART}=1", f"{PART}=2")
 
 
 def _as_shared(function: C.Function) -> C.Function:
     """A function that the other part may call."""
-    assert function.head.startswith(_STATIC)
-    return replace(function, head=f"{_SHARED} {function.head[len(_STATIC) :]}")
+    return replace(function, head=f"{_SHARED} void {function.head[len(_STATIC) :]}")

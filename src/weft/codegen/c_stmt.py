@@ -86,7 +86,7 @@ class Statements(Parallel):
             then, otherwise = self.block(node.then, (*path, 0)), self.block(node.orelse, (*path, 1))
             then = (*self.chosen(node, True), *then)
             otherwise = (*self.chosen(node, False), *otherwise)
-            return [C.IfElse(self.expressions.value(node.condition), then, otherwise)]
+            return [C.IfElse(self.expressions.test(node.condition), then, otherwise)]
         if isinstance(node, (Break, Continue)):
             return [C.Jump("break" if isinstance(node, Break) else "continue")]
         if isinstance(node, Return):

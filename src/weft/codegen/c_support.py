@@ -10,6 +10,14 @@ from string import Template
 FUNCTIONS = frozenset(
     f"k_{name}" for name in ("is_c", "is_f", "span", "disjoint", "trips", "bytes", "record", "failure", "matrix")
 ) | frozenset(f"k_{name}" for name in ("c", "context", "begin", "end", "task", "done"))
+#: Those of calls and tasks (c_invoke.py, c_tasks.py).
+FUNCTIONS |= frozenset(
+    f"k_{name}"
+    for name in (
+        *("thread", "self", "pass", "near", "room", "note", "isolate", "release", "alone"),
+        *("finish", "services", "worker", "owner", "number", "depth"),
+    )
+)
 
 #: Entry guards on an array parameter: its words are data, extents, strides in elements.
 IS_C = """static i64 k_is_c(const i64 *w, i64 rank) {

@@ -4,7 +4,8 @@ uses, the code that hands it to the runtime if that has room and does the work i
     if (k_room(t)) { context = {...}; spawn(worker, &finish, k_task_0, &context, ...); } else { the body }
     ...
     if (opened) { join(worker, &finish); x = box; if (finish.status) goto k_done; }
-Work in place costs one comparison, and is what the program means.  A variable that a task sets and others read after
+Work in place costs one comparison, and is what the program means; a body with loops is compiled only once, in the
+function, so that sums are the same wherever it runs.  A variable that a task sets and others read after
 the finish travels back in a box.  Of several failures in one finish the first in the order of the source is kept: tasks
 are numbered as they are handed out, and all of them come before whatever the code beside them fails with later.  A
 function that hands out tasks has a second form that does not, for the depths of a recursion (`reach` in tasks.c).
@@ -17,6 +18,7 @@ from weft.codegen import c_invoke, c_support
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import OVERFLOW, OWN, RT
 from weft.codegen.c_frame import (
+    CHOICES,
     DONE,
     FAILED,
     GUARD,
@@ -31,7 +33,7 @@ from weft.codegen.c_frame import (
     Frame,
     Unit,
 )
-from weft.codegen.c_loops import Loops
+from weft.codegen.c_loops import Loops, repeats
 from weft.codegen.c_parallel import Parallel, collect_failure
 from weft.ir.program import Loop, LoopKind
 from weft.ir.walk import buffers_written
@@ -167,19 +169,18 @@ def _task(node: Loop, path: Path, statements: Parallel) -> list[C.CStmt]:
     out.append(C.Assign(C.Name(finish.opened), C.Number("1")))
     if mask:
         out.append(C.Assign(C.Name(finish.filled), C.Number(f"{mask}LL"), "|="))
+    worker, place = C.Arrow(C.Name(THREAD), "worker"), C.Prefix("&", C.Name(finish.name))
+    given = C.Prefix("&", C.Name(context))
+    turn = C.Prefix("++", C.Dot(C.Name(finish.name), "next"))
+    depth = C.Infix("-", C.Arrow(C.Name(THREAD), "origin"), c_invoke.HERE)
     services = C.Convert("const k_services *", C.Arrow(C.Name(THREAD), "rt"))
-    arguments = (
-        C.Arrow(C.Name(THREAD), "worker"),
-        C.Prefix("&", C.Name(finish.name)),
-        C.Number(function),
-        C.Prefix("&", C.Name(context)),
-        C.call("sizeof", C.Name(context)),
-        C.Prefix("++", C.Dot(C.Name(finish.name), "next")),
-        C.Infix("-", C.Arrow(C.Name(THREAD), "origin"), c_invoke.HERE),
-    )
-    out.append(C.Evaluate(C.InvokeThrough(C.Arrow(services, "spawn"), arguments)))
-    inside = statements.block(node.body, (*path, 0))
-    return [C.IfElse(C.call("k_room", C.Name(THREAD), c_invoke.HERE), tuple(out), inside)]
+    passed = (worker, place, C.Number(function), given, C.call("sizeof", C.Name(context)), turn, depth)
+    spawned = C.Evaluate(C.InvokeThrough(C.Arrow(services, "spawn"), passed))
+    room = C.call("k_room", C.Name(THREAD), c_invoke.HERE)
+    if repeats(node.body):
+        here = C.Evaluate(C.call(function, C.Arrow(C.Name(THREAD), "rt"), worker, given, place, turn, depth))
+        return [C.Scope((*out, C.IfElse(room, (spawned,), (here,))))]
+    return [C.IfElse(room, (*out, spawned), statements.block(node.body, (*path, 0)))]
 
 
 def _box_member(name: str) -> str:
@@ -222,8 +223,10 @@ def _outline(
         C.Declare("i64 *const", WORDS, C.Dot(C.Name(c_invoke.SELF), "words")),
         C.Declare("i64", STATUS, C.Number("0")),
     ]
+    # Never a second copy, whose vectors could be cut in another way.
+    once = "__attribute__((noinline)) " if repeats(node.body) else ""
     head = (
-        f"static void {function}(const weft_rt *{RT}, weft_worker *{OWN}worker, void *{OWN}context, "
+        f"static {once}void {function}(const weft_rt *{RT}, weft_worker *{OWN}worker, void *{OWN}context, "
         f"k_finish *{OWN}owner, i64 {OWN}number, i64 {OWN}depth)"
     )
     unit.functions.append(C.Structure(structure, tuple(members or [C.Declare("char", "none")])))
@@ -253,7 +256,7 @@ def closing(unit: Unit, frame: Frame, code: C.CBlock) -> tuple[list[C.CStmt], li
         tail.append(_overflowed(unit))
     for owner in frame.owners:
         tail.append(C.IfElse(C.Name(owner), (C.Evaluate(C.through(RT, "release", C.Name(owner))),)))
-    heads += [C.Declare("i64", name, C.Number("0")) for name in (OVERFLOW, TICKS) if name in free]
+    heads += [C.Declare("i64", name, C.Number("0")) for name in (OVERFLOW, TICKS, CHOICES) if name in free]
     if FAILED in free:
         unit.used.text(c_support.FAILURE)
         heads.append(C.Declare("k_failure", FAILED, C.Number(LOWEST)))

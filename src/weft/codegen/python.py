@@ -165,6 +165,8 @@ def originals(result: object, copies: Sequence[tuple[object, object]]) -> object
             return original
     if copies and isinstance(result, (tuple, list)):
         items = [originals(item, copies) for item in result]
+        if all(new is old for new, old in zip(items, result)):
+            return result  # it may be an object of the caller's
         kind: Any = type(result)
         return kind(*items) if hasattr(result, "_fields") else kind(items)
     return result

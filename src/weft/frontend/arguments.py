@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from weft.errors import Unsupported
-from weft.frontend import arrays, growing, tables
+from weft.frontend import arrays, growing, ragged, tables
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import as_value, types_in
 from weft.frontend.loading import Loading
-from weft.frontend.specs import ArraysSpec, ContainerSpec, TextSpec
+from weft.frontend.specs import ArraysSpec, ContainerSpec, TextDictSpec, TextSpec
 from weft.frontend.strings import BYTE
+from weft.frontend.tables import Hashed
 from weft.frontend.textpool import CODE
 from weft.frontend.values import (
     Dict,
@@ -35,11 +36,11 @@ from weft.frontend.values import (
     Tuple,
     Value,
 )
-from weft.frontend.writing import variable
+from weft.frontend.writing import loop, variable
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
-from weft.ir.program import HAND_BACK, Block, Check, Invoke, Node, Role
+from weft.ir.program import HAND_BACK, OF_PLACE, Block, Check, Invoke, Node, Role
 from weft.ir.types import BOOL, FLOAT, I64, INT, ScalarType
 
 
@@ -116,11 +117,42 @@ class Arguments(Loading):
         of = CODE if kind.kind == "str" else BYTE
         if not kind.many:
             count, data = self._columns(name, [of], None if sample is None else len(sample))
+            self.text_kinds[data[0]] = kind.kind
             return Text(kind.kind, count, data[0]), data
         count, starts = self._columns(f"{name}_starts", [I64], None if sample is None else len(sample) + 1)
         _, data = self._columns(name, [of], None if sample is None else sum(map(len, sample)))
         self.own[starts[0]] = starts[0]
         return Rows(starts[0], data, ix.sub(count, ONE), TextType(kind.kind)), (*starts, *data)
+
+    def text_dict(self, name: str, kind: TextDictSpec, sample: Any, nested: bool) -> tuple[Value, tuple[str, ...]]:
+        """A dict whose keys are strings: its entries are put into a table of the function's own, and only read."""
+        if nested or name in self.emitter.decisions.changing:
+            raise self.unsupported(None, f"{name}, a dict with strings as keys, in a function that changes it", "copy it")
+        emitter, value_type = self.emitter, kind.value
+        sizes = None if sample is None else (len(sample), sum(map(len, sample)))
+        keys, names = self._text_column(f"{name}_keys", sizes)
+        held: Rows | None = None
+        if isinstance(value_type, TextType):
+            total = None if sample is None else (len(sample), sum(map(len, sample.values())))
+            held, more = self._text_column(f"{name}_values", total)
+        else:
+            _, more = self._columns(f"{name}_values", [value_type], None if sample is None else len(sample))
+        table = tables.make(emitter, name, [INT, INT], types_in(value_type))
+        with loop(emitter, ZERO, keys.count) as at:
+            numbers = self.key_numbers(ragged.row_at(keys, at, emitter))
+            found = [Read(more[0], (at,), emitter.buffers[more[0]].type)]
+            if held is not None:
+                found = self.text_numbers(ragged.row_at(held, at, emitter))
+            Hashed(emitter, table).insert(numbers, [emitter.snapshot(number, "value") for number in found])
+        value = Dict(table, TextType("str"), value_type, False, None, self._place_of(name))
+        self.is_argument(name, names[0], value)
+        return value, (*names, *more)
+
+    def _text_column(self, name: str, sizes: tuple[int, int] | None) -> tuple[Rows, tuple[str, ...]]:
+        """Strings, one after the other: how many there are, and their characters in all."""
+        count, starts = self._columns(f"{name}_starts", [I64], None if sizes is None else sizes[0] + 1)
+        _, data = self._columns(name, [CODE], None if sizes is None else sizes[1])
+        return Rows(starts[0], data, ix.sub(count, ONE), TextType("str")), (*starts, *data)
 
     def array_list(self, name: str, kind: ArraysSpec, sample: Any, nested: bool) -> tuple[Value, tuple[str, ...]]:
         """A list of arrays: what they are copied into, one after the other."""
@@ -234,7 +266,8 @@ class Arguments(Loading):
             if node.exception == HAND_BACK:
                 return node
             self.emitter.handed.append((node.span, "an exception after which a list, dict or set has changed"))
-            return dataclasses.replace(node, exception=HAND_BACK, message="", values=())
+            of_values = node.exception in ("ZeroDivisionError", "OverflowError")
+            return dataclasses.replace(node, exception=HAND_BACK, message="" if of_values else OF_PLACE, values=())
 
         def block(nodes: Block) -> Block:
             return walk.map_block(nodes, handed)

@@ -36,6 +36,7 @@ from weft.frontend.specs import (
     SameSpec,
     ScalarSpec,
     Spec,
+    TextDictSpec,
     TextSpec,
     spec_of,
 )
@@ -113,6 +114,7 @@ class Builder(SparseObjects, Arguments):
         self.arguments = arguments
         self.names: list[str | tuple[str, ...] | None] = []
         self.own, self.argument_of, self.changed = {}, {}, {}
+        self.text_kinds, self._keys = {}, {}
         self.heaps, self.rows_of_argument, self.row_sites = {}, {}, {}
         self.loaded, self._shown_kinds = [], []
         # Under another key than the body of the same function inlined.
@@ -173,6 +175,8 @@ class Builder(SparseObjects, Arguments):
             return self.container(name, kind, sample, self.entry is not None)
         if isinstance(kind, TextSpec):
             return self.text_parameter(name, kind, sample, self.entry is not None)
+        if isinstance(kind, TextDictSpec):
+            return self.text_dict(name, kind, sample, self.entry is not None)
         if isinstance(kind, ArraysSpec):
             return self.array_list(name, kind, sample, self.entry is not None)
         rank = kind.rank
@@ -280,7 +284,7 @@ class Builder(SparseObjects, Arguments):
         spec = ConstSpec(value) if constant else spec_of(value)
         if isinstance(spec, ObjectSpec):
             return self.modelled(Instance(base.argument, path, value), node)
-        if isinstance(spec, (ListSpec, ContainerSpec, ArraysSpec, TextSpec)):
+        if isinstance(spec, (ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec)):
             raise self.unsupported(node, f"the attribute {name}, a list", "pass it as an argument")
         made, param = self.parameter("_".join(path), spec, value, -1)
         self.hidden[key] = (Hidden(name, base.argument, spec, param, path), made)

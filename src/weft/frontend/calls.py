@@ -17,7 +17,7 @@ from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Emitter
 from weft.frontend.expressions import constant_value
 from weft.frontend.generators import is_generator
-from weft.frontend.knowledge import linear, sequences, texts
+from weft.frontend.knowledge import linear, records, sequences, texts
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
 from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import as_plain
@@ -31,6 +31,7 @@ from weft.frontend.structs import Structs, is_named_tuple, is_simple_class
 from weft.frontend.tasks import with_finish
 from weft.frontend.values import (
     Array,
+    Caught,
     Closure,
     Dict,
     Keywords,
@@ -39,6 +40,7 @@ from weft.frontend.values import (
     Object,
     Partial,
     PythonFunction,
+    Records,
     Recursive,
     Scalar,
     Struct,
@@ -68,7 +70,10 @@ class Calls(Structs, Recursion):
     def _eval_call(self, node: ast.Call) -> Value:
         function = self.evaluate(node.func)
         generator = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
-        if generator and isinstance(function, Object) and function.value in (sum, min, max, any, all):
+        if generator and isinstance(function, Object) and function.value is tuple and not node.keywords:
+            return self.call(function, [self.comprehension(node.args[0], lists=True)], {}, node)  # type: ignore[arg-type]
+        folds = isinstance(function, Object) and function.value in (sum, min, max, any, all)
+        if generator and folds and isinstance(function, Object) and not node.keywords:
             return self.fold_generator(function.value, node)
         if generator and isinstance(function, Method) and is_text(function.receiver):
             parts = self.comprehension(node.args[0], lists=True)  # type: ignore[arg-type]
@@ -87,9 +92,12 @@ class Calls(Structs, Recursion):
         """The keyword arguments of a call, with those of `**` among them."""
         kwargs: dict[str, Value] = {}
         for keyword, value in zip(node.keywords, values):
-            if keyword.arg is None and not isinstance(value, Keywords):
+            if keyword.arg is not None:
+                new = {keyword.arg: value}
+            elif isinstance(value, Keywords):
+                new = value.items
+            else:
                 raise self.unsupported(node, "a call with ** of this", value=value)
-            new = {keyword.arg: value} if keyword.arg is not None else value.items  # type: ignore[union-attr]
             if set(new) & set(kwargs):
                 raise self.unsupported(node, "TypeError: two values for one keyword argument")
             kwargs |= new
@@ -111,12 +119,13 @@ class Calls(Structs, Recursion):
         if isinstance(function, Closure):
             key = key_of(function.scope.source, function.tree)
             if self.is_recursive(key):
-                values = self._bind_parameters(function.tree, args, kwargs, node, None, function.scope)
+                values = self._bind_parameters(function.tree, args, kwargs, node, function.defaults)
                 return self.invoke_closure(function, values, node)
-            return self._inline(function.tree, args, kwargs, node, function.scope.source, parent=function.scope)
+            tree, scope = function.tree, function.scope
+            return self._inline(tree, args, kwargs, node, scope.source, parent=scope, defaults=function.defaults)
         if isinstance(function, Recursive):
             tree = function.source.tree
-            values = self._bind_parameters(tree, args, kwargs, node, None, None, function.captured)
+            values = self._bind_parameters(tree, args, kwargs, node, None, function.captured)
             return self.invoke_itself(function, values, node)
         raise self.unsupported(node, "a call of this", function=function)
 
@@ -124,6 +133,8 @@ class Calls(Structs, Recursion):
         done = self.consumed(thing, args, kwargs, node)
         if done is not None:
             return done
+        if thing is str and len(args) == 1 and isinstance(args[0], Caught):
+            return self.caught_text(args[0], node)
         if thing is functools.partial and args:
             taken = [self._taken(value) for value in args[1:]]
             return Partial(args[0], tuple(taken), {name: self._taken(value) for name, value in kwargs.items()})
@@ -165,6 +176,10 @@ class Calls(Structs, Recursion):
         if is_text(receiver):
             self.calling = node
             return texts.method(self, receiver, function.name, args, kwargs)  # type: ignore[arg-type]
+        if isinstance(receiver, Dict) and receiver.counts and function.name == "most_common" and not kwargs:
+            given = {"counter": receiver, "count": args[0] if args else Object(None)}
+            self.calling = node
+            return self.expand(sequences.most_common, given)
         if isinstance(receiver, Dict) and not kwargs:
             return self.dict_method(receiver, function.name, args, node)
         if not kwargs:
@@ -173,6 +188,11 @@ class Calls(Structs, Recursion):
                 return changed
         if isinstance(receiver, Tuple) and receiver.is_list and function.name == "copy" and not args and not kwargs:
             return replace(receiver, key=None)
+        if isinstance(receiver, Records):
+            self.calling = node
+            kept = records.method(self, receiver, function.name, args, kwargs)  # type: ignore[arg-type]
+            if kept is not None:
+                return kept
         if isinstance(receiver, Array) and receiver.is_list:
             self.calling = node
             done = sequences.list_method(self, receiver, function.name, args, kwargs)  # type: ignore[arg-type]
@@ -201,6 +221,10 @@ class Calls(Structs, Recursion):
         return super().subscript(base, key, node, store)
 
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
+        if isinstance(base, Keywords):
+            return Method(base, name)
+        if isinstance(base, Caught) and name == "args":
+            return Tuple((self.caught_text(base, node),))
         if (
             isinstance(base, Object)
             and isinstance(base.value, np.ufunc)
@@ -234,14 +258,15 @@ class Calls(Structs, Recursion):
             self.inlined_functions.append(function)
         if function.__module__.startswith(_MODELS):
             source = replace(source, place=self.emitter.span)
-        defaults = {
-            p.name: p.default
-            for p in inspect.signature(function).parameters.values()
-            if p.default is not inspect.Parameter.empty
-        }
+        defaults = self._defaults_of(function)
         if self.is_recursive(key_of(source, source.tree)):
-            return self.invoke(source, self._bind_parameters(source.tree, args, kwargs, node, defaults, None), node)
+            return self.invoke(source, self._bind_parameters(source.tree, args, kwargs, node, defaults), node)
         return self._inline(source.tree, args, kwargs, node, source, None, defaults)
+
+    def _defaults_of(self, function: Callable[..., Any]) -> dict[str, Value | None]:
+        """The default values of the parameters of a function from outside."""
+        parameters = inspect.signature(function).parameters.values()
+        return {p.name: constant_value(p.default) for p in parameters if p.default is not inspect.Parameter.empty}
 
     inlined_functions: list[Any]
     calling: ast.AST  # the call whose entry of the knowledge base is being built
@@ -253,11 +278,7 @@ class Calls(Structs, Recursion):
         source = self.sources.get(function)
         if source is None:
             source = self.sources[function] = load(function)
-        defaults = {
-            p.name: p.default
-            for p in inspect.signature(function).parameters.values()
-            if p.default is not inspect.Parameter.empty
-        }
+        defaults = self._defaults_of(function)
         # The body only reads its arguments: what NumPy would give as a view may be a copy.
         values = {n: replace(v, borrowed=False) if isinstance(v, Array) else v for n, v in given.items()}
         placed = replace(source, place=self.emitter.span)
@@ -286,11 +307,11 @@ class Calls(Structs, Recursion):
         node: ast.AST,
         source: Source,
         parent: Scope | None,
-        defaults: dict[str, Any] | None = None,
+        defaults: Mapping[str, Value | None] | None = None,
     ) -> Value:
         """The body of a function in place of its call."""
         name = getattr(tree, "name", "<lambda>")
-        values = self._bind_parameters(tree, args, kwargs, node, defaults, parent)
+        values = self._bind_parameters(tree, args, kwargs, node, defaults)
         if is_generator(tree):
             assert isinstance(tree, ast.FunctionDef)
             values = {parameter: self._argument(value, parameter) for parameter, value in values.items()}
@@ -298,6 +319,7 @@ class Calls(Structs, Recursion):
         self.enter_call(name, node)
         body = self._body_of(tree, source.namespace)
         caller, span = self.scope, self.emitter.span
+        statement, choice = self.statement, self.choice
         path = hash((caller.path, id(node)))
         self.scope = Scope(source, Liveness(body), body, {}, parent=parent, path=path, inlined=True)
         self.depth += 1
@@ -313,9 +335,12 @@ class Calls(Structs, Recursion):
             result = self.evaluate(last.value)
             if isinstance(result, Scalar):
                 result = Scalar(self._kept(result.expr, name if name.isidentifier() else "value"))
+            if isinstance(result, Text):
+                result = self.kept_text(result, "text")
             return result
         finally:
             self.scope = caller
+            self.statement, self.choice = statement, choice  # what the rest of the caller's statement asks for
             self.depth -= 1
             self.active.pop()
             self.emitter.span = span
@@ -362,11 +387,13 @@ class Calls(Structs, Recursion):
         args: list[Value],
         kwargs: dict[str, Value],
         node: ast.AST,
-        defaults: dict[str, Any] | None,
-        parent: Scope | None,
+        defaults: Mapping[str, Value | None] | None,
         later: tuple[str, ...] = (),
     ) -> dict[str, Value]:
-        """The values of the parameters, but for those that come `later`."""
+        """The values of the parameters, but for those that come `later`.
+
+        `defaults` are None for a function inside its own body, and hold None for what is no value of a native form.
+        """
         spec = tree.args
         positional = [a.arg for a in [*spec.posonlyargs, *spec.args]]
         names = positional + [a.arg for a in spec.kwonlyargs]
@@ -387,15 +414,16 @@ class Calls(Structs, Recursion):
             pairs = list(zip(positional[::-1], spec.defaults[::-1]))
             pairs += [(a.arg, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None]
             for key, expression in pairs:
+                if key not in bound and not isinstance(expression, ast.Constant):
+                    raise self.unsupported(node, f"the default value of {key} of a recursive function")
                 if key not in bound:
                     bound[key] = self.evaluate(expression)
         else:
             for key, default in defaults.items():
-                if key not in bound:
-                    known = constant_value(default)
-                    if known is None:
-                        raise self.unsupported(node, f"the default value {default!r} of {key}")
-                    bound[key] = known
+                if key not in bound and default is None:
+                    raise self.unsupported(node, f"the default value of {key}")
+                if key not in bound and default is not None:
+                    bound[key] = default
         missing = [key for key in names if key not in bound and key not in later]
         if missing:
             raise self.unsupported(node, f"TypeError: missing argument {missing[0]}")

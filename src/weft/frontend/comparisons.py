@@ -7,11 +7,11 @@ from __future__ import annotations
 import ast
 
 from weft.frontend import arith, arrays
-from weft.frontend.dicts import Dicts
 from weft.frontend.enums import is_member
 from weft.frontend.strings import is_text
 from weft.frontend.values import Array, Dict, Mask, Object, Records, Rows, Scalar, Text, Tuple, Value
 from weft.frontend.writing import loop, variable, when
+from weft.frontend.whole import WholeDicts
 from weft.ir.expr import ZERO, Const, Expr, Op, Reduce
 from weft.ir.program import Break, Node
 from weft.ir.types import PYBOOL
@@ -19,7 +19,7 @@ from weft.ir.types import PYBOOL
 _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
 
 
-class Comparisons(Dicts):
+class Comparisons(WholeDicts):
     """`_eval_compare` and what it needs."""
 
     def _joined(
@@ -124,7 +124,10 @@ class Comparisons(Dicts):
                 compare = self.text_comparison if isinstance(left, Text) else self.member_comparison
                 same = compare("eq", left, item, node)
                 assert isinstance(same, Scalar)
-                result = same.expr if isinstance(result, Const) else Op("or", (result, same.expr), PYBOOL)
+                if isinstance(same.expr, Const) and same.expr.value:
+                    return same.expr
+                if not isinstance(same.expr, Const):
+                    result = same.expr if isinstance(result, Const) else Op("or", (result, same.expr), PYBOOL)
             return result
         if not isinstance(right, (Records, Rows)):
             return None

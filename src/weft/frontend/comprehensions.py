@@ -111,7 +111,7 @@ class Comprehensions(Tasks):
         with emitter.capture() as block, emitter.inside(dim):
             self.assign_target(generator.target, items.item(Var(dim.var)), node)
             value = self.evaluate(node.elt)
-            nested = lists and self._is_nested(node, value, dim)
+            nested = lists and self._is_nested(node, value, dim, block)
             if isinstance(value, Tuple) and value.is_list and not nested:
                 value = self.literal_list(value, node)
             elif isinstance(value, Tuple) and not lists:
@@ -132,7 +132,7 @@ class Comprehensions(Tasks):
         emitter.emit(Loop(dim, (*block, store), span=emitter.span))
         return arrays.of_buffer(buffer, is_list=True)
 
-    def _is_nested(self, node: ast.AST, value: Value, dim: Dim) -> bool:
+    def _is_nested(self, node: ast.AST, value: Value, dim: Dim, block: list[Any]) -> bool:
         """Whether the items of a comprehension are lists each for itself: of different lengths, or that will change."""
         if isinstance(value, Tuple) and value.is_list:
             return not value.items or self.site(node) in self.emitter.decisions.nested
@@ -140,7 +140,10 @@ class Comprehensions(Tasks):
             return not value.is_deque
         if not isinstance(value, Array) or not value.is_list:
             return False
-        return value.growing is not None or self.site(node) in self.emitter.decisions.nested or self._varies(value, dim)
+        if value.growing is not None or self.site(node) in self.emitter.decisions.nested or self._varies(value, dim):
+            return True
+        inside = self.written_by(block)
+        return any(walk.expr_buffers(extent) & inside for extent in value.shape)
 
     def _varies(self, value: Array, dim: Dim) -> bool:
         return arrays.depends_on(arrays.count(value.shape), {dim.var})
@@ -233,21 +236,18 @@ class Comprehensions(Tasks):
 
     def _listed_one_by_one(self, run: Iterable, trips: Expr, first: Value) -> Value:
         """A list of items that are more than numbers."""
-        if not is_text(first) and not (isinstance(first, Tuple) and self.layout(first) is not None):
+        if not is_text(first) and self.layout(first) is None:
             raise self.unsupported(None, "a list of these", "append the items in a loop", item=first)
         made = self.started("list", Tuple((), is_list=True), is_deque=False)
         with loop(self.emitter, ZERO, trips) as position:
             self.list_method(made, "append", [run.item(position)], self.statement)
         return made
 
-    def mapped(self, function: Value, items: Array) -> Array:
+    def mapped(self, function: Value, items: Value) -> Value:
         """The list of function(item)."""
         node = self.calling
-        made = self.listed(
-            Iterable(items.shape[0], lambda q: self.call(function, [Scalar(items.element((q,)))], {}, node))
-        )
-        assert isinstance(made, Array)
-        return made
+        run = self.iteration(items, node)
+        return self.listed(Iterable(run.trips, lambda q: self.call(function, [run.item(q)], {}, node)))
 
     calling: ast.AST
 

@@ -242,7 +242,13 @@ class Core(ArraySlots):
                     )
                 self.scope.values[name] = value
                 return
+            if isinstance(current, Dict) and isinstance(value, Dict) and current != value:
+                self.move_dict(name, slot, current, value)
+                return
             if current != value:
+                if _is_list(current) and _is_list(value) and (self.scope.path, name) not in self.emitter.decisions.escaping:
+                    self.emitter.decisions.escaping.add((self.scope.path, name))
+                    raise Restart
                 fits = isinstance(current, Tuple) and isinstance(value, Tuple) and _all_scalars(current)
                 if numbers and fits and len(current.items) == len(value.items):  # type: ignore[union-attr]
                     self.emitter.decisions.tupled.add(slot.key)
@@ -254,6 +260,12 @@ class Core(ArraySlots):
                     "use a variable of its own for each type",
                 )
                 raise self.apart(slot.branch, error)
+
+    def move_dict(self, name: str, slot: Slot, current: Dict, value: Dict) -> None:
+        raise NotImplementedError
+
+    def own_copy(self, value: Dict, node: ast.AST) -> Dict:
+        raise NotImplementedError
 
     def _lasting(self, value: Value) -> bool:
         """Whether a tuple or slice holds only what means the same outside the loop or branch that made it."""
@@ -389,6 +401,8 @@ class Core(ArraySlots):
                 self.open_array(name, slot, value)
             elif isinstance(value, Tuple) and slot.key in self.emitter.decisions.tupled:
                 self._open_parts(name, slot, value)
+            elif isinstance(value, Dict) and self.identity(value) in self.own:
+                self.scope.values[name] = self.own_copy(value, owner)
             elif value is None:
                 self.open_late(name, slot)
             self.scope.slots[name] = slot
@@ -409,7 +423,7 @@ class Core(ArraySlots):
         """Whether a variable denotes a list among others; a list of its own becomes one if both are assigned to it."""
         current = self.scope.values.get(name)
         rows = row_of(value) is not None, row_of(current) is not None
-        if not any(rows) or (all(rows) and describe(value) == describe(current or value)):
+        if not any(rows) or (all(rows) and current is not None and self.same_rows(current, value)):
             return all(rows)
         if slot.parts is None and slot.buffer is None and current is None:
             return rows[0]
@@ -418,6 +432,9 @@ class Core(ArraySlots):
             raise self.apart(slot.branch, self._changes_kind(name, current or value, value))
         self.emitter.decisions.escaping.add(place)
         raise Restart
+
+    def same_rows(self, one: Value, other: Value) -> bool:
+        raise NotImplementedError
 
     def _assign_row(self, name: str, slot: Slot, value: Value) -> None:
         row = row_of(value)
@@ -497,7 +514,7 @@ class Core(ArraySlots):
         if isinstance(value, Array) and value.is_list and value.view is not None:
             return value.view.buffer if value.view.whole or value.growing is not None else None
         if isinstance(value, Records):
-            return value.growing.data[0] if value.growing.head is None else None
+            return value.growing.data[0] if value.growing.head is None or value.is_deque else None
         if isinstance(value, (Rows, Stack)):
             return value.starts if isinstance(value, Rows) else f"list {value.array.view and value.array.view.buffer}"
         if isinstance(value, Dict):
@@ -520,6 +537,10 @@ class Core(ArraySlots):
 
 def _all_scalars(value: Tuple) -> bool:
     return bool(value.items) and all(isinstance(item, Scalar) for item in value.items)
+
+
+def _is_list(value: Value | None) -> bool:
+    return isinstance(value, Records) or (isinstance(value, (Tuple, Array)) and value.is_list)
 
 
 def part_slots(slot: Slot, count: int) -> list[Slot]:

@@ -59,34 +59,29 @@ class _Opener(ast.NodeTransformer):
             before.append(ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=node.subject))
         chain: list[ast.stmt] = []
         for case in reversed(node.cases):
-            chain = self._case(node, case, subject, chain)
+            chain = self._case(case, subject, chain)
         return [*before, *chain]
 
-    def _case(
-        self, match: ast.Match, case: ast.match_case, subject: ast.expr, otherwise: list[ast.stmt]
-    ) -> list[ast.stmt]:
+    def _case(self, case: ast.match_case, subject: ast.expr, otherwise: list[ast.stmt]) -> list[ast.stmt]:
         tests: list[ast.expr] = []
         names: dict[str, ast.expr] = {}
         _pattern(case.pattern, subject, tests, names)
-        if case.guard is not None:
-            if names and _seen_elsewhere(set(names), match, case):
-                raise _Refused  # a name stays bound though the guard fails
-            tests.append(_Replace(names).visit(copy.deepcopy(case.guard)))
         bound: list[ast.stmt] = [
             ast.Assign(targets=[ast.Name(id=key, ctx=ast.Store())], value=copy.deepcopy(value))
             for key, value in names.items()
         ]
-        body = [*bound, *case.body]
+        inner = list(case.body)
+        if case.guard is not None and names:
+            # Names stay bound though the guard fails.
+            guarded = ast.If(test=case.guard, body=inner, orelse=copy.deepcopy(otherwise))
+            inner = [ast.copy_location(guarded, case.guard)]
+        elif case.guard is not None:
+            tests.append(case.guard)
+        body = [*bound, *inner]
         if not tests:
             return body
         test = tests[0] if len(tests) == 1 else ast.BoolOp(op=ast.And(), values=tests)
         return [ast.copy_location(ast.If(test=test, body=body, orelse=otherwise), case.pattern)]
-
-
-def _seen_elsewhere(names: set[str], match: ast.Match, case: ast.match_case) -> bool:
-    others = [other for other in match.cases if other is not case]
-    nodes = [node for other in others for node in ast.walk(other)]
-    return any(isinstance(node, ast.Name) and node.id in names for node in nodes)
 
 
 def _pattern(pattern: ast.pattern, subject: ast.expr, tests: list[ast.expr], names: dict[str, ast.expr]) -> None:
@@ -137,13 +132,3 @@ def _sequence(
 
 def _compared(subject: ast.expr, op: ast.cmpop, value: ast.expr) -> ast.expr:
     return ast.Compare(left=copy.deepcopy(subject), ops=[op], comparators=[value])
-
-
-class _Replace(ast.NodeTransformer):
-    """Captured names in a guard, which is evaluated before they are bound."""
-
-    def __init__(self, names: dict[str, ast.expr]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return copy.deepcopy(self.names[node.id]) if node.id in self.names else node

@@ -20,8 +20,12 @@ from weft.frontend.strings import is_text
 from weft.frontend.tables import Hashed
 from weft.frontend.values import Array, Dict, ItemType, Iterable, Object, Scalar, Tuple, Value
 from weft.frontend.writing import loop, variable, when
-from weft.ir.expr import ZERO, Const, Expr, Op, Read
+from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, ScalarType
+
+
+#: Fewer entries of a display are put in one after the other.
+_SINGLY = 2
 
 
 class Dicts(Lists):
@@ -38,18 +42,42 @@ class Dicts(Lists):
         keys = self.evaluate_all([key for key in node.keys if key is not None])
         values = self.evaluate_all(node.values)
         made = self.new_dict(node)
-        for key, value in zip(keys, values):
-            self.store_item(made, key, value, node)
+        self._put_all(made, keys, values, node)
         return made
 
     def _eval_set(self, node: ast.Set) -> Value:
         items = self.evaluate_all(node.elts)
         made = self.new_dict(node, is_set=True)
-        for item in items:
-            self.store_item(made, item, None, node)
+        self._put_all(made, items, None, node)
         return made
 
-    def new_dict(self, node: ast.AST, is_set: bool = False, default: Scalar | Tuple | None = None) -> Dict:
+    def _put_all(self, made: Dict, keys: list[Value], values: list[Value] | None, node: ast.AST) -> None:
+        """The entries of a display: many of them are put in by a loop over their numbers."""
+        emitter = self.emitter
+        held: list[Value | None] = [None] * len(keys) if values is None else list(values)
+        if len(keys) < _SINGLY or any(has_lists(self.layout(value)) for value in held if value is not None):
+            for key, value in zip(keys, held):
+                self.store_item(made, key, value, node)
+            return
+        entries: list[list[Expr]] = []
+        for key, value in zip(keys, held):
+            self._typed(made, key, value, node)
+            numbers = self._numbers_of_key(made, key, node)
+            assert numbers is not None
+            entries.append([*numbers, *(() if value is None else self._held(made, value))])
+        assert made.table is not None
+        columns = [emitter.allocate("entries", number.type, (integer(len(keys)),)) for number in entries[0]]
+        for place, entry in enumerate(entries):
+            for column, number in zip(columns, entry):
+                emitter.assign((), column.name, (integer(place),), number)
+        with loop(emitter, ZERO, integer(len(keys))) as at:
+            found = [emitter.snapshot(Read(column.name, (at,), column.type), "number") for column in columns]
+            Hashed(emitter, made.table).put(found[: made.table.keys], found[made.table.keys :])
+        emitter.mutations += 1
+
+    def new_dict(
+        self, node: ast.AST, is_set: bool = False, default: Scalar | Tuple | None = None, counts: bool = False
+    ) -> Dict:
         """An empty dict; what is put into it first tells its types, and the build starts again with them."""
         span = self.emitter.span
         place = (hash((self.scope.path, span.line, span.column, getattr(node, "col_offset", 0))), "entries")
@@ -57,12 +85,12 @@ class Dicts(Lists):
         if known is None:
             if isinstance(default, Tuple):
                 default = replace(default, site=place)
-            return Dict(None, None, None, is_set, default, place)
+            return Dict(None, None, None, is_set, default, place, counts)
         key, item = known[0], self.resolved(known[1])
         table = tables.make(self.emitter, "set" if is_set else "dict", types_in(key), types_in(item))
         if isinstance(default, Tuple):
             default = replace(default, site=place)
-        return Dict(table, key, item, is_set, default, place)
+        return Dict(table, key, item, is_set, default, place, counts)
 
     def _typed(self, base: Dict, key: Value, value: Value | None, node: ast.AST) -> None:
         """The types of a dict from its first entry; or a check that another entry has them, too."""
@@ -154,14 +182,16 @@ class Dicts(Lists):
 
     def item(self, base: Dict, key: Value, node: ast.AST) -> Value:
         """base[key]"""
-        if base.table is None and base.default is not None:
-            self._typed(base, key, base.default, node)
+        if base.table is None and (base.default is not None or base.counts):
+            self._typed(base, key, Scalar(Const(0, INT)) if base.default is None else base.default, node)
         numbers = self._numbers_of_key(base, key, node)
         if numbers is None or base.table is None or base.item is None:
             raise self.untyped(node, "a value of a dict to which nothing has been added")
         hashed = Hashed(self.emitter, base.table)
         _, entry = hashed.search(numbers)
         there = Op("ge", (entry.value, ZERO), BOOL)
+        if base.counts:
+            return self.assembled(base.item, iter(hashed.value_or(entry.value, [Const(0, INT)])))
         if base.default is None:
             self._refuse_missing(base, there, numbers)
             return self.assembled(base.item, iter(hashed.taken(entry.value)))

@@ -51,7 +51,7 @@ class Enums(Strings):
         if isinstance(value, Member):
             return value
         assert isinstance(value, Object)
-        kind = type(value.value)
+        kind = class_of(value)
         return Member(kind, integer(list(kind).index(value.value)))
 
     def member_value(self, member: Value) -> Scalar:
@@ -81,6 +81,8 @@ class Enums(Strings):
         members = [value for value in (left, right) if is_member(value)]
         if not all(_plain(class_of(value)) for value in members):
             raise self.unsupported(node, "a comparison of members that their class defines")
+        if isinstance(left, Object) and isinstance(right, Object) and name in ("eq", "ne"):
+            return Scalar(Const(bool(left.value == right.value) == (name == "eq"), PYBOOL))
         if len(members) == 2 and class_of(left) is class_of(right) and name in ("eq", "ne"):
             return Scalar(self.same_member(left, right, name == "eq"))
         numbers = [self.as_number(value) for value in (left, right)]

@@ -24,7 +24,7 @@ from weft.frontend.loops import Loops
 from weft.frontend.values import Array, Caught, Object, Scalar, Tuple, Value
 from weft.ir import walk
 from weft.ir.expr import Expr
-from weft.ir.program import HAND_BACK, Block, Check, If, Node
+from weft.ir.program import HAND_BACK, OF_PLACE, Block, Check, If, Node
 from weft.ir.types import INT
 from weft.records import dataclass
 
@@ -79,7 +79,11 @@ class Exceptions(Loops):
         if not self.execute_all(node.finalbody):
             return False
         self.scope.unbound = unbound & self.scope.unbound
-        for again in (*exits.again(list(range(len(exits.checks)))), *exits.leave()):
+        checks = exits.again(list(range(len(exits.checks))))
+        leaving: Block = (*checks, *exits.leave())
+        if not falls:  # it was the last of these, if none of the others
+            leaving = (*leaving[:-1], exits.leaves[-1] if exits.leaves else replace(checks[-1], condition=FALSE))
+        for again in leaving:
             self.emitter.emit(again)
         return falls
 
@@ -152,15 +156,18 @@ class Exceptions(Loops):
         start, unbound = dict(self.scope.values), set(self.scope.unbound)
         with self.emitter.capture() as then:
             then_ends = not self._arm(first, exits, names, before, node)
+        then_gone, self.scope.departed = then_ends or self.scope.departed, False
         then_values, then_unbound = self.scope.values, self.scope.unbound
         self.scope.values, self.scope.unbound = start.copy(), set(unbound)
         with self.emitter.capture() as orelse:
             else_ends = not self._take(arms[1:], exits, names, before, node)
+        else_gone = else_ends or self.scope.departed
+        self.scope.departed = then_gone and else_gone
         self.emitter.emit(If(condition, tuple(then), tuple(orelse), span))
         else_values, else_unbound = self.scope.values, self.scope.unbound
         self._merge(start, then_values, else_values, then_ends, else_ends, names, node)
         self.refresh()
-        self.scope.unbound = else_unbound if then_ends else then_unbound if else_ends else then_unbound | else_unbound
+        self.scope.unbound = else_unbound if then_gone else then_unbound if else_gone else then_unbound | else_unbound
         return not (then_ends and else_ends)
 
     def _arm(self, arm: _Arm, exits: Exits, names: set[str], before: set[str], node: ast.Try) -> bool:
@@ -247,7 +254,8 @@ class Exceptions(Loops):
     def _message(self, node: ast.expr) -> tuple[str, tuple[Expr, ...]] | None:
         """The message of an exception with up to three integers in it; None if Python must make it."""
         parts: Sequence[ast.expr] = node.values if isinstance(node, ast.JoinedStr) else [node]
-        text, values = "", []
+        text = ""
+        values: list[Expr] = []
         for part in parts:
             if isinstance(part, ast.FormattedValue):
                 shown = self._shown_part(part)
@@ -303,7 +311,7 @@ class Exceptions(Loops):
         def settled(node: Node) -> Node:
             if isinstance(node, Check) and node.exception in self.own_exceptions:
                 self.emitter.handed.append((node.span, f"a raise of {node.exception.partition(_OWN)[0]}"))
-                return replace(node, exception=HAND_BACK, message="", values=())
+                return replace(node, exception=HAND_BACK, message=OF_PLACE, values=())
             return walk.map_sub_blocks(node, self._left_to_python)
 
         return walk.map_block(nodes, settled)

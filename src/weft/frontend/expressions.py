@@ -175,6 +175,8 @@ class Expressions(Comparisons):
                 )
             if name in scope.values:
                 return scope.values[name]
+            if name in scope.variables and name not in scope.outer:
+                raise self.unsupported(node, f"{name} may be unset here", f"give {name} a value on every path")
             if scope.parent is None:
                 break
             scope = scope.parent
@@ -223,7 +225,18 @@ class Expressions(Comparisons):
         return result
 
     def _eval_lambda(self, node: ast.Lambda) -> Value:
-        return Closure(node, self.scope)
+        return Closure(node, self.scope, self.defaults(node.args))
+
+    def defaults(self, spec: ast.arguments) -> dict[str, Value]:
+        """The default values of a function's parameters, which are evaluated where it is defined."""
+        names = [a.arg for a in [*spec.posonlyargs, *spec.args]]
+        pairs = list(zip(names[::-1], spec.defaults[::-1]))[::-1]
+        pairs += [(a.arg, default) for a, default in zip(spec.kwonlyargs, spec.kw_defaults) if default is not None]
+        values = self.evaluate_all([default for _, default in pairs])
+        kept = [Scalar(self._kept(v.expr, "default")) if isinstance(v, Scalar) else v for v in values]
+        if any(self._lazy(value) for value in kept):
+            raise self.unsupported(None, "a default value that is computed from arrays", "give it a name first")
+        return dict(zip([name for name, _ in pairs], kept))
 
     def _eval_slice(self, node: ast.Slice) -> Value:
         def part(item: ast.expr | None) -> Value | None:
@@ -250,6 +263,11 @@ class Expressions(Comparisons):
         left, right = self.as_number(left), self.as_number(right)
         if isinstance(left, Struct) or isinstance(right, Struct):
             return self.struct_operator(op, left, right, node)
+        if isinstance(left, Dict) and isinstance(right, Dict) and left.is_set and right.is_set:
+            if op in ("bitor", "bitand", "sub"):
+                return self.set_operation(op, left, right, node)
+        if isinstance(left, Records) or isinstance(right, Records):
+            return self._list_operator(op, left, right, node)
         if isinstance(left, Tuple) or isinstance(right, Tuple):
             return self._sequence_operator(op, left, right, node)
         if (isinstance(left, Array) and left.is_list) or (isinstance(right, Array) and right.is_list):
@@ -472,6 +490,9 @@ class Expressions(Comparisons):
             raise self.unsupported(node, "`and`/`or` of these values", first=first)
         with self.emitter.capture() as block:
             second = self.evaluate(operand)
+            if self._as_condition and not isinstance(second, Scalar):
+                holds = self.truth(second, node)
+                second = Scalar(Const(holds, PYBOOL)) if isinstance(holds, bool) else holds
         return self._joined(test, first, second, block, conjunction, node)
 
     def _joined(
@@ -598,6 +619,8 @@ class Expressions(Comparisons):
             return indexing.subscript(base, key, self.emitter, store)
         if isinstance(base, Tuple):
             return self._tuple_item(base, key, node)
+        if isinstance(base, Records) and isinstance(key, Slice) and not store and not base.is_deque:
+            return self._sliced_records(base, key)
         if isinstance(base, Records) and isinstance(key, Scalar):
             return self.record(base, key, node)
         if isinstance(base, (Rows, Stack)):
@@ -609,6 +632,19 @@ class Expressions(Comparisons):
         if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
             raise self.unsupported(node, "an index into a range")
         raise self.unsupported(node, "an index into this", base=base)
+
+    def _sliced_records(self, base: Records, key: Slice) -> Value:
+        """base[lo:hi:step] of a list of tuples: a new list."""
+        cells = Cells(self.emitter, base.growing)
+        positions = Array((cells.last(),), INT, lambda at: at[0], is_list=True)
+        chosen = indexing.subscript(positions, key, self.emitter)
+        assert isinstance(chosen, Array)
+        return self.listed(
+            Iterable(chosen.shape[0], lambda q: self.assembled(base.item, iter(cells.taken(chosen.element((q,))))))
+        )
+
+    def listed(self, value: Value) -> Value:
+        raise NotImplementedError
 
     def _with_arrays(self, key: Value, node: ast.AST | None) -> Value:
         """An index with literal lists in it, such as a[[1, 0]], as arrays."""
@@ -770,7 +806,7 @@ class Expressions(Comparisons):
 
 
 def _is_list(value: Value) -> bool:
-    return isinstance(value, (Array, Tuple)) and value.is_list
+    return isinstance(value, Records) or (isinstance(value, (Array, Tuple)) and value.is_list)
 
 
 def flat(array: Array, emitter: Emitter) -> Array:

@@ -17,13 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft.frontend.comprehensions import Comprehensions
-from weft.frontend.interrupts import Interrupts, jump
 from weft.frontend.knowledge import streams
-from weft.frontend.liveness import Liveness, target_names
+from weft.frontend.liveness import Liveness
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source
 from weft.frontend.values import Generator, Object, Scalar, Tuple, Value
-from weft.ir.program import Check
 from weft.records import dataclass
 
 _ITERABLE = "_iterable"
@@ -59,6 +57,11 @@ class Generators(Comprehensions):
 
     def expand(self, function: Callable[..., Any], given: Mapping[str, Value], args: Sequence[Value] = ()) -> Value:
         raise NotImplementedError
+
+    def enter_call(self, name: str, node: ast.AST) -> None:
+        raise NotImplementedError
+
+    depth: int
 
     # --- making one -------------------------------------------------------------------------------------------------
 
@@ -144,38 +147,8 @@ class Generators(Comprehensions):
     def _for_value(self, node: ast.For, value: Value) -> bool:
         if not isinstance(value, Generator):
             return super()._for_value(node, value)
-        carried = (self._assigned(node.body) | set(target_names(node.target))) & self._live_around(node)
-        opened = self._open_loop_slots(carried, node, node.body)
-        unset = {name for name in carried if name not in self.scope.values}
-        frame = self._frame(node)
-        frame.label = self.emitter.fresh("loop")
-        span = self.emitter.span
-        before = dict(self.scope.values)
-
-        def visit(item: Value) -> None:
-            with self.emitter.capture() as inner:
-                self.assign_target(node.target, item, node)
-                self._loop_body(node.body, frame)
-            self._stopping(inner, f"continue {frame.label}")
-
-        with self.emitter.capture() as block:
-            self.run_generator(value, visit, node)
-        self.emitter.span = span
-        self._stopping(block, f"break {frame.label}")
-        self._settle(opened, node.body, None)
-        self._after_loop(before, opened)
-        self.scope.unbound |= {name for name in unset if not name.startswith("__weft")}
-        self._loop_else(node, frame)
+        self.for_each(node, lambda visit: self.run_generator(value, visit, node))
         return True
-
-    def _stopping(self, block: list[Any], label: str) -> None:
-        """Emit a block that ends where a jump to the label is."""
-
-        def mine(check: Check) -> bool:
-            return check.exception == jump(label)
-
-        for node in Interrupts(self.emitter, mine).run(tuple(block)):
-            self.emitter.emit(node)
 
     def consumed(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
         """A call that has a generator among its arguments or gives one; None if it is another one."""
@@ -189,6 +162,8 @@ class Generators(Comprehensions):
             name = getattr(thing, "__name__", repr(thing))
             raise self.unsupported(node, f"{name}() of a generator", "make a list of it first")
         self.calling = node
+        if thing is zip:  # the other one is indexed
+            args = [self.as_run(value) if isinstance(value, Tuple) else value for value in args]
         return self.expand(definition, kwargs, args)
 
 

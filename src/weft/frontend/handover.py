@@ -11,7 +11,7 @@ from weft.frontend.expressions import Expressions
 from weft.frontend.growing import Cells
 from weft.frontend.items import has_lists, row_of
 from weft.frontend.tables import Hashed
-from weft.frontend.values import Array, Dict, ItemType, ListOf, Loaded, Records, TextType, Tuple, Value
+from weft.frontend.values import Array, Dict, ItemType, ListOf, Loaded, MemberType, Records, TextType, Tuple, Value
 from weft.ir.expr import ZERO, Expr
 from weft.ir.program import ArrayOut, ConstOut, Out, ScalarOut, TupleOut
 from weft.ir.types import INT, DType
@@ -44,7 +44,7 @@ class Handover(Expressions):
         if isinstance(layout, ListOf):
             # An empty list of which nothing is known: whatever it could hold.
             return f"[{'i' if layout.item is None else self.spelled(layout.item, node)}]"
-        if isinstance(layout, TextType):
+        if isinstance(layout, (TextType, MemberType)):
             raise self.unsupported(node, "the return of strings in lists inside containers", "return them in a list")
         return _LETTERS[layout.dtype] if layout.weak and layout.dtype in _LETTERS else "n"
 
@@ -95,14 +95,25 @@ class Handover(Expressions):
         self.emitter.assign((), buffer.name, (), number)
         return ScalarOut(buffer.name)
 
+    def with_own_lists(self, node: ast.AST) -> list[Loaded]:
+        """Arguments that hold lists, also those that were empty at first."""
+        found = list(self.loaded)
+        for name, (param, value) in self.changed.items():
+            if self.is_nested(value) and all(name != given.name for given in found):
+                layouts, template = self._described(value, node)
+                kinds = tuple(kind for layout in layouts for kind in lists_in(layout))
+                found.append(Loaded(name, param, template, kinds, {}))
+        return found
+
     def settle_lists(self, out: Out, node: ast.AST) -> Out:
         """A result with the lists that it, and arguments that have changed, refer to."""
-        changing = [given for given in self.loaded if given.name in self.changed]
+        loaded = self.with_own_lists(node)
+        changing = [given for given in loaded if given.name in self.changed]
         kinds = _once([*self._shown_kinds, *(kind for given in changing for kind in given.kinds)])
         self._shown_kinds = []
         if not kinds and not _has_later(out):
             return out
-        given = [one for one in self.loaded if set(one.kinds) & set(kinds)]
+        given = [one for one in loaded if set(one.kinds) & set(kinds)]
         # A list of an argument may hold lists of other kinds: all that can be reached from here.
         kinds = _once([*kinds, *(kind for one in given for kind in one.kinds)])
         pieces: list[Out] = []

@@ -17,7 +17,7 @@ import numpy as np
 
 from weft.frontend.items import types_in
 from weft.frontend.source import load
-from weft.frontend.specs import ArraySpec, ContainerSpec, ListSpec, ScalarSpec, Spec
+from weft.frontend.specs import ArraySpec, ContainerSpec, ListSpec, ScalarSpec, Spec, TextSpec
 from weft.frontend.values import ItemType, ListOf
 from weft.ir.program import Layout
 from weft.ir.types import COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy
@@ -80,6 +80,9 @@ def spec_of_hint(hint: Any) -> Spec | None:
     """The spec that a hint stands for; None if it says too little."""
     if isinstance(hint, type) and hint in _PYTHON:
         return _PYTHON[hint]
+    if hint in (str, bytes, bytearray, list[str], list[bytes]):
+        inner = typing.get_args(hint)
+        return TextSpec(inner[0].__name__ if inner else hint.__name__, many=bool(inner))
     if isinstance(hint, ArrayHint):
         return ArraySpec(hint.dtype, tuple(e == 1 for e in hint.shape), Layout.C)
     if isinstance(hint, DTypeHint):

@@ -18,9 +18,10 @@ from weft.frontend import arith, arrays, growing
 from weft.frontend.emit import Restart
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import agree, as_value, has_gaps, has_lists, layout_of, numbers_of, row_of, types_in
-from weft.frontend.nested import Nested
+from weft.frontend.nested import Nested, list_at
 from weft.frontend.scope import Scope
-from weft.frontend.values import Array, ItemType, ListOf, Object, Records, Scalar, Tuple, Value
+from weft.frontend.values import Array, ItemType, ListOf, Object, Records, Rows, Scalar, Tuple, Value
+from weft.frontend.values import Iterable as Run
 from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
@@ -86,7 +87,10 @@ class Lists(Nested):
         elif slot is not None and isinstance(value, Tuple) and value.is_list and _of_numbers(value):
             value = self.literal_list(value, None)
         elif slot is not None and isinstance(value, Records) and row_of(value) is None:
-            raise self.unsupported(None, f"{name} gets a list of tuples in a loop or branch", "use .clear()")
+            if value.is_deque:
+                raise self.unsupported(None, f"{name} gets a deque in a loop or branch", "use .clear()")
+            self.emitter.decisions.escaping.add((self.scope.path, name))
+            raise Restart
         elif slot is None:
             value = self.growing_value(name, value)
         super().bind(name, value)
@@ -132,6 +136,7 @@ class Lists(Nested):
             view = value.view
             if view is not None and not (view.whole and self.exclusive(name, view.buffer)):
                 self.will_change(value)
+                self.rows_change(value)
                 raise self.unsupported(None, f"{name} shares a list whose length is fixed", f"use {name} = list(...)")
             return self._filled(name, value)
         if not isinstance(value, Tuple) or not value.is_list or value.key is not None:
@@ -201,6 +206,8 @@ class Lists(Nested):
 
     def joined_lists(self, left: Value, right: Value, node: ast.AST) -> Value:
         """left + right"""
+        if any(isinstance(value, Records) or not _holds_numbers(value) for value in (left, right)):
+            return self._joined_records(left, right, node)
         parts = [part for part in (self.list_items(value, node) for value in (left, right)) if part is not None]
         if not parts:
             return Tuple((), is_list=True)
@@ -215,6 +222,20 @@ class Lists(Nested):
             self.emitter.assign(dims, buffer.name, (ix.add(start, at[0]),), part.element(at))
             start = ix.add(start, count)
         return arrays.of_buffer(buffer, is_list=True)
+
+    def _joined_records(self, left: Value, right: Value, node: ast.AST) -> Value:
+        """left + right, whose items are more than numbers: a new list among others."""
+        layouts = [self.layout(value) for value in (left, right)]
+        if not agree(*layouts) or not isinstance(layouts[0], ListOf) or not isinstance(layouts[1], ListOf):
+            raise self.unsupported(node, "a list of different types", "keep one type in a list", left=left, right=right)
+        whole = layouts[0] if not has_gaps(layouts[0]) else layouts[1]
+        for value in (left, right):
+            self.accepts(whole, value)
+        if whole.item is None:
+            return Tuple((), is_list=True, site=self.site(node))
+        made = list_at(self.heap(whole.item), self.new_row(whole.item, left), whole.item)
+        self.list_method(made, "extend", [right], node)
+        return made
 
     def repeated_list(self, items: Array, times: Expr) -> Value:
         """items * times"""
@@ -377,6 +398,8 @@ class Lists(Nested):
             for item in taken:
                 cells.push(item)
             return Object(None)
+        if isinstance(value, (Records, Rows)) or (isinstance(value, Array) and value.rank > 1):
+            return self._extend_by_items(cells, layout, value, node)
         items = self.list_items(value, node)
         assert items is not None
         if items.type != layout:
@@ -385,6 +408,16 @@ class Lists(Nested):
         with loop(self.emitter, ZERO, count) as position:
             cells.push((self.emitter.snapshot(items.element((position,)), "item"),))
         return Object(None)
+
+    def _extend_by_items(self, cells: Cells, layout: ItemType, value: Value, node: ast.AST) -> Value:
+        run = self.iteration(value, node)
+        count = self.emitter.snapshot(Op("add", (run.trips, ZERO), INT), "count")  # before it grows
+        with loop(self.emitter, ZERO, count) as position:
+            cells.push(self._new_item(layout, run.item(position), node))
+        return Object(None)
+
+    def iteration(self, value: Value, node: ast.AST | None) -> Run:
+        raise NotImplementedError
 
     def _list_pop(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         is_deque = cells.head is not None
@@ -465,6 +498,13 @@ class Lists(Nested):
             same = arith.cast(arith.compare("eq", mine, other, span), PYBOOL)
             result = Op("or", (before, Op("and", (same, result), PYBOOL)), PYBOOL)
         return Scalar(result)
+
+
+def _holds_numbers(value: Value) -> bool:
+    """Whether the items of a list are numbers, as far as it has any."""
+    if isinstance(value, Array):
+        return value.rank == 1
+    return isinstance(value, Tuple) and all(isinstance(item, Scalar) for item in value.items)
 
 
 def _is_list(value: Value) -> bool:

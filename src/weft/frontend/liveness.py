@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from weft.frontend.returns import is_departure
+
 Names = frozenset[str]
 EMPTY: Names = frozenset()
 
@@ -118,7 +120,7 @@ def _follow(
         if isinstance(node, ast.Continue):
             continues.append(known)
             return None
-        if isinstance(node, (ast.Return, ast.Raise)):
+        if isinstance(node, (ast.Return, ast.Raise)) or is_departure(node):
             return None
         if isinstance(node, ast.If):
             sides = [_follow(part, set(known), breaks, continues) for part in (node.body, node.orelse)]

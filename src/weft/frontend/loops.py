@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from weft.errors import ParallelError
 from weft.frontend import arith, arrays
 from weft.frontend.core import SYNTHETIC, Mixed, benign
 from weft.frontend.emit import NeedConstant, Restart
-from weft.frontend.interrupts import FALSE, jump
+from weft.frontend.interrupts import FALSE, Interrupts, jump
 from weft.frontend.liveness import assigned, bound_anew, set_at_exit, surely_assigned, target_names
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
@@ -32,6 +32,7 @@ from weft.ir.program import (
     If,
     Loop,
     LoopKind,
+    Node,
     Role,
     While,
 )
@@ -60,18 +61,26 @@ class Loops(Statements):
         unset = {name for name in merged if name not in self.scope.values}
         start = dict(self.scope.values)
         widened = set(self.widened)
+        self.scope.departed = False
+        unbound = set(self.scope.unbound)
         with self.emitter.capture() as then_block, self._side(node, 1):
             then_ends = not self.execute_all(node.body)
+        then_gone, self.scope.departed = then_ends or self.scope.departed, False
+        then_unbound, self.scope.unbound = self.scope.unbound, unbound
         turns = {name: len(self.scope.slots[name].history) for name in opened}
         then_values, self.scope.values = self.scope.values, dict(start)
         with self.emitter.capture() as else_block, self._side(node, 2):
             else_ends = not self.execute_all(node.orelse)
+        else_gone = else_ends or self.scope.departed
+        self.scope.departed = then_gone and else_gone
+        if not then_gone:
+            self.scope.unbound = then_unbound if else_gone else then_unbound | self.scope.unbound
         else_values = self.scope.values
         self.emitter.emit(If(condition, tuple(then_block), tuple(else_block), span))
         self._merge(start, then_values, else_values, then_ends, else_ends, merged, node)
         self.refresh()
         for name in unset:
-            missing = (name not in then_values and not then_ends) or (name not in else_values and not else_ends)
+            missing = (name not in then_values and not then_gone) or (name not in else_values and not else_gone)
             if missing and not name.startswith(SYNTHETIC):
                 self.scope.unbound.add(name)
         if not then_ends and not else_ends:
@@ -344,15 +353,47 @@ class Loops(Statements):
         """A loop over a tuple: its body once for each item."""
         if not value.items and not node.orelse:
             return True
-        if _has_break(node.body) or _has_continue(node.body) or node.orelse:
-            raise self.unsupported(node, "break, continue or else in a loop over a tuple", "loop over a range")
         if len(value.items) > 64:
             raise self.unsupported(node, "a loop over a tuple of more than 64 items")
+        if _has_break(node.body) or _has_continue(node.body) or node.orelse:
+            self.for_each(node, lambda visit: [visit(item) for item in value.items])
+            return True
         for item in value.items:
             self.assign_target(node.target, item, node)
             if not self.execute_all(node.body):
                 return False
         return True
+
+    def for_each(self, node: ast.For, run: Callable[[Callable[[Value], None]], object]) -> None:
+        """A loop that has no loop of its own: `run` visits each item, and what leaves the body is a jump."""
+        carried = (self._assigned(node.body) | set(target_names(node.target))) & self._live_around(node)
+        opened = self._open_loop_slots(carried, node, node.body)
+        unset = {name for name in carried if name not in self.scope.values}
+        frame = self._frame(node)
+        frame.label = self.emitter.fresh("loop")
+        span = self.emitter.span
+        before = dict(self.scope.values)
+
+        def visit(item: Value) -> None:
+            with self.emitter.capture() as inner:
+                self.assign_target(node.target, item, node)
+                self._loop_body(node.body, frame)
+            self._stopping(inner, f"continue {frame.label}")
+
+        with self.emitter.capture() as block:
+            run(visit)
+        self.emitter.span = span
+        self._stopping(block, f"break {frame.label}")
+        self._settle(opened, node.body, None)
+        self._after_loop(before, opened)
+        self.scope.unbound |= {name for name in unset if not name.startswith(SYNTHETIC)}
+        self._loop_else(node, frame)
+
+    def _stopping(self, block: Sequence[Node], label: str) -> None:
+        """Emit a block that ends where a jump to the label is."""
+        wanted = jump(label)
+        for node in Interrupts(self.emitter, lambda check: check.exception == wanted).run(tuple(block)):
+            self.emitter.emit(node)
 
     def _stays_inside(self, node: ast.For) -> None:
         """Iterations that run at once cannot be ended by one of them."""

@@ -118,9 +118,14 @@ class Nested(Enums):
         other = self.layout(value)
         if not agree(layout, other):
             return False
-        if has_gaps(layout):
-            self._fill_gaps(layout, other)
+        self._fill_gaps(layout, other)
+        self._fill_gaps(other, layout)
         return True
+
+    def same_rows(self, one: Value, other: Value) -> bool:
+        """Whether two lists among others are of one kind."""
+        layout = self.layout(one)
+        return layout is not None and self.accepts(layout, other) and layout == self.layout(other)
 
     def _fill_gaps(self, layout: ItemType | None, other: ItemType | None) -> None:
         if isinstance(layout, tuple) and isinstance(other, tuple):

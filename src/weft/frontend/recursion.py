@@ -18,19 +18,17 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from weft.errors import NOWHERE, Unsupported
-from weft.frontend import masks
+from weft.frontend import arrays, masks
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import Expressions
-from weft.frontend.libraries import in_memory
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec
 from weft.frontend.values import Array, Closure, Object, PythonFunction, Recursive, Scalar, Tuple, Value
-from weft.ir.expr import Expr, Read
-from weft.ir.index import affine
+from weft.ir.expr import Expr, Read, Var
 from weft.ir.program import Block, Invoke, Layout, Node, NoneOut, Operand, Out, Program, Role, ScalarOut, TupleOut
 from weft.ir.types import FLOAT, INT, ScalarType
-from weft.ir.walk import buffers_written, expr_buffers, map_block, map_sub_blocks, sub_blocks, walk
+from weft.ir.walk import buffers_written, linear_in, map_block, map_sub_blocks, sub_blocks, walk
 from weft.records import dataclass
 
 if TYPE_CHECKING:
@@ -196,6 +194,8 @@ class Recursion(Expressions):
     ) -> Value:
         """A call of a recursive function: `values` are those of its parameters; a nested one has `captured` names."""
         spec = source.tree.args
+        if spec.vararg or spec.kwarg:
+            raise self.unsupported(node, "a recursive function with * or ** parameters")
         values = {a.arg: values[a.arg] for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]}
         span = self.emitter.span
         given = [self._given(name, value, node) for name, value in values.items()]
@@ -238,20 +238,23 @@ class Recursion(Expressions):
         )
 
     def _view(self, name: str, array: Array, node: ast.AST) -> tuple[Spec, Operand]:
+        """An array as the memory that it is; a value that has none yet gets some."""
         emitter = self.emitter
         if array.is_list:
             if array.view is None or not array.type.weak:
                 raise self.unsupported(node, f"the list {name} as an argument of a recursive function")
             spec: Spec = ListSpec(array.type, array.rank)
         else:
-            array = in_memory(array, array.type.dtype, emitter, name)
-            assert array.view is not None
+            if array.view is None and array.part is None:
+                array = arrays.materialise(array, emitter, name)
+            if array.view is None:
+                raise self.unsupported(node, f"parts of complex numbers as the argument {name} of a recursive function")
             whole = array.view.whole and emitter.buffers[array.view.buffer].layout is Layout.C
             spec = ArraySpec(array.type.dtype, (False,) * array.rank, Layout.C if whole else Layout.STRIDED)
         assert array.view is not None
         dims, at = emitter.domain(array.shape)
         index = array.view.index(at)
-        if any(affine(e) is None or expr_buffers(e) for e in index):
+        if not _is_strided(array):
             raise self.unsupported(node, f"the argument {name} of a recursive function, which is no strided array")
         return spec, Operand(array.view.buffer, dims, index)
 
@@ -309,6 +312,14 @@ class Recursion(Expressions):
         template = _shape(seen[0], entry.attempt.emitter.buffers) if seen else entry.known[0]
         entry.assumed.append(template)
         return template
+
+
+def _is_strided(array: Array) -> bool:
+    """Whether an array is a view that steps through memory evenly, wherever it begins."""
+    if array.view is None:
+        return False
+    names = [f"?{axis}" for axis in range(array.rank)]
+    return all(linear_in(e, {*names}) for e in array.view.index(tuple(Var(name) for name in names)))
 
 
 def _template(program: Program, assumed: Sequence[Template], source: Source) -> Template:

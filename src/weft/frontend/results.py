@@ -9,6 +9,7 @@ import ast
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from weft.frontend import arrays, masks
 from weft.frontend.core import Mixed
@@ -16,7 +17,7 @@ from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.handover import Handover
 from weft.frontend.growing import Cells
-from weft.frontend.items import template_of
+from weft.frontend.items import has_texts, template_of
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.specs import ContainerSpec
@@ -69,7 +70,7 @@ class Results(Handover):
 
     def _containers_in(self, value: Value) -> Iterator[object]:
         """What identifies each list, dict and object that a result makes for the caller: one of each is made."""
-        if self.identity(value) in self.own:
+        if self.identity(value) in self.own or self.is_nested(value):
             return
         if isinstance(value, Array) and value.is_list and value.view is not None:
             if self.emitter.buffers[value.view.buffer].role is not Role.PARAM:
@@ -170,7 +171,7 @@ class Results(Handover):
 
     def _with_changes(self, out: Out, node: ast.AST) -> Out:
         """A result that first gives the arguments that have changed what they hold now."""
-        elsewhere = {given.name for given in self.loaded}
+        elsewhere = {given.name for given in self.with_own_lists(node)}
         for name, (param, value) in self.changed.items():
             if name in elsewhere:
                 continue
@@ -186,11 +187,15 @@ class Results(Handover):
                 continue  # nothing was ever put into it
             if layout is None or not all(column.type.weak for column in columns):
                 raise self.unsupported(node, "NumPy's numbers put into an argument", "use float() or int()")
+            if has_texts(layout) or has_texts(held):
+                raise self.unsupported(node, "an argument that holds strings and changes", "make a copy of it first")
             kind = "list" if not isinstance(value, Dict) else "set" if value.is_set else "dict"
-            template = ContainerSpec(kind, layout, held).template
-            plain = [replace(column, is_list=False) for column in columns]
-            made = self._out_container(f"changed_{kind}", [repr(template)], plain, node)
-            out = replace(made, items=(out, ArrayOut(param), *made.items))
+            template = ConstOut(repr(ContainerSpec(kind, layout, held).template))
+            plain = [self.plain_out(column, node) for column in columns]
+            kind = "deque" if isinstance(value, Records) and value.is_deque else kind
+            out = TupleOut(
+                (out, ArrayOut(param), template, *plain), named=f"weft.runtime.containers:changed_{kind}"
+            )
         return out
 
     def _exchanged(self, value: Value) -> tuple[str, str, str] | None:
@@ -252,10 +257,14 @@ class Results(Handover):
 
     def _out_dict(self, value: Dict, node: ast.AST) -> Out:
         if value.table is None:
-            maker = "set_of" if value.is_set else "dict_of"
-            raise self.unsupported(node, f"the return of an empty container ({maker[:-3]})", "return None instead")
+            if value.default is not None:
+                raise self.unsupported(node, "the return of an empty defaultdict", "return None instead")
+            kind = "set" if value.is_set else "dict"
+            return TupleOut((), named="collections:Counter" if value.counts else f"builtins:{kind}")
         templates = [template_of(layout) for layout in (value.key, value.item) if layout is not None]
         columns = self.entry_columns(value)
+        if value.counts:
+            return self._out_container("counter_of", templates, columns, node)
         if value.default is not None:
             kind = "float" if value.default.type.dtype.is_inexact else "int"
             return self._out_container("defaultdict_of", [repr(kind), *templates], columns, node)
@@ -278,10 +287,10 @@ class Results(Handover):
         if any(kind in text for text in constants for kind in ("'str'", "'bytes'", ":")):
             count = self.pool.cells.last()
             codes = Array((count,), CODE, lambda at: Read(self.pool.buffer, at, CODE))
-            constants, columns = [repr(maker), *constants], [codes, *columns]
-            items = [ConstOut(constants[0]), self._out_array(codes, node), ConstOut(str(len(constants) - 1))]
-            items += [ConstOut(text) for text in constants[1:]]
-            items += [self._out_array(column, node) for column in columns[1:]]
+            plain = [part == 0 for text in constants for part in _number_parts(ast.literal_eval(text))]
+            shown = [column if keep else replace(column, is_list=False) for column, keep in zip(columns, plain)]
+            items = [ConstOut(repr(maker)), self._out_array(codes, node), ConstOut(str(len(constants)))]
+            items += [*map(ConstOut, constants), *(self._out_array(column, node) for column in shown)]
             return TupleOut(tuple(items), named="weft.runtime.containers:with_texts")
         items = [*(ConstOut(text) for text in constants), *(self._out_array(column, node) for column in columns)]
         return TupleOut(tuple(items), named=f"weft.runtime.containers:{maker}")
@@ -295,7 +304,7 @@ class Results(Handover):
     def _out_text(self, value: Text, node: ast.AST) -> Out:
         buffer = self.emitter.buffers.get(value.buffer)
         whole = value.start == ZERO and value.step == 1 and buffer is not None and buffer.shape == (value.length,)
-        if whole and buffer is not None and buffer.role is Role.PARAM:
+        if whole and buffer is not None and self.text_kinds.get(buffer.name) == value.kind:
             return ArrayOut(buffer.name)
         maker = {"str": "text_of", "bytes": "bytes_of", "bytearray": "bytearray_of"}[value.kind]
         out = self._out_array(self.materialised_text(value), node)
@@ -360,3 +369,12 @@ def _with_buffers(out: Out, names: dict[str, str]) -> Out:
     if isinstance(out, (ArrayOut, ViewOut)):
         return replace(out, buffer=names.get(out.buffer, out.buffer))
     return out
+
+
+def _number_parts(template: Any) -> list[Any]:
+    """What each column of a template stands for: 0 for a number, two columns for a string, one for a member."""
+    if isinstance(template, tuple):
+        return [part for inner in template for part in _number_parts(inner)]
+    if template in ("str", "bytes"):
+        return [template, template]
+    return [] if template in ("int", "float") else [template]

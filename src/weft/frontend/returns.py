@@ -15,6 +15,13 @@ RESULT = "__weft_result"
 RETURNED = "__weft_returned"
 
 
+def is_departure(node: ast.stmt) -> bool:
+    """Whether a statement notes that the function has returned."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant) or node.value.value is not True:
+        return False
+    return isinstance(node.targets[0], ast.Name) and node.targets[0].id == RETURNED
+
+
 def contains_return(node: ast.AST) -> bool:
     if isinstance(node, ast.Return):
         return True

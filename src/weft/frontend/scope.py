@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from weft.frontend.liveness import Liveness
+from weft.frontend.liveness import Liveness, assigned
 from weft.frontend.source import Source
 from weft.frontend.values import Value
 from weft.ir.program import Buffer, LoopKind, Node
@@ -59,8 +59,18 @@ class Scope:
     grown: frozenset[str] | None = None  # names of lists that change their length, once they have been looked for
     stored: frozenset[str] | None = None  # names whose items are assigned to, once they have been looked for
     outer: set[str] = field(default_factory=set)  # names of enclosing functions that are assigned to (nonlocal)
+    departed: bool = False  # an inlined function has returned here: what follows is under the test of a flag
     trying: int = 0  # how many try blocks are being executed
     consumer: object = None  # of a running generator: what its items go to
+    assigned: frozenset[str] | None = None
     path: int = 0  # tells inlined copies of one function apart
     inlined: bool = False
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Names that the function assigns to: never those of a global, whether they have a value yet or not."""
+        if self.assigned is None:
+            names = {name for node in self.body if isinstance(node, ast.Global) for name in node.names}
+            self.assigned = frozenset(assigned(self.body) - names)
+        return self.assigned
     regions: list[LoopKind] = field(default_factory=list)  # the regions around the current statement

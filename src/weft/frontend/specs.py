@@ -14,7 +14,7 @@ from typing import Any, Union
 import numpy as np
 
 from weft.frontend.items import has_lists
-from weft.frontend.values import ItemType, ListOf
+from weft.frontend.values import ItemType, ListOf, TextType
 from weft.ir.program import Layout
 from weft.ir.types import DType, ScalarType, from_numpy, type_of_value
 from weft.records import dataclass
@@ -130,6 +130,21 @@ class TextSpec:
 
 
 @dataclass(frozen=True)
+class TextDictSpec:
+    """A dict whose keys are strings, by the type of its values."""
+
+    value: ScalarType | TextType
+
+    @property
+    def template(self) -> str:
+        """As weft.runtime.texts reads it."""
+        return "{s:" + ("s" if isinstance(self.value, TextType) else _LETTERS[self.value.dtype]) + "}"
+
+    def __str__(self) -> str:
+        return f"dict[str, {'str' if isinstance(self.value, TextType) else self.value}]"
+
+
+@dataclass(frozen=True)
 class ScalarSpec:
     """A Python or NumPy scalar.  `small`: an int below 2**40 in magnitude, fit to be a size or an index."""
 
@@ -185,7 +200,7 @@ class ObjectSpec:
         return hash(self.kind)
 
 
-Spec = Union[ArraySpec, ListSpec, ContainerSpec, ArraysSpec, TextSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec]
+Spec = Union[ArraySpec, ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec]
 
 
 def layout_of(array: np.ndarray[Any, Any]) -> Layout:
@@ -233,15 +248,17 @@ def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | ArraysSpec | Text
     return ListSpec(found, rank)
 
 
-def _is_rectangular(value: list[Any]) -> bool:
+def _is_rectangular(value: list[Any], depth: int = 1) -> bool:
     """Whether lists of lists have one length at each level, down to numbers: such a list is an array."""
+    if depth > _MAX_RANK:
+        return True  # a list in itself, most likely: no array, but no container either
     if not all(type(row) is list and len(row) == len(value[0]) for row in value):
         return False
     deeper = [part for row in value for part in row[:1] if type(part) in (list, tuple)]
     if not deeper:
         return True
     parts = [part for row in value for part in row]
-    return type(parts[0]) is list and _is_rectangular(parts)
+    return type(parts[0]) is list and _is_rectangular(parts, depth + 1)
 
 
 def _entries_spec(value: Any) -> ContainerSpec | None:
@@ -269,21 +286,23 @@ def _container(kind: str, items: list[Any], held: list[Any] | None = None, facto
     return ContainerSpec(kind, item, value, factory) if columns <= _MAX_COLUMNS else None
 
 
-def _item_type(items: list[Any]) -> ItemType | None:
+def _item_type(items: list[Any], depth: int = 0) -> ItemType | None:
     """The type of items, by the first of them; None if it has no native form.
 
     They are numbers, tuples or lists; of lists that are all empty any type would do.
     """
     item = items[0] if items else 0
+    if depth > _MAX_RANK:
+        return None
     if type(item) is tuple:
         if any(type(other) is not tuple or len(other) != len(item) for other in items):
             return None
-        parts = tuple(_item_type([other[place] for other in items]) for place in range(len(item)))
+        parts = tuple(_item_type([other[place] for other in items], depth + 1) for place in range(len(item)))
         return None if None in parts or not parts else parts  # type: ignore[return-value]
     if type(item) is list:
         if any(type(other) is not list for other in items):
             return None
-        inner = _item_type([part for other in items for part in other])
+        inner = _item_type([part for other in items for part in other], depth + 1)
         return None if inner is None else ListOf(inner)
     found = type_of_value(item)
     return found if found is not None and found.weak and found.dtype in _LETTERS else None
@@ -310,6 +329,16 @@ def _constant(value: object) -> bool:
     return isinstance(value, tuple) and all(_constant(v) or type(v) in (int, float, bool, complex) for v in value)
 
 
+def _text_dict_spec(value: dict[Any, Any]) -> TextDictSpec | None:
+    """The spec of a dict whose keys are strings; the guard checks all of it."""
+    held = next(iter(value.values()))
+    if type(held) is str:
+        return TextDictSpec(TextType("str"))
+    found = type_of_value(held)
+    fits = found is not None and found.weak and found.dtype in (DType.I64, DType.F64, DType.BOOL)
+    return TextDictSpec(found) if fits and found is not None else None
+
+
 def spec_of(value: object) -> Spec:
     """The spec of one argument; anything without a native form is an object, of which only attributes can be read."""
     found: Spec | None = None
@@ -317,6 +346,8 @@ def spec_of(value: object) -> Spec:
         found = _array_spec(value)
     elif type(value) is list:
         found = _list_spec(value)
+    elif type(value) is dict and type(next(iter(value), None)) is str:
+        found = _text_dict_spec(value)
     elif type(value) in (dict, set, defaultdict, Counter):
         found = _entries_spec(value)
     elif type(value) is deque:

@@ -18,6 +18,7 @@ from weft.frontend.constants import constant_int
 from weft.frontend.expressions import BINARY, flat
 from weft.frontend.liveness import assigned, nonlocals
 from weft.frontend.results import Results
+from weft.frontend.returns import is_departure
 from weft.frontend.slots import arrays_in
 from weft.frontend.values import (
     Array,
@@ -35,6 +36,7 @@ from weft.frontend.values import (
     Text,
     Tuple,
     Value,
+    describe,
 )
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Read, Var, integer
@@ -113,8 +115,17 @@ class Statements(Results):
             return method(node) is not False
         except Unsupported as problem:
             if not self.skips(problem):
+                problem.types.update({} if problem.types else self._types_in(node))
                 raise
             return True
+
+    def _types_in(self, node: ast.stmt) -> dict[str, str]:
+        """The variables that a statement itself reads, and what they hold."""
+        own = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
+        names = [part for child in own for part in ast.walk(child) if isinstance(part, ast.Name)]
+        names.sort(key=lambda name: (name.lineno, name.col_offset))
+        held = {name.id: self.scope.values[name.id] for name in names if name.id in self.scope.values}
+        return {name: describe(value) for name, value in held.items() if not isinstance(value, (Object, Closure))}
 
     # --- simple statements ------------------------------------------------------------------------------------------
 
@@ -131,7 +142,7 @@ class Statements(Results):
         for name in nonlocals([node]) & set(self.scope.slots):
             if name not in self.scope.values or name in self.scope.unbound:
                 raise self.unsupported(node, f"{name} has no value where a function that assigns to it is defined")
-        self.scope.values[node.name] = Closure(node, self.scope)
+        self.scope.values[node.name] = Closure(node, self.scope, self.defaults(node.args))
 
     def share_names(self, body: list[ast.stmt]) -> None:
         """Variables that nested functions assign to have memory of their own from the start."""
@@ -195,6 +206,7 @@ class Statements(Results):
                 self._exec_if(branch)
                 return
         value = self.evaluate(node.value)
+        self.scope.departed |= is_departure(node)
         self.scope.keeping = len(node.targets) > 1
         if self.scope.keeping:
             value = self._taken(value)  # one array for all the names
@@ -379,6 +391,7 @@ class Statements(Results):
             self.store_item(base, key, value, node)
             return
         if not isinstance(base, Array):
+            self.will_change(base)
             raise self.unsupported(target, "an assignment to an element of this", base=base)
         self.store(base, key, value, target)
 
@@ -413,6 +426,7 @@ class Statements(Results):
         elif isinstance(place, Array) and _data_dependent(place):
             self._scatter(place, value, node)
         elif isinstance(place, Array) and base.is_list:
+            self.rows_change(base)
             raise self.unsupported(node, "an assignment to a row of a list of lists", "assign its elements")
         else:
             assert isinstance(place, Array)

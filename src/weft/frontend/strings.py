@@ -81,6 +81,10 @@ class Strings(Core):
     """Strings as values, in variables, compared and joined."""
 
     _pool: TextPool | None = None
+    #: Strings that have been made keys: their place, and the block after which that is known.
+    _keys: dict[Text, tuple[Expr, list[Node]]]
+    #: Of which kind the strings are that are arguments, by their parameters.
+    text_kinds: dict[str, str]
 
     @property
     def pool(self) -> TextPool:
@@ -182,8 +186,13 @@ class Strings(Core):
         text = self.kept_text(text, "key")
         if text.code is not None:
             return [self.pool.intern_character(text.code), ONE]
+        known = self._keys.get(text)
+        if known is not None and any(known[1] is block for block in self.emitter.blocks):
+            return [known[0], text.length]
         start = text.start if text.buffer == self.pool.buffer and text.step == 1 else None
-        return [self.pool.intern(text.length, self.element(text), start), text.length]
+        found = self.pool.intern(text.length, self.element(text), start)
+        self._keys[text] = (found, self.emitter.blocks[-1])
+        return [found, text.length]
 
     def text_of(self, kind: str, start: Expr, length: Expr) -> Text:
         return Text(kind, length, self.pool.buffer, start)
@@ -199,8 +208,14 @@ class Strings(Core):
         opened = super().open_slots(names, owner)
         for name in opened:
             slot, value = self.scope.slots[name], self.scope.values.get(name)
-            if slot.key in self.emitter.decisions.texts and is_text(value):
-                assert value is not None
+            if not is_text(value) or slot.parts is not None:
+                continue
+            assert value is not None
+            if isinstance(value, Text) or isinstance(owner, (ast.For, ast.While)):
+                # A new string in each iteration is data; in a branch a literal may be a constant that decides.
+                text = self.text(value)
+                self.emitter.decisions.texts.setdefault(slot.key, (text.kind, text.code is not None))
+            if slot.key in self.emitter.decisions.texts:
                 self._assign_text(name, slot, value)
         return opened
 
@@ -212,6 +227,10 @@ class Strings(Core):
         current = self.scope.values.get(name)
         if is_text(value) and is_text(current) and current != value:
             self._decide_text(slot, self.text(value), self.text(current))  # type: ignore[arg-type]
+        if isinstance(value, Text) and current is None and slot.buffer is None and slot.parts is None:
+            known[slot.key] = (value.kind, value.code is not None)
+            self._assign_text(name, slot, value)
+            return
         if isinstance(value, Text):
             self._decide_text(slot, value)
         super()._assign_slot(name, slot, value)

@@ -116,13 +116,15 @@ class Tasks(Exceptions):
         return reached
 
     def _stays(self, body: list[ast.stmt], kind: LoopKind) -> None:
-        """A task cannot end what it is a part of; the other regions are left at their end, or by a return."""
+        """A task cannot end what it is a part of; the other regions are left at their end, or by a return of the whole
+        program: that of a function written out in place would go on behind the region.
+        """
         for node in _leaving(body):
             word = type(node).__name__.lower()
             if kind is LoopKind.TASK:
                 remedy = "note in an array what the task has found, and look at it after the finish"
                 raise ParallelError(self.scope.source.span(node), f"`{word}` leaves a task", remedy)
-            if not isinstance(node, ast.Return):
+            if not isinstance(node, ast.Return) or self.scope.inlined:
                 raise self.unsupported(node, f"`{word}` out of `with weft.{kind.value}()`", "use a condition instead")
 
 

@@ -33,6 +33,7 @@ LATIN = 256
 _LITERALS = 4096
 _ROOM = 1024
 _PLACES = 64
+_NUMBERS = 3
 _U64 = ScalarType(DType.U64)
 #: 2**64 over the golden ratio: multiples of it spread over all 64 bits.
 _SPREAD = 0x9E3779B97F4A7C15
@@ -163,24 +164,32 @@ class TextPool:
                 for place, letter in enumerate(text):
                     emitter.assign((), self.buffer, (integer(start + place),), Const(ord(letter), CODE))
             if self._index is not None:
-                self._index.begin([(self._literals[text], len(text)) for text in self._keys])
+                self._index.begin({text: self._literals[text] for text in self._keys})
         return block
 
 
+def hash_of(text: str) -> int:
+    """The hash of a literal, as the program computes it."""
+    mixed = 0
+    for letter in text:
+        mixed = (mixed ^ ord(letter)) * _SPREAD % 2**64
+        mixed ^= mixed >> 29
+    return mixed - 2**64 if mixed >= 2**63 else mixed
+
+
 class _Index:
-    """Which strings of the pool are keys: their hashes, where they are and how long, found by open addressing."""
+    """Which strings of the pool are keys, found by open addressing: the hash of each, where it begins, and its length,
+    one behind the other, so that they share a cache line.
+    """
 
     def __init__(self, pool: TextPool) -> None:
         self.pool, self.emitter = pool, pool.emitter
         emitter = self.emitter
-        names = ("hash", "start", "length")
         room = emitter.declare("keys_room", INT)
         shape = (Read(room.name, (), INT),)
-        types = (I64, INT, INT)
-        data = tuple(emitter.declare(f"key_{name}", of, shape).name for name, of in zip(names, types))
-        spare = tuple(emitter.declare(f"key_{name}_spare", of, shape).name for name, of in zip(names, types))
+        data, spare = (emitter.declare(name, I64, shape).name for name in ("keys", "keys_spare"))
         length = emitter.declare("keys_length", INT)
-        self.held = Growing(data, spare, length.name, room.name)
+        self.held = Growing((data,), (spare,), length.name, room.name)
         self.places = Variable(emitter, emitter.declare("key_places", INT).name, INT)
         self.index = emitter.declare("key_index", INT, (self.places.value,)).name
 
@@ -188,16 +197,33 @@ class _Index:
     def entries(self) -> Cells:
         return Cells(self.emitter, self.held)
 
-    def begin(self, keys: list[tuple[int, int]]) -> None:
+    def _numbers(self, entry: Expr) -> tuple[Expr, ...]:
+        """Hash, start and length of a key."""
+        first = ix.mul(integer(_NUMBERS), entry)
+        return tuple(Read(self.held.data[0], (ix.add(first, integer(k)),), I64) for k in range(_NUMBERS))
+
+    def begin(self, keys: dict[str, int]) -> None:
+        """With these literals as keys, which are at these places of the pool."""
         emitter = self.emitter
-        self.entries.length.set(ZERO)
-        self.entries.room.set(integer(_PLACES))
-        self.places.set(integer(_PLACES))
+        places = _PLACES
+        while places < 4 * len(keys):
+            places *= 2
+        self.entries.length.set(integer(_NUMBERS * len(keys)))
+        self.entries.room.set(integer(_NUMBERS * places))
+        self.places.set(integer(places))
         for name in (*self.held.data, *self.held.spare):
             emitter.emit(Alloc(name, False, emitter.span))
         self._free()
-        for start, length in keys:
-            self.place(integer(length), lambda at, s=start: self.pool.code(ix.add(integer(s), at)), integer(start))  # type: ignore[misc]
+        taken: set[int] = set()
+        for entry, (text, start) in enumerate(keys.items()):
+            number = hash_of(text)
+            place = number % places
+            while place in taken:
+                place = (place + 1) % places
+            taken.add(place)
+            for k, value in enumerate((number, start, len(text))):
+                emitter.assign((), self.held.data[0], (integer(_NUMBERS * entry + k),), Const(value, I64))
+            emitter.assign((), self.index, (integer(place),), integer(entry))
 
     def _free(self) -> None:
         emitter = self.emitter
@@ -229,11 +255,16 @@ class _Index:
         self._search(place, entry, number, count, element)
         found = variable(emitter, "found", ZERO)
         with when(emitter, Op("ge", (entry.value, ZERO), BOOL)):
-            found.set(self.entries.read(entry.value)[1])
+            found.set(self._numbers(entry.value)[1])
         with when(emitter, Op("lt", (entry.value, ZERO), BOOL)):
             found.set(self.pool.append(count, element) if start is None else start)
-            emitter.assign((), self.index, (place.value,), self.entries.length.value)
-            self.entries.push((number, found.value, count))
+            new = self.entries.last()
+            end = emitter.snapshot(Op("add", (new, integer(_NUMBERS)), INT), "end")
+            self.entries.make_room(end)
+            emitter.assign((), self.index, (place.value,), Op("floordiv", (new, integer(_NUMBERS)), INT))
+            for k, value in enumerate((number, found.value, count)):
+                emitter.assign((), self.held.data[0], (ix.add(new, integer(k)),), arith.cast(value, I64))
+            self.entries.length.set(end)
             self._make_places()
         return emitter.snapshot(found.value, "start")
 
@@ -243,8 +274,9 @@ class _Index:
         with emitter.capture() as prelude:
             same = variable(emitter, "same", Const(False, BOOL))
             with when(emitter, Op("ge", (entry.value, ZERO), BOOL)):
-                hashed, begin, length = self.entries.read(entry.value)
-                same.set(both(Op("eq", (hashed, number), BOOL), Op("eq", (length, count), BOOL)))
+                hashed, first, length = self._numbers(entry.value)
+                begin = arith.cast(first, INT)
+                same.set(both(Op("eq", (hashed, number), BOOL), Op("eq", (length, arith.cast(count, I64)), BOOL)))
                 with when(emitter, same.value), loop(emitter, ZERO, count) as at:
                     differs = Op("ne", (self.pool.code(ix.add(begin, at)), element(at)), BOOL)
                     with when(emitter, differs):
@@ -259,11 +291,13 @@ class _Index:
     def _make_places(self) -> None:
         """A larger index as soon as half of it is taken."""
         emitter, entries = self.emitter, self.entries
-        with when(emitter, Op("ge", (ix.mul(integer(2), entries.length.value), self.places.value), BOOL)):
+        crowded = ix.mul(integer(_NUMBERS), self.places.value)
+        with when(emitter, Op("ge", (ix.mul(integer(2), entries.length.value), crowded), BOOL)):
             self.places.set(ix.mul(integer(4), self.places.value))
             self._free()
-            with loop(emitter, ZERO, entries.last()) as entry:
-                hashed = entries.read(entry)[0]
+            count = emitter.snapshot(Op("floordiv", (entries.length.value, integer(_NUMBERS)), INT), "count")
+            with loop(emitter, ZERO, count) as entry:
+                hashed = self._numbers(entry)[0]
                 place = variable(emitter, "place", self._within(arith.cast(hashed, INT)))
                 with emitter.capture() as block:
                     place.set(self._within(Op("add", (place.value, ONE), INT)))

@@ -314,6 +314,7 @@ class Closure:
 
     tree: ast.FunctionDef | ast.Lambda
     scope: Any = field(compare=False, repr=False)  # the Scope of that place
+    defaults: dict[str, Value] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -379,7 +380,7 @@ Value = Union[
 def describe(value: Value) -> str:
     """The type of a value in words of the user's."""
     if isinstance(value, Scalar):
-        return str(value.type)
+        return str(value.type).removeprefix("py")  # Python's bool, as opposed to NumPy's
     if isinstance(value, Array):
         return ("list" if value.is_list else value.type.dtype.value) + f" of rank {value.rank}"
     if isinstance(value, Text):

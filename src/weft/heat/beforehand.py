@@ -78,7 +78,7 @@ class First:
             return target(*args, **kwargs)
         return self._compiled(function, target)(*args, **kwargs)
 
-    def _compiled(self, function: types.FunctionType, plain: Callable[..., Any]) -> Callable[..., Any]:
+    def _compiled(self, function: types.FunctionType, plain: Callable[..., Any]) -> Any:
         from weft.api import jit
 
         native: Any = jit(plain, **self.options)
@@ -87,4 +87,4 @@ class First:
         spot = Spot(self.code, self.namespace)
         self.spots.append(spot)
         spot.taken_over(function, native)
-        return native  # type: ignore[no-any-return]
+        return native

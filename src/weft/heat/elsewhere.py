@@ -1,5 +1,5 @@
-"""Compiling in a process of its own.  In: a function and the arguments of a call; out, later: whether there is a version
-for them in the disk cache, or why not.
+"""Compiling in a process of its own.  In: a function and the arguments of a call; out, later: whether there is a
+version for them in the disk cache, or why not.
 
 The process is forked, so that it knows the function's globals and arguments as they are, and does nothing but compile:
 it has no files, no output and no terminal, and ends without cleaning up.  The program goes on meanwhile on its own

@@ -1,5 +1,5 @@
-"""How long a call would take in plain Python.  In: the syntax tree of a function and the arguments of a call; out: seconds,
-roughly: trips of loops that can be told from the arguments, times the statements inside.
+"""How long a call would take in plain Python.  In: the syntax tree of a function and the arguments of a call; out:
+seconds, roughly: trips of loops that can be told from the arguments, times the statements inside.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ def _note_assignments(tree: ast.FunctionDef, values: dict[str, Any], namespace: 
             items = list(found) if isinstance(target, ast.Tuple) else [found]
         except (_Unknown, TypeError, ValueError, OverflowError, ArithmeticError):
             continue
-        for name, item in zip(targets, items):
-            if isinstance(name, ast.Name) and counts[name.id] == 1 and len(items) == len(targets):
-                values[name.id] = item
+        for place, item in zip(targets, items):
+            if isinstance(place, ast.Name) and counts[place.id] == 1 and len(items) == len(targets):
+                values[place.id] = item
     for name, count in counts.items():
         if count > (0 if name in values and not isinstance(values[name], int) else 1):
             values.pop(name, None)

@@ -20,7 +20,21 @@ from weft.runtime import versions
 _MOST_ATTEMPTS = 3
 
 
-class HotFunction(Jitted):
+class Counted(Jitted):
+    """A compiled function that says how its calls went."""
+
+    @property
+    def plain_calls(self) -> int:
+        """Calls that found no version."""
+        return self._plain_calls
+
+    @property
+    def native_calls(self) -> int:
+        """Calls that ran a version."""
+        return sum(self.call_counts)
+
+
+class HotFunction(Counted):
     """A compiled function whose versions are made elsewhere; `ask` has one made for the arguments of a call."""
 
     def __init__(
@@ -64,16 +78,6 @@ class HotFunction(Jitted):
             self._asked.discard(kinds)
             if not answer.good:
                 self._refused[kinds] = Unsupported(self._place(), answer.reason, "")
-
-    @property
-    def plain_calls(self) -> int:
-        """Calls that found no version."""
-        return self._plain_calls
-
-    @property
-    def native_calls(self) -> int:
-        """Calls that ran a version."""
-        return sum(self.call_counts)
 
 
 def prepare(

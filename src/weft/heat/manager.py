@@ -1,7 +1,7 @@
 """Which functions of the program are worth compiling, and when.  In: samples of the stacks of all threads; out: `Spot`s
 that become native one after the other, and the report.
 
-A thread looks at the stacks some hundred times a second and does nothing else while nothing is hot.  Everything that
+A thread looks at the stacks from time to time and does nothing else while nothing is hot.  Everything that
 takes the program's own time (a fork, loading the dispatcher) is counted, and allowed for a small part of the time.
 """
 
@@ -22,9 +22,10 @@ TYPE_CHECKING = False  # as typing has it, without loading typing: a script wait
 if TYPE_CHECKING:
     from typing import Any
 
-_INTERVAL, _SLOWEST = 0.005, 0.04
-_QUIET = 100  # samples without anything new before the interval grows
-_HOT = 8  # samples
+# A sample makes the program give way to another thread, which costs up to a third of a millisecond: the interval grows
+# with the age of the program.
+_INTERVAL, _SLOWEST, _GROWTH = 0.015, 0.1, 0.04
+_HOT = 6  # samples
 _DEPTH = 64
 _SHARE, _CREDIT = 0.02, 0.1  # of the program's time, and seconds at its beginning
 _BUSY = 0.3  # of an interval: below it the program is waiting for something
@@ -60,7 +61,7 @@ class Manager:
         self._busy = False
         self._lock = _thread.allocate_lock()  # held while modules are imported: no fork of the program in between
         self._spent = 0.0
-        self._running = False
+        self._running: bool = False
         self._began = self._reviewed = perf_counter()
 
     def start(self) -> None:
@@ -104,27 +105,22 @@ class Manager:
 
     def _watch(self) -> None:
         own, process = _thread.get_ident(), os.getpid()
-        interval, quiet, used = _INTERVAL, 0, time.process_time()
+        interval, used = _INTERVAL, time.process_time()
         try:
             while self._running and os.getpid() == process:
                 time.sleep(interval)
-                if not self._running:
-                    return
                 now = time.process_time()
                 is_busy, used = now - used > _BUSY * interval, now
-                if is_busy and self._sample(own):
-                    quiet, interval = 0, _INTERVAL
-                else:
-                    quiet += 1
-                    interval = min(interval * 2, _SLOWEST) if quiet % _QUIET == 0 else interval
+                if is_busy:
+                    self._sample(own)
                 self._settle()
+                interval = min(max(_INTERVAL, _GROWTH * (perf_counter() - self._began)), _SLOWEST)
         except Exception as trouble:  # the program goes on as it is; the report says why nothing more was compiled
             self.trouble = f"{type(trouble).__name__}: {trouble}"
             self.stop()
 
-    def _sample(self, own: int) -> bool:
-        """Look at all stacks; whether something happened."""
-        news = False
+    def _sample(self, own: int) -> None:
+        """Look at all stacks, and arm what is hot."""
         self.samples += 1
         for thread, top in sys._current_frames().items():
             if thread == own:
@@ -145,14 +141,12 @@ class Manager:
                         is_leaf = False
                         if spot.state == "seen" and spot.samples >= _HOT and self._affordable():
                             self._consider(spot)
-                            news = True
                 frame, depth = frame.f_back, depth + 1
-        return news
 
     def _meet(self, code: types.CodeType, namespace: dict[str, Any]) -> Spot | None:
         self._kept.append(code)
         spot = None
-        if is_users(code.co_filename) and code.co_name != "<module>" and not trampoline.is_passing_on(code):
+        if is_users(code.co_filename) and not _is_made(code):
             spot = Spot(code, namespace)
             self.spots.append(spot)
         self._table[id(code)] = spot
@@ -178,11 +172,15 @@ class Manager:
         return self._ask(spot, None, values, 0)
 
     def _ask(self, spot: Spot, kinds: Any, values: tuple[Any, ...], attempt: int) -> bool:
-        """Begin to compile for the arguments of a call; False if that has to wait. Called on the program's own threads."""
+        """Begin to compile for the arguments of a call, on the program's own thread; False if that has to wait."""
         if self._busy or not self._running or not self._affordable():
             return False
-        if elsewhere.possible() is not None or spot.twin is None:
+        if spot.twin is None:
             return False
+        if elsewhere.possible() is not None:
+            if kinds is None:
+                spot.answered(elsewhere.Answer(True), self._make_direct)
+            return kinds is None
         self._busy = True
         began = perf_counter()
         try:
@@ -227,6 +225,20 @@ class Manager:
             return self._ask(spot, kinds, values, attempt)
 
         return HotFunction(spot.twin, self.options, ask)
+
+    def _make_direct(self, spot: Spot) -> Any:
+        """Where there is no other process: compiled at the next call, which waits for it."""
+        from weft.heat.hot import Counted
+        from weft.options import make_options
+
+        assert spot.twin is not None
+        return Counted(spot.twin, make_options(self.options))
+
+
+def _is_made(code: types.CodeType) -> bool:
+    """Code that is no function of the user's: a module, or what weft has made of one."""
+    name = str(getattr(code, "co_qualname", code.co_name))
+    return name == "<module>" or "__weft_" in name or trampoline.is_passing_on(code)
 
 
 def find_function(code: types.CodeType, namespace: dict[str, Any]) -> types.FunctionType | None:

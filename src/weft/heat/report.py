@@ -1,5 +1,5 @@
-"""The report at the end of `weft run --report`.  In: the manager of a program; out: lines of text: what was hot, what was
-compiled and how much faster that was, and why the rest was not.
+"""The report at the end of `weft run --report`.  In: the manager of a program; out: lines of text: what was hot, what
+was compiled and how much faster that was, and why the rest was not.
 """
 
 from __future__ import annotations
@@ -56,6 +56,6 @@ def _state(spot: Spot) -> str:
 def _regions(native: Any) -> str:
     """What is told of a function that was compiled in parts, or not at all."""
     stats = native.stats
-    parts = [signature for part in native._regions for signature in part.signatures]
+    parts = [signature for part in native._parts() for signature in part.signatures]
     reason = "; ".join(stats["fallbacks"])
     return f", {len(parts)} parts of it native; {reason}" if parts else f": {reason or 'it was not called'}"

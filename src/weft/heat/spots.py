@@ -1,5 +1,5 @@
-"""One function of the program, from its first sample to its native form.  In: samples, calls, the answer of the compiler;
-out: the code that stands behind the function.
+"""One function of the program, from its first sample to its native form.  In: samples, calls, the answer of the
+compiler; out: the code that stands behind the function.
 
     seen --samples--> armed --a call--> asked --answer--> trial --clock--> native
                                           \\------------------\\----------> left, with the reason
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weft.heat.elsewhere import Answer
-    from weft.heat.hot import HotFunction
+    from weft.heat.hot import Counted
 
 _SHORTEST_CALL = 2e-6  # a native call costs a few tenths of this
 _ENOUGH_CALLS = 12
@@ -61,7 +61,7 @@ class Spot:
         self.namespace = namespace
         self.function: types.FunctionType | None = None
         self.twin: types.FunctionType | None = None
-        self.native: HotFunction | Any = None
+        self.native: Counted | Any = None
         self.state = "seen"
         self.reason = ""
         self.signature = ""
@@ -73,6 +73,11 @@ class Spot:
         self._frame = 0
         self._inside = False
         self._warm = 0
+
+    @property
+    def _twin(self) -> types.FunctionType:
+        assert self.twin is not None
+        return self.twin
 
     @property
     def name(self) -> str:
@@ -120,25 +125,34 @@ class Spot:
     # --- calls ------------------------------------------------------------------------------------------------------
 
     def _armed(self, *args: Any, **kwargs: Any) -> Any:
-        assert self.twin is not None
         if self._inside or self.state != "armed":
-            return self.twin(*args, **kwargs)
+            return self._twin(*args, **kwargs)
         if self.is_long or self.plain.enough:
             if not self.is_long and self.plain.mean < _SHORTEST_CALL:
                 self.leave("its calls are too short to gain anything")
-                return self.twin(*args, **kwargs)
+                return self._twin(*args, **kwargs)
             if not self._request(self, (*args, *kwargs.values())):
                 self.again()
-                return self.twin(*args, **kwargs)
-            self.state = "asked"
-            self._put(None)
+                return self._twin(*args, **kwargs)
+            if self.state == "armed":
+                self.state = "asked"
+                self._put(None)
+        return self._watched(lambda: self.plain.run(self._twin, args, kwargs))
+
+    def _watched(self, run: Callable[[], Any]) -> Any:
+        """One call, during which the function has its own code: recursion must not become deeper than it is."""
+        assert self.function is not None
+        own, state = self.function.__code__, self.state
         self._inside = True
+        self.function.__code__ = self.code
         try:
-            return self.plain.run(self.twin, args, kwargs)
+            return run()
         finally:
             self._inside = False
+            if self.state == state and self.function.__code__ is self.code:
+                self.function.__code__ = own
 
-    def answered(self, answer: Answer, make: Callable[[Spot], HotFunction]) -> None:
+    def answered(self, answer: Answer, make: Callable[[Spot], Counted]) -> None:
         """The compiler's answer to the first request."""
         if not answer.good:
             self.leave(answer.reason + (f" (line {answer.line})" if answer.line else ""))
@@ -150,20 +164,15 @@ class Spot:
 
     def _trial(self, *args: Any, **kwargs: Any) -> Any:
         """Native and plain calls side by side, until it is clear which is faster."""
-        assert self.twin is not None
         if self._inside or self.state != "trial":
-            return self.twin(*args, **kwargs)
-        self._inside = True
+            return self._twin(*args, **kwargs)
+        if not self.plain.enough and self.plain.calls <= self.fast.calls:
+            return self._watched(lambda: self.plain.run(self._twin, args, kwargs))
+        before, clock = self.native.native_calls, Clock()
         try:
-            if not self.plain.enough and self.plain.calls <= self.fast.calls:
-                return self.plain.run(self.twin, args, kwargs)
-            before, clock = self.native.native_calls, Clock()
-            try:
-                return clock.run(self.native, args, kwargs)
-            finally:
-                self._weigh(clock, self.native.native_calls - before)
+            return self._watched(lambda: clock.run(self.native, args, kwargs))
         finally:
-            self._inside = False
+            self._weigh(clock, self.native.native_calls - before)
 
     def _weigh(self, clock: Clock, native_calls: int) -> None:
         self._warm += 1

@@ -282,6 +282,8 @@ class Invoke:
 
 #: The exception of a Check that fails: plain Python repeats the call.
 HAND_BACK = "GuardFailed"
+#: The message of such a check if what follows reads or writes where it could not if the check failed.
+OF_PLACE = "of a place"
 
 Node = Union[Stmt, Check, Loop, While, If, Break, Continue, Return, Alloc, Rebind, Call, Library, Invoke]
 Block = tuple[Node, ...]

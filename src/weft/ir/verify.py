@@ -50,7 +50,7 @@ from weft.ir.program import (
 from weft.ir.routines import ROUTINES, types_of
 from weft.ir.text import show_domain, show_expr, show_node
 from weft.ir.types import INT, DType, ScalarType
-from weft.ir.walk import buffers_written, expr_buffers, free_vars, leaves, subexpressions
+from weft.ir.walk import buffers_written, expr_buffers, free_vars, leaves, linear_in, subexpressions
 from weft.limits import LIMIT
 from weft.records import dataclass
 
@@ -158,6 +158,7 @@ class _Scope:
     ready: set[str]  # arrays whose Alloc has been passed
     loops: int = 0  # loops around: where Break and Continue may stand
     parallel: bool = False
+    shared: frozenset[str] = frozenset()  # arrays that the iterations of a parallel loop around have in common
 
     def inside(self) -> _Scope:
         """A scope of its own for index variables."""
@@ -429,7 +430,9 @@ class _Verifier:
             self.require(loop.work.type.dtype.kind in "iuf", f"the work of the loop is {loop.work.type}")
         loops = 1 if parallel else 0 if loop.kind in REGIONS else scope.loops + 1
         region = loop.kind in REGIONS  # it is executed once: what it allocates is there afterwards
-        inner = replace(scope.inside() if region else scope.branch(), loops=loops, parallel=parallel or scope.parallel)
+        shared = frozenset(scope.ready) if parallel else scope.shared
+        own = scope.inside() if region else scope.branch()
+        inner = replace(own, loops=loops, parallel=parallel or scope.parallel, shared=shared)
         self.dim(loop.dim, inner)
         self.block(loop.body, inner)
 
@@ -450,7 +453,7 @@ class _Verifier:
     def rebind(self, node: Rebind, scope: _Scope) -> None:
         self.require(sorted(node.targets) == sorted(node.sources), "a Rebind permutes its names")
         self.require(len(set(node.targets)) == len(node.targets), "a Rebind names a buffer twice")
-        self.require(not scope.parallel, "a Rebind inside a PARALLEL loop")
+        self.require(scope.shared.isdisjoint(node.targets), "a Rebind of what iterations of a PARALLEL loop share")
         for name in node.targets:
             self.require(name in self.table and name in scope.ready, f"{name} is no buffer in scope")
         for target, source in zip(node.targets, node.sources):
@@ -499,7 +502,7 @@ class _Verifier:
         for argument, name in zip(node.arguments, function.params):
             wanted = function.table.get(name)
             if isinstance(argument, Operand):
-                self.operand(argument, scope)
+                self.operand(argument, scope, affine_only=False)
                 have = self.table[argument.buffer].type.dtype
                 fits = wanted is not None and wanted.rank == len(argument.dims) and wanted.type.dtype is have
             else:
@@ -517,11 +520,13 @@ class _Verifier:
         operands = {operand.buffer for operand in node.operands}
         self.require(set(node.writes) <= operands, f"{node.function} writes what it is not given")
 
-    def operand(self, operand: Operand, scope: _Scope) -> None:
+    def operand(self, operand: Operand, scope: _Scope, affine_only: bool = True) -> None:
+        """A strided array; where it begins may also be read from memory, unless it must be `affine_only`."""
         inner = self.domain(operand.dims, scope)
         self.access(operand.buffer, operand.index, inner)
         dense = all(isinstance(dim, Dim) for dim in operand.dims)
-        strided = all(affine(e) is not None for e in operand.index)
+        names = set(dim_vars(operand.dims))
+        strided = all(affine(e) is not None if affine_only else linear_in(e, names) for e in operand.index)
         self.require(dense and strided, f"{operand.buffer} is no strided operand")
 
     def bound(self, stmt: Stmt, scope: _Scope) -> _Scope:

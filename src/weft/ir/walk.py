@@ -180,6 +180,16 @@ def _free_vars(expr: Expr) -> frozenset[str]:
     return frozenset[str]().union(*(kept(child, "_free", _free_vars) for child in children(expr)))
 
 
+def linear_in(expr: Expr, names: set[str]) -> bool:
+    """Whether an expression is a sum of terms that are linear in these variables, or without them."""
+    if isinstance(expr, Var) or not free_vars(expr) & names:
+        return True
+    if not isinstance(expr, Op) or expr.op not in ("add", "sub", "neg", "mul"):
+        return False
+    varying = sum(bool(free_vars(part) & names) for part in expr.args)
+    return (expr.op != "mul" or varying == 1) and all(linear_in(part, names) for part in expr.args)
+
+
 def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
     """`expr` with index variables replaced.  Names are unique in a program, so nothing can be captured."""
     if not values:

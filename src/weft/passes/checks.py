@@ -57,7 +57,7 @@ def run(program: Program, context: PassContext) -> Program:
     for span in mover.kept:
         context.missed(_NAME, "this test stays where it is: it depends on data, or on a branch taken", span)
     program = replace(program, guards=kept, body=body)
-    return replace(program, body=late(program))
+    return late(program)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 
-from weft.analysis.effects import Liveness, operation_cost, result_buffers
+from weft.analysis.effects import Liveness, flops, operation_cost, result_buffers
 from weft.analysis.facts import Facts, entry_facts
 from weft.analysis.scopes import lasting_writes
 from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
@@ -61,6 +61,7 @@ from weft.records import dataclass
 
 _NAME = "forward"
 _CHEAP_OPERATIONS = 2
+_DEAR = 12  # cycles of an element
 _CHEAP_READS = 2
 _LARGE = 400  # parts of a value that moves no further: the statements left behind share loops anyway
 _REACH = 400  # nodes behind a producer that are looked at: a long function takes time in proportion to its length
@@ -216,6 +217,14 @@ def _looks_for_place(node: Node, buffer: str) -> bool:
     )
 
 
+def better_apart(stmt: Stmt, reader: Node) -> bool:
+    """Whether a statement is better off in vectors of its own than inside a loop of single elements that wait for each
+    other: it does more than a trip through memory takes."""
+    if len(stmt.domain) != 1 or not isinstance(reader, Loop) or not _DEAR <= flops(stmt.value) < 1000:
+        return False
+    return all(isinstance(node, Stmt) and not node.domain for node in reader.body)
+
+
 def repeats_work(site: _Site, producer: _Producer) -> bool:
     """Whether some element of the temporary is read at more than one point around the site."""
     if site.repeated:
@@ -241,12 +250,12 @@ def repeats_work(site: _Site, producer: _Producer) -> bool:
 def is_fetch(expr: Expr) -> bool:
     """Whether a value is an element of another array, perhaps at a place that is read from a third one."""
     reads = {part for part in subexpressions(expr) if isinstance(part, Read)}
-    return len(reads) <= _CHEAP_READS and not any(isinstance(part, Op) for part in _outside_indices(expr))
+    return len(reads) <= _CHEAP_READS and not any(isinstance(part, (Op, Reduce)) for part in _outside_indices(expr))
 
 
 def fetched_once(site: _Site) -> bool:
-    """Whether elements are, as a rule, read once around a site: in the rows of a compressed array, whose bounds are read
-    for each row, and at the places where such rows begin.
+    """Whether elements are, as a rule, read once around a site: in the rows of a compressed array, whose bounds are
+    read for each row, and at the places where such rows begin.
     """
     if site.repeated:
         return False
@@ -446,6 +455,7 @@ class Forwarder:
                 why_not = why_not or (not isinstance(node, Stmt) and bool((producer.inputs | {target}) & writes))
                 why_not = why_not or _takes_array(node, target)
                 why_not = why_not or self._apart(producer.stmt, node)
+                why_not = why_not or better_apart(producer.stmt, node)
                 why_not = why_not or (not is_repeatable(producer.stmt.value) and _looks_for_place(node, target))
                 why_not = why_not or (isinstance(node, Stmt) and node.reduce is not None and node.buffer == target)
                 why_not = why_not or any(uncovered(site, producer, self.shape(target), facts) for site in found)

@@ -5,6 +5,8 @@
     while c: t = sum[i] x[i]; y = y * t         -->    t = sum[i] x[i];  while c: y = y * t
     for k: check c[i] for i; ...                -->    h = and[i] c[i];  for k: { if not h: check c[i] for i; ... }
 
+Tests of parts of an array become tests of the whole of it (`wholes.py`).
+
 A sub-expression is worth a temporary when it is dear (an elementary function, a reduction) and does not depend on all
 dimensions around it.  It moves only where its reads are in bounds anyway, and never out of a branch of a selection.
 """
@@ -27,6 +29,7 @@ from weft.ir.walk import (
     buffers_read,
     buffers_written,
     children,
+    dim_children,
     expr_buffers,
     free_vars,
     fresh,
@@ -40,6 +43,7 @@ from weft.ir.walk import (
 )
 from weft.passes import PassContext
 from weft.passes.rename import renamed
+from weft.passes.wholes import Splitter
 from weft.records import dataclass
 
 _NAME = "hoist"
@@ -121,10 +125,10 @@ def blocks_hoisting(
 
 def blocks_testing(check: Check, loop: Loop) -> str | None:
     """Why it cannot be tested before a loop whether a check at many points will hold; None if it can."""
-    parts = node_exprs(check)
+    parts = [check.condition, *(bound for dim in check.domain for bound in dim_children(dim))]
     if any(set(dim_vars((loop.dim,))) & free_vars(part) for part in parts):
         return "it depends on the loop's variable"
-    if buffers_read(check) & buffers_written(loop):
+    if any(expr_buffers(part) & buffers_written(loop) for part in parts):
         return "the loop changes what it reads"
     return None if all(map(is_movable, parts)) else "it reads where only another check tells that memory is"
 
@@ -158,9 +162,34 @@ class _Hoister:
                 assert isinstance(new, While)
                 out += self.repetition(node, new)
             else:
-                out.append(map_sub_blocks(node, lambda b: self.block(b, facts, frozenset(), frozenset())))
+                inner_node = map_sub_blocks(node, lambda b: self.block(b, facts, frozenset(), frozenset()))
+                out += self.choice(inner_node, changing) if isinstance(inner_node, If) and loops else (inner_node,)
         unchanged = len(out) == len(block) and all(a is b for a, b in zip(out, block))
         return block if unchanged else tuple(out)
+
+    def choice(self, node: If, changing: frozenset[str]) -> Block:
+        """A test of parts of an array that does not change: by that of the whole array, if it holds."""
+        shapes = {b.name: b.shape for b in (*self.program.buffers, *self.made)}
+        symbols = frozenset(symbol.name for symbol in self.program.symbols)
+        found = Splitter(shapes.__getitem__, symbols, changing, self.taken).split(node.condition)
+        if found is None:
+            return (node,)
+        tests = [self.flag("whole", whole, node) for whole in found.wholes]
+        holds: Expr = Read(tests[0].buffer, (), BOOL)
+        for test in tests[1:]:
+            holds = Op("and", (holds, Read(test.buffer, (), BOOL)), BOOL)
+        held = self.flag("held", found.rest, node)
+        exact = replace(held, value=node.condition)
+        self.context.done(_NAME, "tested of the whole array, once before the loop", node.span)
+        chosen = If(holds, (held,), (exact,), node.span)
+        return (*tests, chosen, replace(node, condition=Read(held.buffer, (), BOOL)))
+
+    def flag(self, name: str, value: Expr, node: Node) -> Stmt:
+        """A condition in a variable of its own."""
+        made = Buffer(fresh(name, self.taken), BOOL, (), span=node.span)
+        self.made.append(made)
+        self.locals.add(made.name)
+        return Stmt((), made.name, (), value, span=node.span)
 
     # --- sub-expressions ---
 
@@ -238,13 +267,9 @@ class _Hoister:
         body: list[Node] = []
         for node in loop.body:
             if isinstance(node, Check) and node.domain and blocks_testing(node, loop) is None:
-                name = fresh("held", self.taken)
-                self.made.append(Buffer(name, BOOL, (), span=node.span))
-                self.locals.add(name)
-                test = Stmt((), name, (), Reduce("and", node.domain, node.condition), span=node.span)
-                copied = renamed((test,), self.taken)[0]
-                held.append(copied)
-                body.append(If(Op("not", (Read(name, (), BOOL),), BOOL), (node,), span=node.span))
+                test = self.flag("held", Reduce("and", node.domain, node.condition), node)
+                held += renamed((test,), self.taken)
+                body.append(If(Op("not", (Read(test.buffer, (), BOOL),), BOOL), (node,), span=node.span))
                 self.context.done(_NAME, "tested once before the loop", node.span)
             else:
                 body.append(node)

@@ -61,6 +61,8 @@ HELD = 32
 LEAST = 32
 # More loops than these are not looked at together.
 MOST_NODES = 16
+# Reductions that give the same in any order.
+_UNORDERED = frozenset({"and", "or", "minimum", "maximum"})
 
 
 def run(program: Program, context: PassContext) -> Program:
@@ -126,17 +128,14 @@ def _groups(block: Block, program: Program, outside: _Outside, context: PassCont
 
 def _held(groups: list[Group], program: Program) -> set[str]:
     """Arrays of which no group, and nothing else, reads what another has written."""
-    inside: dict[str, int] = {}
-    for group in groups:
-        for name, count in mentions(group.nodes, allocations=False).items():
-            inside[name] = inside.get(name, 0) + count
-    total = mentions(program.body, allocations=False)
+    inside = {name for group in groups for name in mentions(group.nodes, allocations=False)}
+    needed = _read_outside(program.body, groups)
     allocs = {node.buffer for node in walk(program.body) if isinstance(node, Alloc)}
     held: set[str] = set()
     for name in sorted(inside):
         buffer = program.table[name]
         local = buffer.role is Role.LOCAL and buffer.rank == 2 and name in allocs
-        if not local or total[name] > inside[name]:
+        if not local or name in needed:
             continue
         if any(True for extent in buffer.shape for _ in reads(extent)):
             continue
@@ -144,6 +143,22 @@ def _held(groups: list[Group], program: Program) -> set[str]:
         if all(_writes_first(group, name) for group in users):
             held.add(name)
     return held
+
+
+def _read_outside(body: Block, groups: list[Group]) -> set[str]:
+    """What is read by nodes that belong to no group."""
+    grouped = {id(node) for group in groups for node in group.nodes}
+    found: set[str] = set()
+
+    def visit(block: Block) -> None:
+        for node in block:
+            if id(node) not in grouped:
+                found.update(buffers_read(map_sub_blocks(node, lambda _: ())))
+                for inner in sub_blocks(node):
+                    visit(inner)
+
+    visit(body)
+    return found
 
 
 def _writes_first(group: Group, name: str) -> bool:
@@ -164,7 +179,7 @@ def gathered(block: Block, at: int, program: Program, outside: _Outside) -> tupl
         if isinstance(new, Alloc) and new.buffer not in buffers_read(found) | buffers_written(found):
             continue  # memory may as well be made before the group
         other = independent_loop(block[position], program, outside)
-        joined = None if other is None else _joined(found, other)
+        joined = None if other is None else _joined(found, other) or _joined(found, interchanged(other))
         if joined is None or not isinstance(joined.dim, Dim):
             break
         if _why_not_together(joined.body, joined.dim.var, buffers_written(joined)) is not None:
@@ -189,6 +204,21 @@ def independent_loop(node: Node, program: Program, outside: _Outside) -> Loop | 
         return None if isinstance(turned, str) else turned
     whole = without_strips(node)
     return replace(whole, kind=LoopKind.PARALLEL) if isinstance(whole.dim, Dim) and whole.dim.step == 1 else None
+
+
+def interchanged(loop: Loop) -> Loop:
+    """parallel i: vector j: A   -->   parallel j: vector i: A,  if that is all; that iterations share nothing along j
+    either is to be shown."""
+    inner = loop.body[0]
+    if len(loop.body) != 1 or not isinstance(inner, Loop) or inner.kind is LoopKind.SEQUENTIAL or inner.accumulators:
+        return loop
+    inner = without_strips(inner)
+    dim = inner.dim
+    if not isinstance(dim, Dim) or dim.step != 1 or not all(isinstance(node, Stmt) for node in inner.body):
+        return loop
+    if any(loop.dim.var in free_vars(bound) or any(True for _ in reads(bound)) for bound in (dim.lo, dim.hi)):
+        return loop
+    return replace(loop, dim=dim, body=(replace(inner, dim=loop.dim, kind=LoopKind.VECTOR, work=None),), work=None)
 
 
 def _joined(one: Loop, other: Loop) -> Loop | None:
@@ -320,7 +350,7 @@ def _why_not_together(block: Block, lane: str, written: set[str]) -> str | None:
             dim = node.dim
             if not isinstance(dim, Dim) or not all(_uniform(e, lane, written) for e in (dim.lo, dim.hi)):
                 return "loops of different lengths"
-            if node.accumulators or node.kind is LoopKind.PARALLEL:
+            if node.kind is LoopKind.PARALLEL or not all(each.op in _UNORDERED for each in node.accumulators):
                 return "a sum inside that is split already"
             inner = node.body
         else:
@@ -410,10 +440,13 @@ class _Writer:
                 continue
             nodes += self._flushed(pending)
             pending = []
-            if isinstance(node, Loop) and node.kind is LoopKind.VECTOR and not self._better(node):
+            # A variable that is reduced has an element for each lane by now: its loop goes in order, with all lanes.
+            alone = isinstance(node, Loop) and node.kind is LoopKind.VECTOR and not node.accumulators
+            if alone and isinstance(node, Loop) and not self._better(node):
                 nodes.append(Loop(self.lanes, (node,), span=node.span))
             elif isinstance(node, Loop):
-                nodes.append(replace(node, kind=LoopKind.SEQUENTIAL, body=self._together(node.body)))
+                body = self._together(node.body)
+                nodes.append(replace(node, kind=LoopKind.SEQUENTIAL, accumulators=(), body=body))
             else:
                 nodes.append(map_sub_blocks(node, self._together))
         return (*nodes, *self._flushed(pending))

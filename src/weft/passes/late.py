@@ -5,10 +5,14 @@ checks of values after the statements and loops that they need not come before.
         -->  for i: for j < i: a[i, j] = a[i, j] - s; a[i, j] = a[i, j] / a[j, j]
              check all[j: 0 <= j < n - 1] a[j, j] != 0
 
+    for i: for j: p[i, j] = f(p[i, j - 1]); check p[i, j] != 0
+        -->  for i: (for j: p[i, j] = f(p[i, j - 1]); held[i] = all[j] p[i, j] != 0);  check all[i] held[i]
+
 Whichever check fails first, Python repeats the call and raises what comes first there.  So a check is only bound to the
 values that it looks at; statements that it stood between become neighbours, and one statement in the end.  A check that
 looks at a variable which will change may look instead at what the variable was computed from, at where it was copied
-to, or, for the argument of a square root, at the root.
+to, or, for the argument of a square root, at the root.  What it finds out about a temporary array is kept row by row,
+so that the array is not needed behind the loop that fills it.
 """
 
 from __future__ import annotations
@@ -20,10 +24,10 @@ from weft.analysis.dependence import LoopContext, directions
 from weft.analysis.effects import Access, accesses, node_reads
 from weft.analysis.facts import Facts, entry_facts
 from weft.analysis.scopes import lasting_writes
-from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, dim_vars
+from weft.ir.expr import ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import add as plus
 from weft.ir.index import sub as minus
-from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, If, Loop, Node, Program, Stmt, While
+from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, If, Loop, Node, Program, Role, Stmt, While
 from weft.ir.types import BOOL, INT
 from weft.ir.walk import (
     buffers_read,
@@ -32,6 +36,7 @@ from weft.ir.walk import (
     expr_buffers,
     expr_size,
     free_vars,
+    fresh,
     has_exit,
     map_sub_blocks,
     names_of,
@@ -51,13 +56,15 @@ _MOST_REPEATED = 60  # parts of an expression that a check may compute again
 _MOST_WAITING = 40  # checks of one block that are looked at again and again
 
 
-def late(program: Program) -> Block:
-    """The body with its checks of values as late as what they look at allows."""
+def late(program: Program) -> Program:
+    """The program with its checks of values as late as what they look at allows."""
     if lasting_writes(program) or not any(isinstance(node, Check) for node in walk(program.body)):
-        return program.body
+        return program
     written = {name for node in program.body for name in buffers_written(node)}
     sinker = _Sinker(program.table, frozenset(written), _uncertain(program.body), names_of(program))
-    return sinker.block(program.body, entry_facts(program))[0]
+    body = sinker.block(program.body, entry_facts(program))[0]
+    allocs = tuple(Alloc(buffer.name) for buffer in sinker.made)
+    return replace(program, body=(*allocs, *body), buffers=(*program.buffers, *sinker.made))
 
 
 def _uncertain(body: Block) -> frozenset[str]:
@@ -99,6 +106,7 @@ class _Sinker:
     written: frozenset[str]  # by the whole program
     uncertain: frozenset[str]
     taken: set[str] = field(default_factory=set)
+    made: list[Buffer] = field(default_factory=list)
 
     def block(self, block: Block, facts: Facts) -> tuple[Block, list[_Waiting]]:
         """The block, and those of its last checks that may be able to wait for longer: they end the block, too."""
@@ -182,17 +190,45 @@ class _Sinker:
         writes = [_inner(write, loop) for node in loop.body for write in accesses(node).writes]
         context = LoopContext(dim, facts)
         leaving: list[_Waiting] = []
+        kept: list[Stmt] = []
         staying = {id(one.check) for one in waiting}
         for one in waiting:
             down = isinstance(loop.dim, Dim) and loop.dim.step < 0
             tests = [t for t in one.tests if not _changed_later(t, writes, context, down) and self.is_certain(t)]
             if tests:
                 staying.discard(id(one.check))
+                row = self.by_rows(tests[0], loop, dim, facts)
+                kept += [] if row is None else [row]
+                tests = tests if row is None else [_of_row(row)]
                 tests = [self.of_all(test, dim, facts) for test in tests]
                 leaving.append(_Waiting(tests[0], tuple(tests[1:])))
         gone = {id(one.check) for one in waiting} - staying
         body = tuple(node for node in loop.body if id(node) not in gone)
+        for row in kept:
+            body = _behind_writers(row, body)
         return (replace(loop, body=body) if gone else loop), leaving
+
+    def by_rows(self, check: Check, loop: Loop, dim: Dim, facts: Facts) -> Stmt | None:
+        """The result of one iteration's checks in an element of its own, where that frees a temporary array: it is
+        written in the loop, and what is left of the check behind the loop would look at all of it."""
+        condition = check.condition
+        inner = condition.dims if isinstance(condition, Reduce) and condition.op == "and" else ()
+        looked = {read.buffer for read in node_reads(check) if len(read.index) > 1}
+        filled = {name for name in looked & buffers_written(loop) if self.table[name].role is Role.LOCAL}
+        bounds = (dim.lo, dim.hi)
+        if check.domain or not inner or not filled or dim.step != 1 or dim.var not in free_vars(condition):
+            return None
+        if facts.dims & {name for bound in bounds for name in free_vars(bound)} or any(map(expr_buffers, bounds)):
+            return None
+        if len(_narrow((dim, *inner), condition.value if isinstance(condition, Reduce) else condition, facts)) < 2:
+            return None
+        extent = minus(dim.hi, dim.lo)
+        size = facts.linear(extent)
+        shape = extent if size is not None and facts.prove(size) else Op("maximum", (extent, ZERO), INT)
+        buffer = Buffer(fresh("held", self.taken), BOOL, (shape,))
+        self.made.append(buffer)
+        self.table = {**self.table, buffer.name: buffer}
+        return Stmt((), buffer.name, (minus(Var(dim.var), dim.lo),), as_type(condition, BOOL), span=check.span)
 
     def of_all(self, check: Check, dim: Dim, facts: Facts) -> Check:
         """One check for all iterations; what fails is found by Python."""
@@ -205,6 +241,18 @@ class _Sinker:
         copied = renamed((made,), self.taken)[0]
         assert isinstance(copied, Check)
         return copied
+
+
+def _behind_writers(row: Stmt, body: Block) -> Block:
+    """The statement just behind the last node that writes what it looks at: near the loop that has just filled it."""
+    read = buffers_read(row)
+    last = max((at for at, node in enumerate(body) if read & buffers_written(node)), default=len(body) - 1)
+    return (*body[: last + 1], row, *body[last + 1 :])
+
+
+def _of_row(row: Stmt) -> Check:
+    """The check of what `by_rows` has kept."""
+    return Check((), Read(row.buffer, row.index, BOOL), HAND_BACK, span=row.span)
 
 
 def _same_test(check: Check, one: _Waiting) -> bool:

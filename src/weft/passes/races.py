@@ -18,25 +18,38 @@ from weft.analysis.facts import Facts
 from weft.errors import ParallelError, Span, assigned_name, source_line, spelt
 from weft.ir.domain import Access as Points
 from weft.ir.domain import surely_meet
-from weft.ir.expr import Dim, Domain, Expr, Op, Read, Reduce
+from weft.ir.expr import Dim, Domain, Expr, Op, Read, Reduce, integer
 from weft.ir.program import Alloc, Block, Check, If, Loop, LoopKind, Node, Program, Role, Stmt, While
 from weft.ir.text import show_expr
 from weft.ir.types import PYBOOL
-from weft.ir.walk import buffers_written, children, dim_children, expr_buffers, node_exprs, walk
+from weft.ir.walk import (
+    buffers_written,
+    children,
+    dim_children,
+    expr_buffers,
+    node_exprs,
+    sub_blocks,
+    touched,
+    walk,
+)
 from weft.passes import PassContext
 from weft.passes.raising.reductions import accumulation
 from weft.records import dataclass
 
 # A loop whose length is not known is taken to have so many iterations.
 ENOUGH = 64
+# Stands for the task and what is beside it, as two iterations.
+_ANY = Dim("beside", integer(0), integer(2))
 
 
 def run(program: Program, context: PassContext) -> Program:
-    """The program as it is, if none of its asserted loops has a race that is certain."""
+    """The program as it is, if none of its asserted loops, and no task, has a race that is certain."""
     for node in walk(program.body):
         if isinstance(node, Loop) and node.kind is LoopKind.ASSERTED:
             _scalars(node, program)
             _arrays(node, program)
+        elif isinstance(node, Loop) and node.kind is LoopKind.FINISH:
+            _tasks(node.body)
     return program
 
 
@@ -46,7 +59,7 @@ def run(program: Program, context: PassContext) -> Program:
 def _scalars(loop: Loop, program: Program) -> None:
     written = set().union(*(buffers_written(node) for node in loop.body))
     for name in sorted(written):
-        if program.table[name].rank or program.table[name].role is Role.PARAM:
+        if program.table[name].rank or program.table[name].role is Role.PARAM or _one_at_a_time(loop.body, name):
             continue
         if reads_first(loop.body, name) and reduction_of(loop.body, name) is None and not _is_compared(loop.body, name):
             place = next((n.span for n in walk(loop.body) if isinstance(n, Stmt) and n.buffer == name), loop.span)
@@ -56,6 +69,16 @@ def _scalars(loop: Loop, program: Program) -> None:
             reason = f"each iteration over {loop.dim.var} uses the `{shown}` that the iteration before it has set"
             remedy = f"set `{shown}` at the start of each iteration, or loop over a range"
             raise ParallelError(_in_source(place, loop), spelt(reason, place, loop.span), remedy)
+
+
+def _one_at_a_time(block: Block, name: str) -> bool:
+    """Whether all that touches a scalar is inside isolated blocks."""
+    for node in block:
+        if isinstance(node, Loop) and node.kind is LoopKind.ISOLATED:
+            continue
+        if name in touched(node) or not all(_one_at_a_time(part, name) for part in sub_blocks(node)):
+            return False
+    return True
 
 
 def reads_first(block: Block, name: str) -> bool:
@@ -166,6 +189,47 @@ def _race(write: _Place, other: _Place, is_read: bool, loop: Loop) -> ParallelEr
     return ParallelError(span, spelt(reason, write.span, other.span, loop.span), remedy)
 
 
+# --- tasks -----------------------------------------------------------------------------------------------------------
+
+
+def _tasks(block: Block) -> None:
+    """What a task of a finish writes is touched by nothing beside it: by no task of another iteration, by nothing that
+    follows in its block.  (Scalars are the front end's to check.)
+    """
+    for at, node in enumerate(block):
+        if not isinstance(node, Loop) or node.kind is LoopKind.FINISH:
+            continue
+        if node.kind is LoopKind.TASK:
+            _apart(node, block[at + 1 :], LoopContext(_ANY, Facts()))
+        elif node.kind is LoopKind.SEQUENTIAL:
+            for task in node.body:
+                if isinstance(task, Loop) and task.kind is LoopKind.TASK:
+                    _apart(task, node.body, LoopContext(node.dim, Facts()))
+            _tasks(node.body)
+
+
+def _apart(task: Loop, beside: Block, loop: LoopContext) -> None:
+    own = {node.buffer for node in walk(beside) if isinstance(node, Alloc)}
+    writes, _ = _certain(task.body, ())
+    others, reads = _certain(beside, ())
+    for write in writes:
+        name = write.access.buffer
+        if not write.access.index or name in own:
+            continue
+        for other in (*others, *reads):
+            if other.access.buffer == name and _meet(write, other, loop):
+                raise _beside(write, other, other in reads, task)
+
+
+def _beside(write: _Place, other: _Place, is_read: bool, task: Loop) -> ParallelError:
+    name = assigned_name(write.span, write.access.buffer)
+    place, again = (f"{name}[{', '.join(map(show_expr, each.access.index))}]" for each in (write, other))
+    line = f" (line {other.span.line})" if other.span.line not in (0, write.span.line) else ""
+    reason = f"`{place}` is written by a task and {'read' if is_read else 'written'} beside it, as `{again}`{line}"
+    remedy = "let tasks write to elements of their own, or do it in `with weft.isolated()`"
+    return ParallelError(_in_source(write.span, task), spelt(reason, write.span, other.span, task.span), remedy)
+
+
 def _in_source(span: Span, loop: Loop) -> Span:
     return span if span.line > 0 else loop.span
 
@@ -192,7 +256,8 @@ def _certain(block: Block, around: Domain, tests: tuple[Expr, ...] = ()) -> tupl
 def _inside(node: Node, around: Domain, tests: tuple[Expr, ...]) -> Iterator[tuple[Block, Domain, tuple[Expr, ...]]]:
     """The blocks in a node with the dimensions and the tests around them."""
     if isinstance(node, Loop):
-        yield node.body, (*around, node.dim), tests
+        if node.kind is not LoopKind.ISOLATED:  # one at a time is no race
+            yield node.body, (*around, node.dim), tests
     elif isinstance(node, If):
         yield node.then, around, (*tests, node.condition)
         yield node.orelse, around, (*tests, Op("not", (node.condition,), PYBOOL))

@@ -43,6 +43,7 @@ from weft.passes.raising.beforehand import Beforehand, in_turn
 from weft.passes.raising.definitions import Definitions
 from weft.passes.raising.distribute import groups
 from weft.passes.raising.extremes import Extreme, kept_extremes, without
+from weft.passes.raising.keep import kept_values, why_not_worth
 from weft.passes.raising.predicate import Flattening, Item
 from weft.passes.raising.privatise import Confined, Expansion, expansion, must_expand, private_names
 from weft.passes.raising.reductions import accumulation, reorders
@@ -272,9 +273,15 @@ class _Raiser:
         whole = self.whole(normal, work, private, live_after, facts)
         if isinstance(whole, str):
             branches = any(isinstance(node, If) for node in body)
-            if must_expand(private, items, self.buffer) or tests or branches or normal.dim is not loop.dim:
+            if tests or branches or normal.dim is not loop.dim:
                 return whole
-            parts = self.parts(loop, work, facts)
+            made = set(self.made)
+            parts = self.beside(loop, work, private, live_after, facts)
+            if parts is None:
+                for name in set(self.made) - made:
+                    del self.made[name]
+            if parts is None and not must_expand(private, items, self.buffer):
+                parts = self.parts(loop, work, facts)
             return whole if parts is None else _Outcome(parts, flags=flags, doubtful=doubtful)
         self._assume_disjoint(work)
         count = sum(isinstance(node, Stmt) for node in whole)
@@ -430,11 +437,48 @@ class _Raiser:
         ran = self.algebra.simplify(Op("lt", (normal.dim.lo, normal.dim.hi), PYBOOL), facts)
         return tuple(nodes) if isinstance(ran, Const) and ran.value else (If(ran, tuple(nodes)),)
 
+    def beside(
+        self, loop: Loop, work: list[Item], private: set[str], live_after: frozenset[str], facts: Facts
+    ) -> Block | None:
+        """What only looks at the variables that a loop carries along, beside the loop; None if that does not pay."""
+        dim = loop.dim
+        if facts.dims or not isinstance(dim, Dim) or not all(isinstance(item.node, Stmt) for item in work):
+            return None  # inside another loop recurrences go side by side
+        extent = Op("maximum", (minus(dim.hi, dim.lo), Const(0, INT)), INT)
+        length = self.algebra.simplify(extent, facts)
+        keeping = kept_values(work, private, dim, length, self.buffer, self.new_buffer)
+        if isinstance(keeping, str):
+            return None
+        found = keeping.items
+        shapes = {name: self.buffer(name).shape for name in private}
+        expanded = expansion(found, shapes, dim, facts, self.buffer, self.new_buffer)
+        if isinstance(expanded, str):
+            return None
+        found = expanded.apply(found, Var(dim.var))
+        context = LoopContext(dim, facts, loop.kind is LoopKind.ASSERTED)
+        pieces = self.pieces_of(found, context)
+        raised = [piece for piece in pieces if isinstance(piece, Stmt)]
+        if why_not_worth(raised, len(keeping.arrays) + len(private)) is not None:
+            return None
+        memory = (*expanded.allocations(), *(Alloc(name) for name in keeping.arrays))
+        last = self.last_values(expanded, _Normal(dim, loop.body, dim), private & live_after, facts)
+        return (*memory, *self.in_pieces(loop, found, pieces, facts), *last)
+
     def parts(self, loop: Loop, work: list[Item], facts: Facts) -> Block | None:
         """for i: A; B  -->  A for i; for i: B: what can be raised is, the rest stays in loops; None if nothing can."""
         if any(isinstance(node, Check) for item in work for node in walk((item.node,))):
             return None  # an exception must find exactly the effects of the iterations before it
         context = LoopContext(loop.dim, facts, loop.kind is LoopKind.ASSERTED)
+        pieces = self.pieces_of(work, context)
+        if not any(isinstance(piece, Stmt) for piece in pieces):
+            return None
+        allocates = any(isinstance(node, Alloc) for item in work for node in walk((item.node,)))
+        if allocates and sum(isinstance(piece, list) for piece in pieces) > 1:
+            return None  # sizes of buffers may speak of the loop's variable, which only one loop can bind
+        return self.in_pieces(loop, work, pieces, facts)
+
+    def pieces_of(self, work: list[Item], context: LoopContext) -> list[list[int] | Stmt]:
+        """The items of a loop in order: statements, and those that stay in a loop, by their positions."""
         pieces: list[list[int] | Stmt] = []
         for group in groups(work, context):
             new = self.raised(work[group[0]], context) if len(group) == 1 else ""
@@ -444,11 +488,9 @@ class _Raiser:
                 pieces[-1] = sorted(pieces[-1] + group)
             else:
                 pieces.append(group)
-        if not any(isinstance(piece, Stmt) for piece in pieces):
-            return None
-        allocates = any(isinstance(node, Alloc) for item in work for node in walk((item.node,)))
-        if allocates and sum(isinstance(piece, list) for piece in pieces) > 1:
-            return None  # sizes of buffers may speak of the loop's variable, which only one loop can bind
+        return pieces
+
+    def in_pieces(self, loop: Loop, work: list[Item], pieces: list[list[int] | Stmt], facts: Facts) -> Block:
         nodes: list[Node] = []
         named = False
         for piece in pieces:

@@ -9,13 +9,13 @@ for tasks of several iterations, and scalars of the compiler's own that one task
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from weft.analysis.scopes import _written_first as written_first
+from weft.analysis.scopes import written_first
 from weft.errors import Unsupported
 from weft.ir.expr import ONE, ZERO, Expr, Read
 from weft.ir.program import (
+    REGIONS,
     Alloc,
     Block,
     Buffer,
@@ -46,43 +46,34 @@ from weft.ir.walk import (
 from weft.passes import PassContext
 
 
-def has_tasks(program: Program) -> bool:
-    return any(isinstance(node, Loop) and node.kind is LoopKind.TASK for node in walk(program.body))
-
-
 def has_regions(program: Program) -> bool:
-    kinds = (LoopKind.TASK, LoopKind.ISOLATED, LoopKind.FINISH)
-    return any(isinstance(node, Loop) and node.kind in kinds for node in walk(program.body))
+    return any(isinstance(node, Loop) and node.kind in REGIONS for node in walk(program.body))
 
 
 def run(program: Program, context: PassContext) -> Program:
     """Memory of tasks settled; the program as it is, if it has none."""
-    if not has_tasks(program):
+    if not has_regions(program):
         return program
     program = _with_boxes(program)
     uses = mentions(program.body)
-    body = _before_tasks(program.body, program, uses)
+    body = _before_regions(program.body, program, uses)
     program = program if body is program.body else replace(program, body=body)
     for node in walk(program.body):
         if isinstance(node, Loop) and node.kind is LoopKind.FINISH:
-            _Finish(program).block(node.body, frozenset())
+            _Finish(program, mentions(program.body)).block(node.body)
     return program
-
-
-def _is_task(node: Node) -> bool:
-    return isinstance(node, Loop) and node.kind is LoopKind.TASK
 
 
 # --- arrays that a task makes ------------------------------------------------------------------------------------
 
 
-def _before_tasks(block: Block, program: Program, uses: dict[str, int]) -> Block:
+def _before_regions(block: Block, program: Program, uses: dict[str, int]) -> Block:
     nodes: list[Node] = []
     for node in block:
-        node = map_sub_blocks(node, lambda inner: _before_tasks(inner, program, uses))
-        if _is_task(node):
-            assert isinstance(node, Loop)
-            _refuse_containers(node, uses)
+        node = map_sub_blocks(node, lambda inner: _before_regions(inner, program, uses))
+        if isinstance(node, Loop) and node.kind in REGIONS:
+            if node.kind is LoopKind.TASK:
+                _refuse_containers(node, uses)
             moved, node = _given_out(node, program, uses)
             nodes += moved
         nodes.append(node)
@@ -95,39 +86,35 @@ def _outside(name: str, task: Loop, uses: dict[str, int]) -> bool:
 
 def _refuse_containers(task: Loop, uses: dict[str, int]) -> None:
     for node in walk(task.body):
-        if isinstance(node, Rebind) and any(_outside(name, task, uses) for name in node.targets):
+        if isinstance(node, Rebind) and any(_outside(name, task, uses) for name in (*node.targets, *node.sources)):
             reason = "a list, dict or set that changes its size, or arrays that change places, inside a task"
             raise Unsupported(node.span, reason, "fill an array of known size, or make the container inside the task")
 
 
-def _given_out(task: Loop, program: Program, uses: dict[str, int]) -> tuple[list[Node], Loop]:
-    """The allocations of a task whose arrays others use, and the task without them."""
-    written = set().union(*(buffers_written(node) for node in task.body))
+def _given_out(region: Loop, program: Program, uses: dict[str, int]) -> tuple[list[Node], Loop]:
+    """The allocations of a region whose arrays others use, and the region without them."""
+    written = set().union(*(buffers_written(node) for node in region.body))
     moved: list[Node] = []
+    keep: list[Node] = []
 
-    def without(block: Block) -> Block:
-        keep: list[Node] = []
-        for node in block:
-            if isinstance(node, Alloc) and program.table[node.buffer].rank and _is_given(node.buffer):
-                sizes = set().union(*(expr_buffers(extent) for extent in program.table[node.buffer].shape))
-                if sizes & written:
-                    reason = "an array whose size only the task that makes it knows, used outside the task"
-                    raise Unsupported(node.span, reason, "make the array before the task")
-                moved.append(node)
-            else:
-                region = isinstance(node, Loop) and node.kind in (LoopKind.FINISH, LoopKind.ISOLATED)
-                keep.append(map_sub_blocks(node, without) if region else node)
-        return block if len(keep) == len(block) and all(a is b for a, b in zip(keep, block)) else tuple(keep)
+    def is_given(node: Node) -> bool:
+        if not isinstance(node, Alloc) or not program.table[node.buffer].rank:
+            return False
+        return program.table[node.buffer].role is Role.RESULT or _outside(node.buffer, region, uses)
 
-    def _is_given(name: str) -> bool:
-        return program.table[name].role is Role.RESULT or _outside(name, task, uses)
-
-    body = without(task.body)
-    for node in walk(body):
-        if isinstance(node, Alloc) and program.table[node.buffer].rank and _is_given(node.buffer):
-            reason = "an array made in a loop or branch of a task and used outside the task"
-            raise Unsupported(node.span, reason, "make the array before the task")
-    return moved, task if body is task.body else replace(task, body=body)
+    for node in region.body:
+        if isinstance(node, Alloc) and is_given(node):
+            if not written.isdisjoint(*(expr_buffers(extent) for extent in program.table[node.buffer].shape)):
+                reason = "an array whose size only the task that makes it knows, used outside the task"
+                raise Unsupported(node.span, reason, "make the array before the task")
+            moved.append(node)
+        else:
+            keep.append(node)
+    for node in walk(tuple(keep)):
+        if is_given(node):
+            reason = "an array made in a branch of a task, or a container that grows in it, used outside the task"
+            raise Unsupported(node.span, reason, "make an array of known size before the task")
+    return moved, replace(region, body=tuple(keep)) if moved else region
 
 
 # --- scalars that isolated blocks share ------------------------------------------------------------------------------
@@ -203,59 +190,47 @@ def _boxed(node: Node, boxes: dict[str, Buffer]) -> Node:
 class _Finish:
     """Follows a finish in the order of execution, with the scalars and the memory that tasks under way depend on."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, uses: dict[str, int]) -> None:
         self.program = program
-        self.pending: set[str] = set()  # scalars that tasks write
+        self.uses = uses
+        self.pending: set[str] = set()  # scalars that tasks write, and that are no task's own
         self.seen: set[str] = set()  # arrays that tasks which have begun touch
 
-    def block(self, block: Block, made: frozenset[str]) -> None:
-        """`made`: arrays made in an iteration of a loop around, inside the finish."""
+    def block(self, block: Block) -> None:
         for node in block:
-            if _is_task(node):
-                assert isinstance(node, Loop)
+            if isinstance(node, Loop) and node.kind is LoopKind.TASK:
                 self._task(node)
-            elif isinstance(node, Alloc):
-                if node.buffer in self.seen:
-                    reason = "an array made anew in each iteration, for a task that may not be done with the last one"
-                    raise Unsupported(node.span, reason, "make the array inside the task")
+            elif isinstance(node, Alloc) and node.buffer in self.seen:
+                reason = "an array made anew in each iteration, for a task that may not be done with the last one"
+                raise Unsupported(node.span, reason, "make the array inside the task")
+            elif isinstance(node, Rebind) and not self.seen.isdisjoint(node.targets):
+                raise Unsupported(node.span, "memory that moves while a task uses it", "let the container grow first")
             else:
-                self._others(node, made)
+                self._other(node)
 
     def _task(self, task: Loop) -> None:
-        for name in sorted(_touched(task)):
-            buffer = self.program.table[name]
-            if buffer.rank == 0 and name in self.pending and written_first(self.program, task.body, name) is not True:
-                raise self._handed_on(task, name)
-        self.pending |= {n for n in _written(task) if self.program.table[n].rank == 0}
+        touched = buffers_read(task) | buffers_written(task)
+        for name in sorted(touched & self.pending):
+            if written_first(self.program, task.body, name) is not True:
+                raise _handed_on(task, name)
+        scalars = {name for name in buffers_written(task) if self.program.table[name].rank == 0}
+        self.pending |= {name for name in scalars if _outside(name, task, self.uses)}
         own = {node.buffer for node in walk(task.body) if isinstance(node, Alloc)}
-        self.seen |= {n for n in _touched(task) if self.program.table[n].rank} - own
+        self.seen |= {name for name in touched if self.program.table[name].rank} - own
 
-    def _others(self, node: Node, made: frozenset[str]) -> None:
-        if not sub_blocks(node):
-            if isinstance(node, Rebind) and not self.seen.isdisjoint(node.targets):
-                raise Unsupported(node.span, "memory that moves while a task uses it", "let the container grow first")
-            for name in sorted(buffers_read(node) & self.pending):
-                raise self._handed_on(node, name)
-            return
-        own = replace(node, body=()) if isinstance(node, Loop) else node
-        if isinstance(own, (If, While)):
-            read = expr_buffers(own.condition)
+    def _other(self, node: Node) -> None:
+        """A node beside the tasks that have begun; loops twice, since the next iteration is beside the tasks of one."""
+        if isinstance(node, (If, While)):
+            read = expr_buffers(node.condition)
         else:
-            read = buffers_read(own)
+            read = buffers_read(replace(node, body=()) if isinstance(node, Loop) else node)
         for name in sorted(read & self.pending):
-            raise self._handed_on(node, name)
+            raise _handed_on(node, name)
         repeats = isinstance(node, While) or (isinstance(node, Loop) and node.kind is LoopKind.SEQUENTIAL)
         for _ in range(2 if repeats else 1):
             for inner in sub_blocks(node):
-                self.block(inner, made)
-
-    def _handed_on(self, node: Node, name: str) -> Unsupported:
-        return Unsupported(node.span, f"{name}, which a task sets, is needed beside it", "use it after the finish")
+                self.block(inner)
 
 
-def _touched(node: Node) -> set[str]:
-    return buffers_read(node) | buffers_written(node)
-
-
-def _written(node: Node) -> Iterator[str]:
-    yield from buffers_written(node)
+def _handed_on(node: Node, name: str) -> Unsupported:
+    return Unsupported(node.span, f"{name}, which a task sets, is needed beside it", "use it after the finish")

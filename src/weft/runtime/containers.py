@@ -4,7 +4,7 @@ made of them (0 for a number, a tuple for a tuple); out: the Python object.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from operator import ne
 from typing import Any, Union
@@ -34,6 +34,10 @@ def dict_of(key: Template, value: Template, *columns: Column) -> dict[Any, Any]:
     return dict(zip(_items(key, numbers), _items(value, numbers)))
 
 
+def counter_of(key: Template, value: Template, *columns: Column) -> Counter[Any]:
+    return Counter(dict_of(key, value, *columns))
+
+
 def defaultdict_of(kind: str, key: Template, value: Template, *columns: Column) -> dict[Any, Any]:
     return defaultdict({"int": int, "float": float}[kind], dict_of(key, value, *columns))
 
@@ -50,6 +54,15 @@ def changed_list(result: Any, target: list[Any], template: str, *columns: Any) -
             if not templates.same(old, new[place]):
                 target[place] = new[place]
         target.extend(new[len(target) :])
+    return result
+
+
+def changed_deque(result: Any, target: deque[Any], template: str, *columns: Any) -> Any:
+    """The result of a call that has changed a deque: it holds these items now."""
+    new = templates.items_of(templates.parsed(template).item, iter([column.tolist() for column in columns]))
+    if len(new) != len(target) or not all(map(templates.same, target, new)):
+        target.clear()
+        target.extend(new)
     return result
 
 
@@ -99,7 +112,6 @@ def sparse_of(title: str, first: Any, second: Any, data: Any, rows: int, columns
 
 def with_texts(maker: str, codes: Any, constants: int, *rest: Any) -> Any:
     """A container with strings in it: two columns tell of each where it begins among the `codes`, and its length."""
-    whole = texts.text_of(codes)
     numbers = iter(rest[constants:])
     columns: list[Column] = []
 
@@ -107,10 +119,10 @@ def with_texts(maker: str, codes: Any, constants: int, *rest: Any) -> Any:
         if isinstance(template, tuple):
             return tuple(map(plain, template))
         if template in ("str", "bytes"):
-            columns.append(texts.taken(template, whole, next(numbers), next(numbers)))
+            columns.append(texts.taken(template, codes, next(numbers), next(numbers)))
             return 0
         if isinstance(template, str) and ":" in template:
-            columns.append([texts.member_of(template, place) for place in next(numbers)])
+            columns.append([texts.member_of(template, place) for place in next(numbers).tolist()])
             return 0
         if template == 0:
             columns.append(next(numbers))

@@ -184,7 +184,7 @@ def _start_core() -> Core:
     library.weft_scratch_kept.restype = ctypes.c_int64
     library.weft_set_threads.argtypes = [ctypes.c_int64]
     library.weft_set_blas.argtypes = [ctypes.c_int64, ctypes.c_void_p]
-    for name, count in (("weft_change_list", 3), ("weft_change_dict", 4)):
+    for name, count in (("weft_change_list", 3), ("weft_change_dict", 4), ("weft_texts", 4)):
         getattr(library, name).restype = ctypes.py_object
         getattr(library, name).argtypes = [ctypes.py_object] * count
     library.weft_set_limits.argtypes = [ctypes.POINTER(ctypes.c_double)]

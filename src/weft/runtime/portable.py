@@ -71,7 +71,7 @@ def restored(
         returns=tuple(_read_result(item) for item in data["returns"]),
         exceptions=tuple(_read_exception(item) for item in data["exceptions"]),
         words=data["words"],
-        location=None if location is None else D.SourceLocation(*location[:2], tuple(location[2:])),
+        location=None if location is None else D.SourceLocation(location[0], location[1], tuple(location[2:])),
         function=function,
         keepalive=keepalive,
         **data["plain"],

@@ -44,10 +44,8 @@ _WANTED = (
     "-fno-sanitize=undefined",
 )
 _ESSENTIAL = ("-ffp-contract=off",)
-#: The macro that tells a source of several parts which of them is compiled, from 1; not defined: all of them.
-PART = "WEFT_PART"
 # With WEFT_SANITIZE: checks compile in tolerable time, name lines of the C, and go on after a finding.
-_CHECKED = ("-O1", "-g", "-fno-omit-frame-pointer")
+_CHECKED = ("-O1", "-g1", "-fno-omit-frame-pointer")
 
 # Like the dispatcher, it refers to a symbol that only the running Python brings.
 _PROBE = """
@@ -89,9 +87,10 @@ class Toolchain:
         flags: Sequence[str] = (),
         name: str = "kernel",
         cache: Cache | None = None,
-        parts: int = 1,
+        parts: Sequence[str] = (),
     ) -> Path:
-        """The path of the shared object for this source: from the cache, else compiled now, its parts side by side."""
+        """The path of the shared object for this source: from the cache, else compiled now; `parts` are definitions of
+        a macro with which the source is a part of itself, for several compilers side by side."""
         cache = default_cache() if cache is None else cache
         stem = re.sub(r"\W+", "_", name)[:60] or "kernel"
         key = digest("shared object", self, source, tuple(flags), stem)
@@ -101,7 +100,7 @@ class Toolchain:
         with cache.workspace() as directory:
             output = directory / (stem + _SUFFIX)
             options = (*self.flags, *flags)
-            if parts > 1 and self.kind != "zig" and get_num_threads() > 1:
+            if len(parts) > 1 and self.kind != "zig" and get_num_threads() > 1:
                 _compile_parts(self, source, options, parts, output=output, name=name, cache=cache)
             else:
                 _compile(self.command, source, options, self.libraries, output=output, name=name, cache=cache)
@@ -175,16 +174,22 @@ def _compile(
 
 
 def _compile_parts(
-    chain: Toolchain, source: str, options: Sequence[str], parts: int, *, output: Path, name: str, cache: Cache
+    chain: Toolchain,
+    source: str,
+    options: Sequence[str],
+    parts: Sequence[str],
+    *,
+    output: Path,
+    name: str,
+    cache: Cache,
 ) -> None:
     """Compile the parts of a source at once, and link them."""
     directory = output.parent
     (directory / "kernel.c").write_text(source, encoding="utf-8")
     alone = tuple(option for option in options if option != "-shared")
-    objects = tuple(f"part_{number}.o" for number in range(1, parts + 1))
+    objects = tuple(f"part_{number}.o" for number in range(len(parts)))
     commands = [
-        (*chain.command, *alone, f"-D{PART}={number}", "-c", "kernel.c", "-o", made)
-        for number, made in enumerate(objects, 1)
+        (*chain.command, *alone, f"-D{part}", "-c", "kernel.c", "-o", made) for part, made in zip(parts, objects)
     ]
     _run(*commands, directory=directory, name=name, cache=cache)
     command = (*chain.command, *options, "-o", output.name, *objects, *chain.libraries)

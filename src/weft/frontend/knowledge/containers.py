@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import bisect
 import heapq
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 
 from weft.errors import Unsupported
 from weft.frontend import growing
 from weft.frontend.growing import Cells
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed
-from weft.frontend.values import Array, Object, Records, Scalar, Tuple, Value, describe
+from weft.frontend.values import Array, Dict, Object, Records, Scalar, Tuple, Value, describe
 from weft.frontend.writing import loop
 from weft.ir.expr import ZERO, Const
 from weft.ir.types import FLOAT, INT
@@ -36,14 +36,34 @@ def _deque(call: Bound) -> Value:
 
 @native(dict, parameters="mapping")
 def _dict(call: Bound) -> Value:
-    if call.get("mapping") is not None:
-        raise Unsupported(call.builder.emitter.span, "a dict made from another", "store its entries in a loop")
-    return call.builder.new_dict(call.builder.calling)
+    builder, value = call.builder, call.get("mapping")
+    if isinstance(value, Dict) and not value.is_set:
+        return builder.copied_dict(value, builder.calling)
+    made = builder.new_dict(builder.calling)
+    if value is not None:
+        run = builder.iteration(builder.as_run(value), builder.calling)
+        with loop(builder.emitter, ZERO, builder.emitter.stable(run.trips)) as at:
+            entry = run.item(at)
+            if not isinstance(entry, Tuple) or len(entry.items) != 2:
+                raise Unsupported(builder.emitter.span, "a dict of items that are not pairs")
+            builder.store_item(made, entry.items[0], entry.items[1], builder.calling)
+    return made
+
+
+@native(Counter, parameters="iterable")
+def _counter(call: Bound) -> Value:
+    builder, value = call.builder, call.get("iterable")
+    made = builder.new_dict(builder.calling, counts=True)
+    if value is not None:
+        builder.count_all(made, value, builder.calling)
+    return made
 
 
 @native(set, parameters="iterable")
 def _set(call: Bound) -> Value:
     value = call.get("iterable")
+    if isinstance(value, Dict):
+        return call.builder.copied_dict(value, call.builder.calling, is_set=True)
     made = call.builder.new_dict(call.builder.calling, is_set=True)
     if value is not None:
         call.builder.add_all(made, value, call.builder.calling)

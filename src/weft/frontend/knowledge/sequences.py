@@ -14,11 +14,11 @@ from weft.errors import Unsupported
 from weft.frontend import arrays
 from weft.frontend.constants import constant_bool
 from weft.frontend.emit import Emitter
-from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge import Bound, native, records
 from weft.frontend.knowledge.compose import composed
 from weft.frontend.knowledge.python import EMPTY_MAX, EMPTY_MIN
 from weft.frontend.knowledge.sorting import sorted_copy, sorting_order
-from weft.frontend.values import Array, Dict, Iterable, Object, Scalar, Tuple, Value
+from weft.frontend.values import Array, Dict, Iterable, Object, Records, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, Cast, Expr, Op, Reduce
 from weft.ir.types import BOOL, INT
@@ -53,13 +53,20 @@ def ordered(array: Array, keys: Array | None, reverse: bool, emitter: Emitter) -
     return Array(array.shape, array.type, item, is_list=True, cost=1)
 
 
+def _in_memory(call: Bound, name: str) -> Value:
+    """A sequence as a list in memory."""
+    value = call.need(name)
+    if isinstance(value, Dict):
+        value = call.builder.entries_of(value, "keys", None, ordered=False)
+    if isinstance(value, Tuple) and not (value.items and all(isinstance(item, Scalar) for item in value.items)):
+        return call.builder.started("list", replace(value, is_list=True, named=None), is_deque=False)
+    return call.builder.listed(value)
+
+
 def _numbers(call: Bound, name: str) -> Array:
     """A sequence of numbers as a list in memory."""
     builder = call.builder
-    value = call.need(name)
-    if isinstance(value, Dict):
-        value = builder.entries_of(value, "keys", None, ordered=False)
-    found = builder.listed(value)
+    found = builder.as_run(_in_memory(call, name))
     if not isinstance(found, Array) or found.rank != 1:
         raise Unsupported(builder.emitter.span, f"{call.name}() of items that are not numbers")
     return found
@@ -69,11 +76,18 @@ def _numbers(call: Bound, name: str) -> Array:
 def _sorted(call: Bound) -> Value:
     builder, emitter = call.builder, call.builder.emitter
     reverse = constant_bool(call.given.get("reverse"), emitter, False)
-    items = _numbers(call, "iterable")
+    found = builder.as_run(_in_memory(call, "iterable"))
     key = call.get("key")
-    keys = None
-    if key is not None:
-        keys = builder.mapped(key, items)
+    if isinstance(found, Tuple):
+        return found  # nothing was ever put into it
+    by = None if key is None else builder.mapped(key, found)
+    if not isinstance(found, (Array, Records)) or isinstance(found, Records) or isinstance(by, Records):
+        if not isinstance(found, (Array, Records)) or isinstance(by, Tuple):
+            raise Unsupported(emitter.span, "sorted() of these items")
+        return records.sorted_items(builder, found, found if by is None else by, reverse)
+    items, keys = found, by
+    if items.rank != 1 or (keys is not None and not isinstance(keys, Array)):
+        raise Unsupported(emitter.span, "sorted() of items that are not numbers")
     return arrays.materialise(ordered(items, keys, reverse, emitter), emitter, "sorted")
 
 
@@ -92,6 +106,13 @@ def list_method(builder: Builder, items: Array, name: str, args: list[Value], kw
     if name in ("index", "count") and items.rank == 1 and len(args) == 1 and isinstance(args[0], Scalar) and not kwargs:
         return builder.expand(first_place if name == "index" else occurrences, {"items": items, "wanted": args[0]})
     return None
+
+
+def most_common(counter, count):
+    found = sorted(counter.items(), key=lambda entry: entry[1], reverse=True)
+    if count is not None:
+        return found[:count]
+    return found
 
 
 def first_place(items, wanted):

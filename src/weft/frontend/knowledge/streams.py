@@ -5,7 +5,7 @@ The definitions take their items in the order and at the moment that Python's fu
 asked for an item that nobody wants.
 """
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, var-annotated, has-type"
 from __future__ import annotations
 
 import collections
@@ -16,7 +16,31 @@ from typing import Any
 
 import numpy as np
 
+from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.python import EMPTY_MAX, EMPTY_MIN
+from weft.frontend.values import Scalar, Value
+
+
+def length_of(sequence):
+    return len(sequence)
+
+
+def item_of(sequence, place):
+    return sequence[place]
+
+
+@native(length_of, parameters="sequence")
+def _length_of(call: Bound) -> Value:
+    """The number of items of anything that a loop counts its way through."""
+    run = call.builder.iteration(call.need("sequence"), None)
+    return Scalar(call.builder.emitter.stable(run.trips))
+
+
+@native(item_of, parameters="sequence place")
+def _item_of(call: Bound) -> Value:
+    place = call.need("place")
+    assert isinstance(place, Scalar)
+    return call.builder.iteration(call.need("sequence"), None).item(place.expr)
 
 
 def total(iterable, start=0):
@@ -116,19 +140,19 @@ def numbered(iterable, start=0):
 
 
 def beside(iterable, sequence):
-    count = len(sequence)
+    count = length_of(sequence)
     for place, item in enumerate(iterable):
         if place >= count:
             break
-        yield item, sequence[place]
+        yield item, item_of(sequence, place)
 
 
 def behind(sequence, iterable):
     place = 0
-    count = len(sequence)
+    count = length_of(sequence)
     if count > 0:
         for item in iterable:
-            yield sequence[place], item
+            yield item_of(sequence, place), item
             place += 1
             if place >= count:
                 break

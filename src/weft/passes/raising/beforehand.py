@@ -44,7 +44,7 @@ class Beforehand:
             return
         *outer, inner = check.domain
         names = set(dim_vars(check.domain))
-        parts = _in_order(check.condition)
+        parts = in_order(check.condition)
         # What no iteration changes is tested once: also for a loop without iterations, which may then run as written.
         fixed = [part for part in parts if not free_vars(part) & names and not expr_buffers(part)]
         self.conditions += fixed
@@ -66,7 +66,7 @@ class Beforehand:
         whole = self._as_one(tuple(outer), inner, ends, rest)
         domain: Domain = (whole,) if whole is not None else check.domain
         dim, around = (inner, tuple(outer)) if whole is None else (whole, ())
-        test = _at_ends(dim, ends, facts)
+        test = at_ends(dim, ends, facts)
         self.conditions.append(Reduce("and", around, test) if around else test)
         if rest:
             # The test at the ends has bound the names of the outer dimensions.
@@ -105,15 +105,15 @@ def in_turn(conditions: list[Expr]) -> Expr:
     return result
 
 
-def _in_order(condition: Expr) -> list[Expr]:
+def in_order(condition: Expr) -> list[Expr]:
     """The conditions that must all hold, each behind those that guard it."""
     if isinstance(condition, Op) and condition.op == "select" and is_const(condition.args[2], False):
-        return _in_order(condition.args[0]) + _in_order(condition.args[1])
+        return in_order(condition.args[0]) + in_order(condition.args[1])
     found = conjuncts(condition)
-    return found if len(found) == 1 else [part for one in found for part in _in_order(one)]
+    return found if len(found) == 1 else [part for one in found for part in in_order(one)]
 
 
-def _at_ends(dim: Dim, forms: list[Affine], facts: Facts) -> Expr:
+def at_ends(dim: Dim, forms: list[Affine], facts: Facts) -> Expr:
     """Affine conditions for all values of a dimension: they hold at its ends, or it has none."""
     test: Expr | None = None
     for form in dict.fromkeys(forms):
@@ -136,4 +136,4 @@ def _canonical(expr: Expr) -> Expr:
     return rewrite(expr, visit)
 
 
-__all__ = ["Beforehand", "in_turn"]
+__all__ = ["Beforehand", "at_ends", "in_order", "in_turn"]

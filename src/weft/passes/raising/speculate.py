@@ -20,7 +20,7 @@ from weft.analysis.intervals import box
 from weft.ir.expr import TRUE, Const, Expr, Op, Read, Reduce, Var
 from weft.ir.index import sub as minus
 from weft.ir.ops import COMPARISONS
-from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, If, Node, Role, Stmt
+from weft.ir.program import HAND_BACK, OF_PLACE, Alloc, Block, Buffer, Check, If, Node, Role, Stmt
 from weft.ir.types import BOOL, INT
 from weft.ir.walk import buffers_read, buffers_written, domain_buffers, expr_buffers, subexpressions, walk
 from weft.passes.raising.doubt import Doubt
@@ -36,7 +36,7 @@ _OF_VALUES = frozenset({"ZeroDivisionError", "OverflowError", HAND_BACK})
 def is_speculable(check: Check) -> bool:
     """Whether what follows a check may run although it fails: it looks at values, not at places or sizes."""
     if check.exception in _OF_VALUES:
-        return True
+        return check.message != OF_PLACE
     if check.exception == "IndexError":
         return False
     floats = (part for part in subexpressions(check.condition) if part.type.dtype.is_inexact)

@@ -46,12 +46,15 @@ from weft.ir.walk import (
     node_exprs,
     operands_of,
     reads,
+    sub_blocks,
     subexpressions,
     walk,
 )
 from weft.passes.raising.reductions import accumulation
 
 First = Literal["read", "written"] | None
+#: Routines of the BLAS library that are called only where one thread computes them.
+_ON_ONE_THREAD = ("dot",)
 
 
 def why_not_independent(
@@ -70,8 +73,12 @@ def why_not_independent(
     repeatable = not lasting_writes(program)
     for node in walk(loop.body):
         threaded = isinstance(node, Library) and ROUTINES[node.routine].threads
-        if threaded or isinstance(node, (Rebind, Call, Invoke)) or (isinstance(node, Check) and not repeatable):
+        threaded = threaded or (isinstance(node, Call) and node.routine not in _ON_ONE_THREAD)
+        threaded = threaded or (isinstance(node, Invoke) and not (asserted and repeatable))
+        if threaded or (isinstance(node, Check) and not repeatable):
             return "its order matters: it may raise, or calls what weft does not see into"
+        if isinstance(node, Rebind) and not all(is_born(loop.body, name) for name in (*node.targets, *node.sources)):
+            return "memory that an iteration makes is used by another one"
         if isinstance(node, Alloc):
             if program.table[node.buffer].role is not Role.LOCAL:
                 return "an iteration makes a new array for the caller"
@@ -91,10 +98,28 @@ def why_not_independent(
     return None
 
 
+def is_born(block: Block, name: str) -> bool:
+    """Whether memory is made in a block, in every execution of it that uses the memory, before anything else is done
+    with it.
+    """
+    using = [node for node in block if name in buffers_read(node) | buffers_written(node)]
+    if not using or (isinstance(using[0], Alloc) and using[0].buffer == name):
+        return True
+    inner = sub_blocks(using[0])
+    return len(using) == 1 and bool(inner) and all(is_born(one, name) for one in inner)
+
+
 def accumulates(block: Block, name: str) -> bool:
-    """Whether some statement adds (or the like) to what an array holds."""
-    stmts = [node for node in walk(block) if isinstance(node, Stmt) and node.buffer == name]
-    return any(stmt.reduce is not None or accumulation(stmt) is not None for stmt in stmts)
+    """Whether some statement adds (or the like) to what an array holds, other than one at a time."""
+    for node in block:
+        if isinstance(node, Loop) and node.kind is LoopKind.ISOLATED:
+            continue
+        if isinstance(node, Stmt) and node.buffer == name:
+            if node.reduce is not None or accumulation(node) is not None:
+                return True
+        if any(accumulates(inner, name) for inner in sub_blocks(node)):
+            return True
+    return False
 
 
 def handing_back(loop: Loop) -> Loop:
@@ -147,6 +172,8 @@ def _first_of(node: Node, name: str) -> First:
         return "read" if first_access(node.body, name) == "read" else None
     if isinstance(node, Stmt) and node.buffer == name:
         return "written" if not node.domain and node.reduce is None else "read"
+    if isinstance(node, Call) and node.stmt.buffer == name:
+        return "written" if node.keep is None and not node.stmt.index else "read"
     return "read" if name in buffers_read(node) else None
 
 

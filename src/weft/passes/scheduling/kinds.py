@@ -165,6 +165,8 @@ class Kinds:
                 return STRICT
             if any(True for size in buffer.shape for _ in reads(size)):
                 return "the size of the array is read from memory"
+            if _only_part(loop, buffer):
+                return "each partial array would be larger than what is added to"
             if buffer.role is not Role.PARAM and buffer.name not in self.filled and not _covers(loop, buffer):
                 return "some elements of the array may have no value yet"
         return None
@@ -288,6 +290,17 @@ class _Parts:
     start: Block
     end: Block
     combine: Block
+
+
+def _only_part(loop: Loop, buffer: Buffer) -> bool:
+    """Whether a loop accumulates at one position of some axis of an array."""
+    inner = {loop.dim.var} | {node.dim.var for node in walk(loop.body) if isinstance(node, Loop)}
+    places = [node.index for node in walk(loop.body) if isinstance(node, Stmt) and node.buffer == buffer.name]
+    fixed = [
+        all(not free_vars(place[axis]) & inner and not expr_buffers(place[axis]) for place in places)
+        for axis in range(buffer.rank)
+    ]
+    return any(alone and size != integer(1) for alone, size in zip(fixed, buffer.shape))
 
 
 def _covers(loop: Loop, buffer: Buffer) -> bool:

@@ -152,7 +152,7 @@ static int is_small(const version *v, const int64_t *w)
     w += CONTROL_WORDS;
     for (int i = 0; i < v->value_count && elements < v->hold_below; i++) {
         const parameter *p = &v->parameters[i];
-        if (p->test == TEST_CONTAINER || (p->test == TEST_STACK && p->template[1] == '<')) {
+        if (p->test == TEST_CONTAINER || p->test == TEST_TEXT || (p->test == TEST_STACK && p->template[1] == '<')) {
             for (int column = 0; column < p->words; column += 3)
                 elements += w[column + 1];
         } else if (p->test == TEST_ARRAY || p->test == TEST_LIST || p->test == TEST_STACK) {
@@ -270,7 +270,7 @@ static __attribute__((noinline)) attempt_outcome attempt(version *v, PyObject *c
     if (v->stack_count > 0)
         lists.stacks = calloc((size_t)v->stack_count, sizeof *lists.stacks);
     if (v->text_count > 0)
-        lists.texts = calloc(2 * (size_t)v->text_count, sizeof *lists.texts);
+        lists.texts = calloc(4 * (size_t)v->text_count, sizeof *lists.texts);
     if (w == NULL || (v->list_count > 0 && lists.copies == NULL) || (v->container_count > 0 && lists.containers == NULL) ||
         (v->stack_count > 0 && lists.stacks == NULL) || (v->text_count > 0 && lists.texts == NULL)) {
         *out = PyErr_NoMemory();

@@ -63,7 +63,8 @@ static void *rt_alloc(int64_t bytes)
     if (bytes < 0 || bytes > INT64_MAX / 2)
         return NULL;
     int64_t unit = SCRATCH_UNIT(bytes);
-    int64_t size = bytes == 0 ? unit : (bytes + unit - 1) / unit * unit;
+    /* The first element of an empty block may be looked at: kernels do so before they know that there is none. */
+    int64_t size = bytes == 0 ? SCRATCH_ALIGNMENT : (bytes + unit - 1) / unit * unit;
     scratch_head *head = NULL;
     pthread_mutex_lock(&scratch.lock);
     int best = -1;

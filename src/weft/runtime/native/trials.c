@@ -9,7 +9,7 @@
 enum { TRIAL_CALLS = 2, COPY_DWARFS = 8, ASK_AGAIN = 8 };
 typedef enum { WAY_MEASURED, WAY_TRIAL, WAY_NATIVE, WAY_PLAIN } version_way;
 
-static int copies_containers(const version *v) { return v->list_count + v->container_count + v->stack_count > 0; }
+static int copies_containers(const version *v) { return v->list_count + v->container_count + v->stack_count + v->text_count > 0; }
 
 /* Whether a call looks like one for this version, without a look at every item. */
 static int seems_to_fit(const version *v, PyObject *const *values)
@@ -24,7 +24,11 @@ static int seems_to_fit(const version *v, PyObject *const *values)
                 return 0;
         } else if (p->test == TEST_TEXT) {
             const char *t = p->template;
-            const PyTypeObject *wanted = *t == '[' ? &PyList_Type : *t == 's' ? &PyUnicode_Type : *t == 'y' ? &PyBytes_Type : &PyByteArray_Type;
+            const PyTypeObject *wanted = *t == '{'   ? &PyDict_Type
+                                         : *t == '[' ? &PyList_Type
+                                         : *t == 's' ? &PyUnicode_Type
+                                         : *t == 'y' ? &PyBytes_Type
+                                                     : &PyByteArray_Type;
             if (!is_exact(value, wanted))
                 return 0;
         } else if (p->test == TEST_LIST) {

@@ -1,0 +1,139 @@
+"""Lists of tuples: sorting, and the methods that keep their length.  In: lists whose items are more than numbers; out:
+their places in order, by merging, and the items taken from there.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from weft.errors import Unsupported
+from weft.frontend import growing
+from weft.frontend.growing import EXTRA_ROOM, Cells
+from weft.frontend.items import as_value, has_lists, has_texts
+from weft.frontend.values import Array, Object, Records, Scalar, Value
+from weft.frontend.writing import loop
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
+from weft.ir.types import BOOL, PYBOOL
+
+if TYPE_CHECKING:
+    from weft.frontend.builder import Builder
+
+
+def places_in_order(keys, descending):
+    """The places of keys in their order; equal ones stay as they are."""
+    count = len(keys)
+    order = list(range(count))
+    other = [0] * count
+    width = 1
+    while width < count:
+        low = 0
+        while low < count:
+            middle = low + width
+            if middle > count:
+                middle = count
+            high = middle + width
+            if high > count:
+                high = count
+            left = low
+            right = middle
+            for place in range(low, high):
+                take = left < middle
+                if take:
+                    if right < high:
+                        if descending:
+                            take = not keys[order[left]] < keys[order[right]]
+                        else:
+                            take = not keys[order[right]] < keys[order[left]]
+                if take:
+                    other[place] = order[left]
+                    left += 1
+                else:
+                    other[place] = order[right]
+                    right += 1
+            low = high
+        for place in range(count):
+            order[place] = other[place]
+        width *= 2
+    return order
+
+
+def sorted_items(builder: Builder, items: Value, keys: Value, descending: bool) -> Value:
+    """A new list of the items in the order of their keys."""
+    emitter = builder.emitter
+    _refuse_odd_keys(builder, keys)
+    order = builder.expand(places_in_order, {"keys": keys, "descending": Scalar(Const(descending, PYBOOL))})
+    assert isinstance(order, Array)
+    if isinstance(items, Array):
+        source, types, layout = None, [items.type], items.type
+        count = items.shape[0]
+    else:
+        assert isinstance(items, Records)
+        source, layout = Cells(emitter, items.growing), items.item
+        types = [emitter.buffers[name].type for name in items.growing.data]
+        count = source.length.value
+    count = emitter.snapshot(Op("add", (count, ZERO), ZERO.type), "count")
+    made = growing.make(emitter, "sorted", types, ix.add(count, integer(EXTRA_ROOM)))
+    cells = Cells(emitter, made)
+    with loop(emitter, ZERO, count) as at:
+        place = emitter.snapshot(order.element((at,)), "place")
+        cells.write(at, [items.element((place,))] if isinstance(items, Array) else source.read(place))
+    cells.length.set(count)
+    return as_value(made, layout, False)
+
+
+def _refuse_odd_keys(builder: Builder, keys: Value) -> None:
+    """Python's order depends on where a NaN stands: such a list is left to Python."""
+    emitter = builder.emitter
+    if isinstance(keys, Records) and (has_lists(keys.item) or has_texts(keys.item)):
+        raise Unsupported(emitter.span, "a list sorted by lists or strings", "sort by numbers or tuples of numbers")
+    if isinstance(keys, Array):
+        return
+    assert isinstance(keys, Records)
+    cells = Cells(emitter, keys.growing)
+    count = cells.last()
+    for column, name in enumerate(keys.growing.data):
+        if not emitter.buffers[name].type.dtype.is_inexact:
+            continue
+        dims, at = emitter.domain((count,))
+        number = cells.read(at[0])[column]
+        good = Reduce("and", dims, Op("eq", (number, number), BOOL), emitter.span)
+        emitter.hand_back(emitter.snapshot(good, "good"), "a list with NaN in it is sorted")
+
+
+def method(builder: Builder, items: Records, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
+    """A method of a list of tuples that keeps its length; None if it is another one."""
+    emitter, cells = builder.emitter, Cells(builder.emitter, items.growing)
+    if args or items.is_deque:
+        return None
+    if name == "copy" and not kwargs:
+        return builder.listed(items)
+    if name == "sort" and set(kwargs) <= {"key", "reverse"}:
+        builder.will_change(items)
+        from weft.frontend.constants import constant_bool
+
+        key = kwargs.get("key")
+        keys: Value = items if key is None or key == Object(None) else builder.mapped(key, items)
+        new = sorted_items(builder, items, keys, constant_bool(kwargs.get("reverse"), emitter, False))
+        assert isinstance(new, Records)
+        source = Cells(emitter, new.growing)
+        with loop(emitter, ZERO, cells.last()) as at:
+            cells.write(at, source.read(at))
+        emitter.mutations += 1
+        return Object(None)
+    if name == "reverse" and not kwargs:
+        builder.will_change(items)
+        count = cells.last()
+        with loop(emitter, ZERO, _half(builder, count)) as at:
+            mirrored = ix.sub(ix.sub(count, ONE), at)
+            first, last = cells.taken(at), cells.taken(mirrored)
+            cells.write(at, last)
+            cells.write(mirrored, first)
+        emitter.mutations += 1
+        return Object(None)
+    return None
+
+
+def _half(builder: Builder, count: Expr) -> Expr:
+    return builder.emitter.snapshot(Op("floordiv", (count, integer(2)), count.type), "half")
