@@ -119,6 +119,7 @@ class Builder(SparseObjects, Arguments):
         plain = without_contexts(source.tree.body, source.namespace)
         body = bodies.setdefault(-id(source.tree), with_finish(plain, source.namespace))
         self.body = body
+        self.structural = set()
         self.has_small = False  # a small size is compiled in
         self.scope = Scope(source, Liveness(body), body)
 
@@ -315,6 +316,7 @@ class Builder(SparseObjects, Arguments):
             self.emitter.results.append(NoneOut())  # the function always raises
         self.emitter.blocks[0][:0] = self.text_prelude()
         self.check_aliases(tuple(self.emitter.blocks[0]))
+        self.check_structure_is_kept()
         self.settle_exceptions()
         self.hand_exceptions_back()
         self._check_repeatable()

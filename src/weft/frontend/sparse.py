@@ -17,7 +17,9 @@ from weft.frontend import arith, arrays, indexing
 from weft.frontend.calls import Calls
 from weft.frontend.models.sparse import COO, CSC, CSR, Diagonal, Matrix, Sparse, from_dense
 from weft.frontend.values import Array, Instance, Method, Object, Scalar, Slice, Struct, Tuple, Value
+from weft.errors import Unsupported
 from weft.ir import index as ix
+from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean, integer
 from weft.ir.program import Check, ConstOut, Out, Role, TupleOut
 from weft.ir.types import BOOL, INT
@@ -59,6 +61,8 @@ _DIAGONALS = {"diags": False, "diags_array": True, "eye": False, "eye_array": Tr
 class SparseObjects(Calls):
     """Arguments and results that are sparse."""
 
+    structural: set[str]
+
     def modelled(self, base: Instance, node: ast.AST) -> Value:
         """The object of a model for an argument that has one; else what it was."""
         if not is_sparse(base.sample):
@@ -85,13 +89,14 @@ class SparseObjects(Calls):
         major = fields["rows" if form == "csr" else "columns"].expr
         emitter.same_size(first.shape[0], ix.add(major, ONE), "RuntimeError", "")
         for at, value in ((integer(0), integer(0)), (major, data.shape[0])):
-            test = Op("eq", (first.element((at,)), value), BOOL)
+            test = Op("eq", (Cast(first.element((at,)), INT), value), BOOL)
             emitter.guards.append(Check((), test, "RuntimeError", "", (), emitter.span))
         self.check_structure(first, index, major, fields["columns" if form == "csr" else "rows"].expr)
 
     def check_structure(self, pointer: Array, coordinate: Array, major: Expr, minor: Expr) -> None:
         """The pointer never goes down and coordinates are inside, or it is the error of SciPy's own full check."""
         emitter = self.emitter
+        self.structural |= {array.view.buffer for array in (pointer, coordinate) if array.view is not None}
         (row,), (i,) = emitter.domain((major,))
         rises = Op("le", (pointer.element((i,)), pointer.element((ix.add(i, ONE),))), BOOL)
         emitter.check(rises, "ValueError", "index pointer values must form a non-decreasing sequence", (), (row,))
@@ -128,9 +133,45 @@ class SparseObjects(Calls):
         """An array that only the result has."""
         assert isinstance(value, Array)
         view = value.view
-        if view is not None and view.whole and self.emitter.buffers[view.buffer].role is not Role.PARAM:
+        if view is not None and view.whole and self.emitter.buffers[view.buffer].role is Role.LOCAL:
             return value
         return arrays.materialise(replace(value, view=None), self.emitter, name)
+
+    def construct(self, kind: type, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        made = super().construct(kind, args, kwargs, node)
+        if not isinstance(made, Struct) or not is_model(kind):
+            return made
+        fields = dict(made.fields)
+        if kind in MODELS.values():  # one spelling of sizes that are equal by the way the object was made
+            names = _PARTS[kind.format]  # type: ignore[attr-defined]
+            for name in names[2:] if kind is not COO else names[::2]:
+                fields[name] = replace(fields[name], shape=fields[names[1]].shape)
+            if kind is not COO:
+                major = fields["rows" if kind is CSR else "columns"]
+                fields[names[0]] = replace(fields[names[0]], shape=(ix.add(major.expr, ONE),))
+        return Struct(kind, fields, self.emitter.blocks[-1])
+
+    def check_structure_is_kept(self) -> None:
+        """Where the entries are was checked once: it must not change afterwards."""
+        block = tuple(self.emitter.blocks[0])
+        arguments = {name for name in walk.structure(block) if self.emitter.buffers[name].role is Role.PARAM}
+        arguments |= self.structural
+        for node in walk.walk(block):
+            if not walk.sub_blocks(node) and walk.buffers_written(node) & arguments:
+                raise Unsupported(node.span, "a change of where a sparse matrix has entries", "build a new one")
+
+    def store_attribute(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
+        """E.data = values: new values for the same places, where nobody has branched since E was made."""
+        held = base.fields.get(name)
+        if not issubclass(base.kind, Sparse) or held is None or base.block is None:
+            super().store_attribute(base, name, value, node)
+            return
+        if name != "data" or base.block is not self.emitter.blocks[-1] or isinstance(base.fields.get(_ASKED), Instance):
+            raise self.unsupported(node, f"an assignment to {name} of a sparse matrix here", "build a new one")
+        if not isinstance(value, Array) or value.rank != 1 or value.is_list or not isinstance(held, Array):
+            raise self.unsupported(node, "these values for a sparse matrix", value=value)
+        self.emitter.same_size(value.shape[0], held.shape[0], "RuntimeError", "")
+        base.fields[name] = self._settled_array(value, name) if value.view is None else value
 
     # --- functions and indices ----------------------------------------------------------------------------------------
 

@@ -162,6 +162,17 @@ def domain_buffers(domain: Domain) -> set[str]:
     return found
 
 
+def structure(block: Block) -> set[str]:
+    """The buffers that tell where the entries of compressed dimensions are, anywhere in a block."""
+    found: set[str] = set()
+    for node in walk(block):
+        domains = [node.domain] if isinstance(node, (Stmt, Check, Library)) else [(node.dim,)] if isinstance(node, Loop) else []
+        domains += [part.dims for expr in node_exprs(node) for part in subexpressions(expr) if isinstance(part, Reduce)]
+        for dim in (dim for domain in domains for dim in domain if isinstance(dim, CompressedDim)):
+            found |= {dim.pointer, dim.coordinate}
+    return found
+
+
 def free_vars(expr: Expr) -> set[str]:
     """Names of index variables and symbols that `expr` uses and does not bind itself."""
     return set(kept(expr, "_free", _free_vars))

@@ -49,6 +49,7 @@ from weft.ir.walk import (
     map_sub_blocks,
     node_exprs,
     rewrite,
+    structure,
     sub_blocks,
     subexpressions,
     substitute,
@@ -203,7 +204,9 @@ def sites_in(node: Node, buffer: str, dims: tuple[AnyDim, ...] = (), repeated: b
 
 def _takes_array(node: Node, buffer: str) -> bool:
     """Whether something in a node reads a buffer as a whole, so that no value can stand in its place."""
-    return any(isinstance(n, (Call, Library, Rebind)) and buffer in buffers_read(n) for n in walk((node,)))
+    if any(isinstance(n, (Call, Library, Rebind)) and buffer in buffers_read(n) for n in walk((node,))):
+        return True
+    return buffer in structure((node,))
 
 
 def _looks_for_place(node: Node, buffer: str) -> bool:
@@ -241,7 +244,7 @@ def repeats_work(site: _Site, producer: _Producer) -> bool:
 def is_fetch(expr: Expr) -> bool:
     """Whether a value is an element of another array, perhaps at a place that is read from a third one."""
     reads = {part for part in subexpressions(expr) if isinstance(part, Read)}
-    return len(reads) <= _CHEAP_READS and not any(isinstance(part, Op) for part in _outside_indices(expr))
+    return len(reads) <= _CHEAP_READS and not any(isinstance(part, (Op, Reduce)) for part in _outside_indices(expr))
 
 
 def fetched_once(site: _Site) -> bool:

@@ -1,7 +1,8 @@
 """SciPy's sparse matrices and arrays of two dimensions: CSR, CSC and COO, with the meaning of their operators.
 
 The fields have SciPy's names. `is_array`: whether the object is of the array interface, where `*` is element by element.
-The arrays of a new object are always its own, but for transposes, which share them as SciPy's do.
+New objects share the arrays that tell where entries are: these never change (a function that writes to them is left to
+Python), and a result gets its own.
 """
 
 from __future__ import annotations
@@ -197,9 +198,8 @@ class CSR(Sparse):
 
     def with_data(self, data: Any) -> Any:
         return CSR(
-            self.indptr.copy(), self.indices.copy(), data, self.rows, self.columns, self.is_array,
-            self.has_canonical_format,
-        )  # fmt: skip
+            self.indptr, self.indices, data, self.rows, self.columns, self.is_array, self.has_canonical_format
+        )
 
     def transpose(self) -> Any:
         return CSC(
@@ -232,7 +232,7 @@ class CSR(Sparse):
         return CSC(indptr, indices, data, self.rows, self.columns, self.is_array, self.has_canonical_format)
 
     def tocoo(self) -> Any:
-        return COO(self.row_of(), self.indices.copy(), self.data.copy(), self.rows, self.columns, self.is_array)
+        return COO(self.row_of(), self.indices, self.data.copy(), self.rows, self.columns, self.is_array)
 
     def row_of(self) -> Any:
         """The row of each entry."""
@@ -379,7 +379,7 @@ class CSR(Sparse):
             equal_sizes(self.rows, dense.shape[0])
             equal_sizes(self.columns, dense.shape[1])
             data = entry_values(self.indptr, self.indices, self.columns, lambda i, j, p: self.data[p] * dense[i, j], dtype)
-        return COO(self.row_of(), self.indices.copy(), data, self.rows, self.columns, self.is_array)
+        return COO(self.row_of(), self.indices, data, self.rows, self.columns, self.is_array)
 
     def intersected(self, other: Any) -> Any:
         """The products that are not zero, of entries that both have; rows are in order, so one walk over each does."""
@@ -673,9 +673,7 @@ class COO(Sparse):
         return len(self.data)
 
     def with_data(self, data: Any) -> Any:
-        return COO(
-            self.row.copy(), self.col.copy(), data, self.rows, self.columns, self.is_array, self.has_canonical_format
-        )
+        return COO(self.row, self.col, data, self.rows, self.columns, self.is_array, self.has_canonical_format)
 
     def transpose(self) -> Any:
         return COO(self.col, self.row, self.data, self.columns, self.rows, self.is_array, self.has_canonical_format)
@@ -741,7 +739,7 @@ class COO(Sparse):
             equal_sizes(self.columns, other.shape[1])
             for p in range(len(self.data)):
                 data[p] = self.data[p] * other[self.row[p], self.col[p]]
-        return COO(self.row.copy(), self.col.copy(), data, self.rows, self.columns, self.is_array)
+        return COO(self.row, self.col, data, self.rows, self.columns, self.is_array)
 
     def tocoo(self) -> Any:
         return self
