@@ -685,7 +685,7 @@ class Expressions(Comparisons):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
 
-    def instance_attribute(self, base: Instance, name: str, node: ast.AST, constant: bool = False) -> Value:
+    def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
         raise NotImplementedError
 
     def _array_attribute(self, array: Array, name: str, node: ast.AST) -> Value:

@@ -171,6 +171,8 @@ def position(
     below = ix.sub(ix.sub(extent, ONE), expr)
     if emitter.assure(expr, "IndexError", message) and emitter.assure(below, "IndexError", message):
         return expr
+    if emitter.contents and emitter.proved(expr) and emitter.proved(below):
+        return expr
     modulus = emitter.modulus(expr)
     if modulus is not None and emitter.assure(ix.sub(modulus, ONE), "IndexError", message):
         # A remainder, as in the periodic a[(i + 1) % n], is within bounds if the modulus is no larger than the array.

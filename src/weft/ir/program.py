@@ -282,6 +282,8 @@ class Invoke:
 
 #: The exception of a Check that fails: plain Python repeats the call.
 HAND_BACK = "GuardFailed"
+#: The exception of a check after which Python must not repeat the call: it would read outside of memory.
+MALFORMED = "MalformedSparse"
 
 Node = Union[Stmt, Check, Loop, While, If, Break, Continue, Return, Alloc, Rebind, Call, Library, Invoke]
 Block = tuple[Node, ...]

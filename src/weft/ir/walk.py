@@ -162,15 +162,23 @@ def domain_buffers(domain: Domain) -> set[str]:
     return found
 
 
+def levels(block: Block) -> list[CompressedDim]:
+    """The compressed dimensions of all domains and reductions in a block."""
+    found: list[CompressedDim] = []
+    for node in walk(block):
+        parts = [part for expr in node_exprs(node) for part in subexpressions(expr)]
+        domains: list[Domain] = [part.dims for part in parts if isinstance(part, Reduce)]
+        if isinstance(node, (Stmt, Check, Library)):
+            domains.append(node.domain)
+        elif isinstance(node, Loop):
+            domains.append((node.dim,))
+        found += [dim for domain in domains for dim in domain if isinstance(dim, CompressedDim)]
+    return found
+
+
 def structure(block: Block) -> set[str]:
     """The buffers that tell where the entries of compressed dimensions are, anywhere in a block."""
-    found: set[str] = set()
-    for node in walk(block):
-        domains = [node.domain] if isinstance(node, (Stmt, Check, Library)) else [(node.dim,)] if isinstance(node, Loop) else []
-        domains += [part.dims for expr in node_exprs(node) for part in subexpressions(expr) if isinstance(part, Reduce)]
-        for dim in (dim for domain in domains for dim in domain if isinstance(dim, CompressedDim)):
-            found |= {dim.pointer, dim.coordinate}
-    return found
+    return {name for dim in levels(block) for name in (dim.pointer, dim.coordinate)}
 
 
 def free_vars(expr: Expr) -> set[str]:
