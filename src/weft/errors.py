@@ -147,7 +147,12 @@ def render(
 
 
 #: Exceptions of libraries that compiled code can raise besides the built-in ones, and the modules that define them.
-LIBRARY_EXCEPTIONS = {"LinAlgError": "numpy.linalg"}
+LIBRARY_EXCEPTIONS = {"LinAlgError": "numpy.linalg", "MalformedSparse": "weft.errors"}
+
+
+class MalformedSparse(ValueError):
+    """A sparse matrix whose arrays do not describe one. SciPy does not look, and would read outside of memory."""
+
 
 
 def exception_type(name: str) -> type[BaseException] | None:

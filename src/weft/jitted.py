@@ -216,7 +216,7 @@ class Jitted(_Base):
         ):
             return None
         text = ", ".join(
-            f"object {k.kind.__module__}.{k.kind.__qualname__}" if isinstance(k, ObjectSpec) else repr(k) for k in kinds
+            f"object {k.kind.__module__}.{k.kind.__qualname__} {k.detail}" if isinstance(k, ObjectSpec) else repr(k) for k in kinds
         )
         text += "".join(f"; {directive}" for directive in self.transforms())
         return versions.key_for(self.py_func, text, self.options, attempt)

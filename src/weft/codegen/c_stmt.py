@@ -15,6 +15,7 @@ from weft.codegen.c_parallel import Parallel
 from weft.errors import Span
 from weft.ir.expr import Const, Dim, Expr, Op, Read
 from weft.ir.program import (
+    MALFORMED,
     REGIONS,
     Alloc,
     Block,
@@ -133,7 +134,7 @@ class Statements(Parallel):
 
     def _check(self, check: Check) -> list[C.CStmt]:
         condition = self.expressions.value(check.condition)
-        if self.unit.guard_on_failure:
+        if self.unit.guard_on_failure and check.exception != MALFORMED:
             failed = self.failure(GUARD)
         else:
             code = self.unit.exception(check.exception, check.message)

@@ -40,8 +40,8 @@ from weft.frontend.specs import (
     TextSpec,
     spec_of,
 )
-from weft.frontend.tasks import with_finish
 from weft.frontend.strings import is_text
+from weft.frontend.tasks import with_finish
 from weft.frontend.values import Instance, Object, Recursive, Scalar, Value
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
@@ -121,6 +121,7 @@ class Builder(SparseObjects, Arguments):
         plain = without_contexts(source.tree.body, source.namespace)
         body = bodies.setdefault(-id(source.tree), with_finish(plain, source.namespace))
         self.body = body
+        self.sparse_arguments = []
         self.has_small = False  # a small size is compiled in
         self.scope = Scope(source, Liveness(body), body)
 
@@ -269,7 +270,7 @@ class Builder(SparseObjects, Arguments):
         self.hidden[key] = (Hidden(name, home, Object(value), None), constant)
         return constant
 
-    def instance_attribute(self, base: Instance, name: str, node: ast.AST, constant: bool = False) -> Value:
+    def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
         path = (*base.path, name)
         key = (base.argument, path)
         known = self.hidden.get(key)
@@ -281,7 +282,7 @@ class Builder(SparseObjects, Arguments):
         value = base.sample[int(name)] if is_item else getattr(base.sample, name)
         if isinstance(value, types.MethodType):
             raise self.unsupported(node, f"a call of the method {name}", "make it a function")
-        spec = ConstSpec(value) if constant else spec_of(value)
+        spec = spec_of(value)
         if isinstance(spec, ObjectSpec):
             return self.modelled(Instance(base.argument, path, value), node)
         if isinstance(spec, (ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec)):

@@ -21,7 +21,7 @@ from weft.frontend.aliasing import Given
 from weft.frontend.values import Array, ItemType, Tuple
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import TRUE, ZERO, Const, Dim, Domain, Expr, Op, Read, Var, integer
+from weft.ir.expr import TRUE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Var, integer
 from weft.ir.index import Affine, affine
 from weft.ir.program import (
     HAND_BACK,
@@ -160,6 +160,8 @@ class Emitter:
         self.blocks: list[list[Node]] = [[]]
         self.dims: list[Dim] = []
         self.results: list[Out] = []
+        #: Arrays of integers from 0 to a greatest one, which nobody writes any more.
+        self.contents: dict[str, Expr] = {}
         self.handed: list[tuple[Span, str]] = []
         self.params: list[str] = []
         self.remainders: dict[str, Expr] = {}  # scalars that hold a remainder, and its modulus
@@ -318,6 +320,26 @@ class Emitter:
         """`expr` with sizes that are known to be equal written the same way."""
         return ix.canonical(walk.substitute(expr, self.equal)) if self.equal else expr
 
+    def _least(self, expr: Expr) -> Affine | None:
+        """The least value of an expression as a linear form, with elements of known arrays at their worst."""
+        extremes: dict[str, Expr] = {}
+
+        def visit(part: Expr) -> Expr:
+            if isinstance(part, Read) and part.buffer in self.contents:
+                name = f"{part.buffer}@{len(extremes)}"
+                extremes[name] = self.contents[part.buffer]
+                return Var(name)
+            return part.value if isinstance(part, Cast) and part.of == INT and isinstance(part.value, Var) else part
+
+        form = affine(self.resolve(walk.rewrite(expr, visit) if self.contents else expr))
+        for name, greatest in extremes.items() if form is not None else ():
+            coefficient = form.coefficient(name)
+            most = affine(self.resolve(greatest)) if coefficient < 0 else Affine((), 0)
+            if most is None:
+                return None
+            form = form.without(name) + most.scaled(coefficient)
+        return form
+
     def worst(self, form: Affine) -> Affine | None:
         """The least value of a linear form over the enclosing loops, in symbols alone; None if that is not affine."""
         for dim in reversed(self.dims):
@@ -325,10 +347,10 @@ class Emitter:
             if coefficient == 0:
                 continue
             low, high = (dim.lo, ix.sub(dim.hi, integer(1))) if dim.step > 0 else (ix.add(dim.hi, integer(1)), dim.lo)
-            bound = affine(self.resolve(low if coefficient > 0 else high))
+            bound = self._least(low) if coefficient > 0 else self._least(ix.sub(ZERO, high))
             if bound is None:
                 return None
-            form = form.without(dim.var) + bound.scaled(coefficient)
+            form = form.without(dim.var) + bound.scaled(abs(coefficient))
         return form if all(name in self.symbols for name in form.names) else None
 
     def _evident(self, form: Affine) -> bool:
@@ -342,7 +364,7 @@ class Emitter:
 
     def proved(self, expr: Expr) -> bool:
         """Whether expr >= 0 for every iteration, whatever the arguments (that pass the guards so far)."""
-        form = affine(self.resolve(expr))
+        form = self._least(expr)
         worst = None if form is None else self.worst(form)
         return worst is not None and self._implied(worst)
 
@@ -388,7 +410,7 @@ class Emitter:
         """Make sure that expr >= 0 in every iteration: True if it is proved or is now an entry guard, False if the
         caller must take the general form.
         """
-        form = affine(self.resolve(expr))
+        form = self._least(expr)
         worst = None if form is None else self.worst(form)
         if worst is None:
             return False

@@ -122,10 +122,12 @@ class Expressions(Comparisons):
         for node in nodes:
             place = (self.scope.path, id(node))
             if values and (changes_list(node) or place in self.emitter.decisions.settled):
+                values = [self._unchanging(v) if place in self.emitter.decisions.settled else v for v in values]
                 values = [Scalar(self._kept(v.expr, "t")) if isinstance(v, Scalar) else v for v in values]
             value = self.evaluate(node)
             lazy = [v for v in values if self._lazy(v)] if self.emitter.mutations != before else []
-            if lazy and all(isinstance(v, Scalar) for v in lazy) and place not in self.emitter.decisions.settled:
+            kinds = (Scalar, Array)
+            if lazy and all(isinstance(v, kinds) for v in lazy) and place not in self.emitter.decisions.settled:
                 self.emitter.decisions.settled.add(place)
                 raise Restart
             if lazy:
@@ -136,6 +138,13 @@ class Expressions(Comparisons):
             values.append(value)
         self._as_condition = outer
         return values
+
+    def _unchanging(self, value: Value) -> Value:
+        """A computed array in memory of its own."""
+        if not isinstance(value, Array) or value.view is not None or value.origin is not None:
+            return value
+        arrays.keepable(value, self.emitter)
+        return arrays.materialise(value, self.emitter, "t")
 
     def _lazy(self, value: Value) -> bool:
         """Whether a later change of memory would change what the value is."""
@@ -712,7 +721,7 @@ class Expressions(Comparisons):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
 
-    def instance_attribute(self, base: Instance, name: str, node: ast.AST, constant: bool = False) -> Value:
+    def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
         raise NotImplementedError
 
     def _array_attribute(self, array: Array, name: str, node: ast.AST) -> Value:

@@ -11,7 +11,7 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter
 from weft.frontend.values import Array, Index, Mask, Object, Scalar, Slice, Tuple, Value, describe
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
+from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Var, integer
 from weft.ir.index import affine
 from weft.ir.types import BOOL, INT, DType
 from weft.records import dataclass
@@ -166,8 +166,12 @@ def position(
             return wrapped
         emitter.check(Op("ge", (wrapped, ZERO), BOOL), "IndexError", message, (expr, extent))
         return wrapped
+    if any(dim == Dim(dim.var, ZERO, extent) and expr == Var(dim.var) for dim in emitter.dims):
+        return expr  # a loop over the very extent, whatever that is
     below = ix.sub(ix.sub(extent, ONE), expr)
     if emitter.assure(expr, "IndexError", message) and emitter.assure(below, "IndexError", message):
+        return expr
+    if emitter.contents and emitter.proved(expr) and emitter.proved(below):
         return expr
     modulus = emitter.modulus(expr)
     if modulus is not None and emitter.assure(ix.sub(modulus, ONE), "IndexError", message):

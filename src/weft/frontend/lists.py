@@ -24,8 +24,8 @@ from weft.frontend.values import Array, ItemType, ListOf, Object, Records, Rows,
 from weft.frontend.values import Iterable as Run
 from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
-from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
-from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, ScalarType
+from weft.ir.expr import ZERO, Const, Expr, Op, integer
+from weft.ir.types import BOOL, FLOAT, INT, PYBOOL
 
 #: Methods that change the length of a list.
 CHANGES_LENGTH = frozenset({"append", "extend", "pop", "insert", "clear", "remove", "appendleft", "popleft"})

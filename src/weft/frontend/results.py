@@ -15,8 +15,8 @@ from weft.frontend import arrays, masks
 from weft.frontend.core import Mixed
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
-from weft.frontend.handover import Handover
 from weft.frontend.growing import Cells
+from weft.frontend.handover import Handover
 from weft.frontend.items import has_texts, template_of
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in

@@ -18,20 +18,19 @@ from weft.frontend.calls import Calls
 from weft.frontend.models.sparse import COO, CSC, CSR, Diagonal, Matrix, Sparse, from_dense
 from weft.frontend.values import Array, Instance, Method, Object, Scalar, Slice, Struct, Tuple, Value
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean, integer
-from weft.ir.program import Check, ConstOut, Out, Role, TupleOut
+from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean
+from weft.ir.program import MALFORMED, Check, ConstOut, Out, Role, TupleOut
 from weft.ir.types import BOOL, INT
 
 MODELS: dict[str, type[Sparse]] = {"csr": CSR, "csc": CSC, "coo": COO}
 #: The arrays that a format is made of, with SciPy's names for them.
 _PARTS = {"csr": ("indptr", "indices", "data"), "csc": ("indptr", "indices", "data"), "coo": ("row", "col", "data")}
-#: What is asked of an argument only when an operator depends on it.
-_ASKED = "has_canonical_format"
+#: The arrays that tell where entries are.
+_PLACES = frozenset({"indptr", "indices", "row", "col"})
 #: Functions that keep zero, which SciPy has as methods and applies to the entries alone.
 _KEEP_ZERO = frozenset(
-    {"sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "rint", "sign", "expm1", "log1p", "deg2rad",
-     "rad2deg", "floor", "ceil", "trunc", "sqrt"}
-)  # fmt: skip
+    ["sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "rint", "sign", "expm1", "log1p", "deg2rad", "rad2deg", "floor", "ceil", "trunc", "sqrt"]
+)
 
 
 def is_sparse(value: Any) -> bool:
@@ -69,9 +68,16 @@ class SparseObjects(Calls):
         for place, name in enumerate(("rows", "columns")):
             fields[name] = self.instance_attribute(extents, str(place), node)
         fields["is_array"] = Scalar(boolean(type(base.sample).__name__.endswith("_array")))
-        fields[_ASKED] = base
+        fields["in_order"] = Scalar(boolean(False))
         self._hold_together(form, fields)
+        self.sparse_arguments.append(fields)
         return Struct(MODELS[form], fields, self.emitter.blocks[-1])
+
+    #: The fields of those arguments.
+    sparse_arguments: list[dict[str, Any]]
+
+    def _is_argument(self, value: Struct) -> bool:
+        return any(value.fields is fields for fields in self.sparse_arguments)
 
     def _hold_together(self, form: str, fields: dict[str, Any]) -> None:
         """The arrays have the lengths of a well-formed object; SciPy itself deals with others."""
@@ -84,36 +90,33 @@ class SparseObjects(Calls):
             return
         major = fields["rows" if form == "csr" else "columns"].expr
         emitter.same_size(first.shape[0], ix.add(major, ONE), "RuntimeError", "")
-        for at, value in ((integer(0), integer(0)), (major, data.shape[0])):
-            test = Op("eq", (first.element((at,)), value), BOOL)
-            emitter.guards.append(Check((), test, "RuntimeError", "", (), emitter.span))
+        start, end = (Cast(first.element((at,)), INT) for at in (ZERO, major))
+        emitter.check(Op("eq", (start, ZERO), BOOL), MALFORMED, "index pointer should start with 0")
+        # Arrays with room behind the last entry are fine, and rare.
+        test = Op("ge", (end, data.shape[0]), BOOL)
+        emitter.guards.append(Check((), test, "RuntimeError", "", (), emitter.span))
+        message = "Last value of index pointer should be less than the size of index and data arrays"
+        emitter.check(Op("le", (end, data.shape[0]), BOOL), MALFORMED, message)
         self.check_structure(first, index, major, fields["columns" if form == "csr" else "rows"].expr)
 
     def check_structure(self, pointer: Array, coordinate: Array, major: Expr, minor: Expr) -> None:
         """The pointer never goes down and coordinates are inside, or it is the error of SciPy's own full check."""
         emitter = self.emitter
+        self._known(pointer, coordinate, minor)
         (row,), (i,) = emitter.domain((major,))
         rises = Op("le", (pointer.element((i,)), pointer.element((ix.add(i, ONE),))), BOOL)
-        emitter.check(rises, "ValueError", "index pointer values must form a non-decreasing sequence", (), (row,))
+        emitter.check(rises, MALFORMED, "index pointer values must form a non-decreasing sequence", (), (row,))
         (entry,), (p,) = emitter.domain((coordinate.shape[0],), "p")
         at = Cast(coordinate.element((p,)), INT)
         inside = Op("and", (Op("ge", (at, ZERO), BOOL), Op("lt", (at, minor), BOOL)), BOOL)
-        emitter.check(inside, "ValueError", "index values must be >= 0 and < {0}", (minor,), (entry,))
-
-    def asked(self, base: Struct, name: str, node: ast.AST) -> Value:
-        """A property that SciPy computes at most once, compiled in."""
-        held = base.fields[name]
-        assert isinstance(held, Instance)
-        base.fields[name] = self.instance_attribute(held, name, node, constant=True)
-        found: Value = base.fields[name]
-        return found
+        emitter.check(inside, MALFORMED, "index values must be >= 0 and < {0}", (minor,), (entry,))
 
     def out(self, value: Value, node: ast.AST) -> Out:
         if not (isinstance(value, Struct) and is_model(value.kind)):
             return super().out(value, node)
         if value.kind not in MODELS.values():
             raise self.unsupported(node, f"the return of an object of type {value.kind.__name__.lower()}")
-        if isinstance(value.fields.get(_ASKED), Instance):
+        if self._is_argument(value):
             raise self.unsupported(node, "the return of an argument that is a sparse matrix", "return a copy")
         form = next(name for name, kind in MODELS.items() if kind is value.kind)
         is_array = value.fields["is_array"]
@@ -128,9 +131,48 @@ class SparseObjects(Calls):
         """An array that only the result has."""
         assert isinstance(value, Array)
         view = value.view
-        if view is not None and view.whole and self.emitter.buffers[view.buffer].role is not Role.PARAM:
+        if view is not None and view.whole and self.emitter.buffers[view.buffer].role is Role.LOCAL:
             return value
         return arrays.materialise(replace(value, view=None), self.emitter, name)
+
+    def construct(self, kind: type, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        made = super().construct(kind, args, kwargs, node)
+        if not isinstance(made, Struct) or not is_model(kind):
+            return made
+        fields = dict(made.fields)
+        if kind in MODELS.values():  # one spelling of sizes that are equal by the way the object was made
+            names = _PARTS[kind.format]  # type: ignore[attr-defined]
+            for name in names[2:] if kind is not COO else names[::2]:
+                fields[name] = replace(fields[name], shape=fields[names[1]].shape)
+            if kind is not COO:
+                major = fields["rows" if kind is CSR else "columns"]
+                fields[names[0]] = replace(fields[names[0]], shape=(ix.add(major.expr, ONE),))
+                minor = fields["columns" if kind is CSR else "rows"]
+                self._known(fields[names[0]], fields[names[1]], minor.expr)
+            else:
+                for name, size in zip(names, ("rows", "columns")):
+                    self._known(None, fields[name], fields[size].expr)
+        return Struct(kind, fields, self.emitter.blocks[-1])
+
+    def _known(self, pointer: Array | None, coordinate: Array, minor: Expr) -> None:
+        """What the arrays of a matrix hold, from now on: nobody writes to them (see `field`)."""
+        if pointer is not None and pointer.view is not None:
+            self.emitter.contents[pointer.view.buffer] = coordinate.shape[0]
+        if coordinate.view is not None:
+            self.emitter.contents[coordinate.view.buffer] = ix.sub(minor, ONE)
+
+    def store_attribute(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
+        """E.data = values: new values for the same places, where nobody has branched since E was made."""
+        held = base.fields.get(name)
+        if not issubclass(base.kind, Sparse) or held is None or base.block is None:
+            super().store_attribute(base, name, value, node)
+            return
+        if name != "data" or base.block is not self.emitter.blocks[-1] or self._is_argument(base):
+            raise self.unsupported(node, f"an assignment to {name} of a sparse matrix here", "build a new one")
+        if not isinstance(value, Array) or value.rank != 1 or value.is_list or not isinstance(held, Array):
+            raise self.unsupported(node, "these values for a sparse matrix", value=value)
+        self.emitter.same_size(value.shape[0], held.shape[0], "RuntimeError", "")
+        base.fields[name] = self._settled_array(value, name) if value.view is None else value
 
     # --- functions and indices ----------------------------------------------------------------------------------------
 
@@ -146,7 +188,11 @@ class SparseObjects(Calls):
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
         if is_model(base.kind) and name in _KEEP_ZERO:
             return Method(base, name)
-        return super().field(base, name, node)
+        value = super().field(base, name, node)
+        if name in _PLACES and issubclass(base.kind, Sparse) and self.scope.source.place is None:
+            assert isinstance(value, Array)  # the user's code reads where entries are, and never writes there
+            return value if value.view is None else replace(value, view=None, origin=value.view.buffer)
+        return value
 
     def _call_object(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         first = args[0] if args else None
@@ -206,15 +252,11 @@ class SparseObjects(Calls):
         major, minor = sizes if form == "csr" else sizes[::-1]
         assert isinstance(major, Scalar) and isinstance(minor, Scalar)
         emitter = self.emitter
-        emitter.same_size(coordinate.shape[0], values.shape[0], "ValueError", "indices and data should have the same size")
-        emitter.same_size(
-            pointer.shape[0], ix.add(major.expr, ONE), "ValueError", "index pointer size ({0}) should be ({1})"
-        )
-        count = coordinate.shape[0]
-        ends = ((ZERO, ZERO, "index pointer should start with 0"), (major.expr, count, "Last value of index pointer should be less than the size of index and data arrays"))
-        for at, wanted, message in ends:
-            test = Op("eq", (Cast(pointer.element((at,)), INT), wanted), BOOL)
-            emitter.check(test, "ValueError", message)
+        emitter.same_size(coordinate.shape[0], values.shape[0], "RuntimeError", "")
+        emitter.same_size(pointer.shape[0], ix.add(major.expr, ONE), "RuntimeError", "")
+        start, end = (Cast(pointer.element((at,)), INT) for at in (ZERO, major.expr))
+        whole = Op("and", (Op("eq", (start, ZERO), BOOL), Op("eq", (end, coordinate.shape[0]), BOOL)), BOOL)
+        emitter.hand_back(whole, "arrays of a sparse matrix with room behind the last entry")
         self.check_structure(pointer, coordinate, major.expr, minor.expr)
         no = Scalar(boolean(False))
         return self.construct(MODELS[form], [pointer, coordinate, values, *sizes, flag, no], {}, node)
@@ -232,7 +274,8 @@ class SparseObjects(Calls):
             (entry,), (p,) = emitter.domain((part.shape[0],), "p")
             at = Cast(part.element((p,)), INT)
             inside = Op("and", (Op("ge", (at, ZERO), BOOL), Op("lt", (at, size.expr), BOOL)), BOOL)
-            emitter.check(inside, "ValueError", "index values must be >= 0 and < {0}", (size.expr,), (entry,))
+            emitter.check(inside, MALFORMED, "index values must be >= 0 and < {0}", (size.expr,), (entry,))
+            self._known(None, part, size.expr)
         no = Scalar(boolean(False))
         return self.construct(COO, [*parts, values, *sizes, flag, no], {}, node)
 
@@ -247,11 +290,13 @@ class SparseObjects(Calls):
             ones = given
         else:
             return None
-        made = self.construct(Diagonal, [self._settled_array(ones, "diagonal") if ones.view is None else ones, Scalar(boolean(_DIAGONALS[title]))], {}, node)  # type: ignore[arg-type, union-attr]
+        assert isinstance(ones, Array)
+        values = self._settled_array(ones, "diagonal") if ones.view is None else ones
+        made = self.construct(Diagonal, [values, Scalar(boolean(_DIAGONALS[title]))], {}, node)
         if form is None or (isinstance(form, Object) and form.value == "dia"):
             return made
         if isinstance(form, Object) and form.value in MODELS:
-            return self.struct_method(made, f"to{form.value}", [], {}, node)  # type: ignore[arg-type]
+            return self._in_format(made, form.value, node)
         return None
 
     def inlined_call(self, function: Any, args: list[Value], node: ast.AST) -> Value:

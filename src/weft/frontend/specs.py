@@ -190,14 +190,22 @@ class ObjectSpec:
     kind: type
     value: Any
 
+    @property
+    def detail(self) -> str:
+        """What tells versions for objects of one class apart: the dtypes of a sparse matrix."""
+        if not (self.kind.__module__ or "").startswith("scipy.sparse"):
+            return ""
+        parts = [getattr(self.value, name, None) for name in ("data", "indices", "row")]
+        return ", ".join(part.dtype.name for part in parts if isinstance(part, np.ndarray))
+
     def __str__(self) -> str:
-        return self.kind.__name__
+        return self.kind.__name__ + (f"[{self.detail}]" if self.detail else "")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ObjectSpec) and self.kind is other.kind
+        return isinstance(other, ObjectSpec) and self.kind is other.kind and self.detail == other.detail
 
     def __hash__(self) -> int:
-        return hash(self.kind)
+        return hash((self.kind, self.detail))
 
 
 Spec = Union[ArraySpec, ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec]

@@ -18,7 +18,7 @@ from weft.frontend import arrays
 from weft.frontend.expressions import constant_value
 from weft.frontend.generators import Generators
 from weft.frontend.scope import Slot
-from weft.frontend.values import Array, Instance, Method, Object, Scalar, Struct, Tuple, Value
+from weft.frontend.values import Array, Method, Object, Scalar, Struct, Tuple, Value
 from weft.ir.expr import Read
 
 #: What Python calls for an operator, and for its mirror image.
@@ -125,8 +125,6 @@ class Structs(Generators):
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
         """base.name"""
         held = base.fields.get(name)
-        if isinstance(held, Instance):
-            return self.asked(base, name, node)
         if isinstance(held, Slot):
             assert held.buffer is not None
             return Scalar(Read(held.buffer.name, (), held.buffer.type))
@@ -143,9 +141,6 @@ class Structs(Generators):
         if constant is None or isinstance(found, classmethod):
             raise self.unsupported(node, f"the attribute {name} of {base.kind.__name__}")
         return constant
-
-    def asked(self, base: Struct, name: str, node: ast.AST) -> Value:
-        raise NotImplementedError
 
     def struct_method(
         self, base: Struct, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST

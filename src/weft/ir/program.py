@@ -284,6 +284,8 @@ class Invoke:
 HAND_BACK = "GuardFailed"
 #: The message of such a check if what follows reads or writes where it could not if the check failed.
 OF_PLACE = "of a place"
+#: The exception of a check after which Python must not repeat the call: it would read outside of memory.
+MALFORMED = "MalformedSparse"
 
 Node = Union[Stmt, Check, Loop, While, If, Break, Continue, Return, Alloc, Rebind, Call, Library, Invoke]
 Block = tuple[Node, ...]

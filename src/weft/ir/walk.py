@@ -162,6 +162,25 @@ def domain_buffers(domain: Domain) -> set[str]:
     return found
 
 
+def levels(block: Block) -> list[CompressedDim]:
+    """The compressed dimensions of all domains and reductions in a block."""
+    found: list[CompressedDim] = []
+    for node in walk(block):
+        parts = [part for expr in node_exprs(node) for part in subexpressions(expr)]
+        domains: list[Domain] = [part.dims for part in parts if isinstance(part, Reduce)]
+        if isinstance(node, (Stmt, Check, Library)):
+            domains.append(node.domain)
+        elif isinstance(node, Loop):
+            domains.append((node.dim,))
+        found += [dim for domain in domains for dim in domain if isinstance(dim, CompressedDim)]
+    return found
+
+
+def structure(block: Block) -> set[str]:
+    """The buffers that tell where the entries of compressed dimensions are, anywhere in a block."""
+    return {name for dim in levels(block) for name in (dim.pointer, dim.coordinate)}
+
+
 def free_vars(expr: Expr) -> set[str]:
     """Names of index variables and symbols that `expr` uses and does not bind itself."""
     return set(kept(expr, "_free", _free_vars))

@@ -9,7 +9,7 @@ work is repeated: each element is read once, or costs next to nothing.  A reduct
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
 
 from weft.analysis.effects import Liveness, flops, operation_cost, result_buffers
@@ -45,10 +45,12 @@ from weft.ir.walk import (
     free_vars,
     has_exit,
     is_repeatable,
+    levels,
     map_node_exprs,
     map_sub_blocks,
     node_exprs,
     rewrite,
+    structure,
     sub_blocks,
     subexpressions,
     substitute,
@@ -95,6 +97,7 @@ class _Producer:
     stmt: Stmt
     positions: dict[str, tuple[int, int]]  # dimension -> (position in the index, offset)
     inputs: frozenset[str]
+    level: CompressedDim | None = None  # it writes one value for each entry of a compressed array
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,10 @@ def producer_of(node: Node) -> _Producer | None:
     """The node as a producer, if its target index is its own dimensions, each once, plus constants."""
     if not isinstance(node, Stmt) or node.reduce is not None:
         return None
+    inputs = frozenset(expr_buffers(node.value) | domain_buffers(node.domain))
+    level = _entries_of(node)
+    if level is not None:
+        return _Producer(node, {}, inputs, level)
     own = set(dim_vars(node.domain))
     positions: dict[str, tuple[int, int]] = {}
     for place, part in enumerate(node.index):
@@ -126,8 +133,15 @@ def producer_of(node: Node) -> _Producer | None:
         positions[form.terms[0][0]] = (place, form.constant)
     if set(positions) != own or any(not isinstance(dim, Dim) or dim.step != 1 for dim in node.domain):
         return None
-    inputs = expr_buffers(node.value) | domain_buffers(node.domain)
-    return _Producer(node, positions, frozenset(inputs))
+    return _Producer(node, positions, inputs)
+
+
+def _entries_of(stmt: Stmt) -> CompressedDim | None:
+    """The level of which a statement sets one element an entry: x[p] = ... for i, j(p): csr(...)[i]."""
+    if len(stmt.domain) != 2 or not isinstance(stmt.domain[1], CompressedDim):
+        return None
+    row, level = stmt.domain
+    return level if level.parent == Var(row.var) and stmt.index == (Var(level.position),) else None
 
 
 def is_cheap(expr: Expr, index: bool = False) -> bool:
@@ -204,7 +218,9 @@ def sites_in(node: Node, buffer: str, dims: tuple[AnyDim, ...] = (), repeated: b
 
 def _takes_array(node: Node, buffer: str) -> bool:
     """Whether something in a node reads a buffer as a whole, so that no value can stand in its place."""
-    return any(isinstance(n, (Call, Library, Rebind)) and buffer in buffers_read(n) for n in walk((node,)))
+    if any(isinstance(n, (Call, Library, Rebind)) and buffer in buffers_read(n) for n in walk((node,))):
+        return True
+    return buffer in structure((node,))
 
 
 def _looks_for_place(node: Node, buffer: str) -> bool:
@@ -239,8 +255,10 @@ def repeats_work(site: _Site, producer: _Producer) -> bool:
         if len(mine) == 1:
             alone.add(mine[0])
     for dim in site.dims:  # an entry has one place in its row, and the place one entry
-        if isinstance(dim, CompressedDim) and {dim.var, dim.position} & alone:
-            alone |= {dim.var, dim.position}
+        if isinstance(dim, CompressedDim) and dim.position in alone:
+            alone |= {dim.var, *free_vars(dim.parent)}
+        elif isinstance(dim, CompressedDim) and dim.var in alone:
+            alone.add(dim.position)
     if not around <= alone:
         return True
     has_reduce = any(isinstance(e, Reduce) for e in subexpressions(producer.stmt.value))
@@ -279,8 +297,21 @@ def _read_with(bound: Expr) -> set[str]:
     return {name for part in subexpressions(bound) if isinstance(part, Read) for name in free_vars(part)}
 
 
-def solved(read: Read, producer: _Producer) -> dict[str, Expr]:
+def entry_read(read: Read, producer: _Producer, around: Iterable[AnyDim]) -> CompressedDim | None:
+    """The level of the reader, if it is the producer's and the read is of the entry at hand."""
+    own = producer.level
+    for dim in around:
+        if isinstance(dim, CompressedDim) and own is not None and read.index == (Var(dim.position),):
+            return dim if (dim.pointer, dim.coordinate) == (own.pointer, own.coordinate) else None
+    return None
+
+
+def solved(read: Read, producer: _Producer, around: Iterable[AnyDim]) -> dict[str, Expr]:
     """The producer's dimensions at the point that wrote the element read."""
+    if producer.level is not None:
+        own, here = producer.level, entry_read(read, producer, around)
+        assert here is not None
+        return {own.position: Var(here.position), own.var: Var(here.var), producer.stmt.domain[0].var: here.parent}
     return {
         name: sub(read.index[place], Const(offset, Var(name).type))
         for name, (place, offset) in producer.positions.items()
@@ -289,7 +320,9 @@ def solved(read: Read, producer: _Producer) -> dict[str, Expr]:
 
 def uncovered(site: _Site, producer: _Producer, shape: tuple[Expr, ...], facts: Facts) -> bool:
     """Whether the read may see an element that the producer did not write."""
-    values = solved(site.read, producer)
+    if producer.level is not None:
+        return entry_read(site.read, producer, site.dims) is None
+    values = solved(site.read, producer, site.dims)
     inside: Facts | None = None
     placed = {place for place, _ in producer.positions.values()}
     for place, part in enumerate(producer.stmt.index):
@@ -520,10 +553,11 @@ class Forwarder:
 
     def _replaced(self, node: Node, producer: _Producer, elsewhere: set[Read]) -> Node:
         target = producer.stmt.buffer
+        around = levels((node,)) if producer.level is not None else ()
 
         def visit(expr: Expr) -> Expr:
             if isinstance(expr, Read) and expr.buffer == target and expr not in elsewhere:
-                return as_type(substitute(producer.stmt.value, solved(expr, producer)), expr.of)
+                return as_type(substitute(producer.stmt.value, solved(expr, producer, around)), expr.of)
             return expr
 
         return map_node_exprs(node, lambda e: rewrite(e, visit))

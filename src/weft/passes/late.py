@@ -27,7 +27,21 @@ from weft.analysis.scopes import lasting_writes
 from weft.ir.expr import ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import add as plus
 from weft.ir.index import sub as minus
-from weft.ir.program import HAND_BACK, Alloc, Block, Buffer, Check, If, Loop, Node, Program, Role, Stmt, While
+from weft.ir.program import (
+    HAND_BACK,
+    MALFORMED,
+    Alloc,
+    Block,
+    Buffer,
+    Check,
+    If,
+    Loop,
+    Node,
+    Program,
+    Role,
+    Stmt,
+    While,
+)
 from weft.ir.types import BOOL, INT
 from weft.ir.walk import (
     buffers_read,
@@ -114,7 +128,8 @@ class _Sinker:
         waiting: list[_Waiting] = []
         values: dict[str, Expr] = {}
         for node in block:
-            if isinstance(node, Check) and is_speculable(node) and len(waiting) < _MOST_WAITING:
+            waits = isinstance(node, Check) and is_speculable(node) and node.exception != MALFORMED
+            if isinstance(node, Check) and waits and len(waiting) < _MOST_WAITING:
                 if not any(_same_test(node, one) for one in waiting):
                     waiting.append(_Waiting(node, _resolved(node, values)))
                 continue

@@ -12,7 +12,7 @@ from weft.frontend.models import primitives
 from weft.frontend.values import Array, Closure, Mask, Object, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, AnyDim, CompressedDim, Const, Dim, Expr, Op, Reduce, Var, boolean, integer
-from weft.ir.types import BOOL, F64, ScalarType
+from weft.ir.types import BOOL, F64, INT, ScalarType
 from weft.ir.walk import free_vars
 
 
@@ -47,6 +47,20 @@ def _holds(call: Bound) -> Value:
     most = np.iinfo(dtype_of(call, F64).dtype.numpy).max
     emitter.hand_back(Op("le", (count.expr, integer(int(most))), BOOL), "a sparse result with more entries than 32 bits count")
     return count
+
+
+@native(primitives.ordered_or_python, parameters="indptr indices", name="ordered_or_python")
+def _ordered_or_python(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    pointer, coordinate = call.need("indptr"), call.need("indices")
+    assert isinstance(pointer, Array) and isinstance(coordinate, Array)
+    row = Dim(emitter.fresh("i"), ZERO, ix.sub(pointer.shape[0], ONE))
+    first, end = (arith.cast(pointer.element((at,)), INT) for at in (Var(row.var), ix.add(Var(row.var), ONE)))
+    entry = Dim(emitter.fresh("p"), ix.add(first, ONE), end)
+    before, here = (coordinate.element((at,)) for at in (ix.sub(Var(entry.var), ONE), Var(entry.var)))
+    rises = Reduce("and", (row, entry), Op("lt", (before, here), BOOL), emitter.span)
+    emitter.hand_back(rises, "entries of a sparse matrix out of order, or stored twice")
+    return Object(None)
 
 
 @native(primitives.stretches, parameters="size", name="stretches")

@@ -38,6 +38,13 @@ def holds(count: int, dtype: Any) -> int:
     return count
 
 
+def ordered_or_python(indptr: Any, indices: Any) -> None:
+    """The model covers rows whose entries are in order, each place once; the library itself does the rest."""
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i] + 1, indptr[i + 1]):
+            assert indices[p - 1] < indices[p]
+
+
 def stretches(size: int) -> bool:
     """Whether an extent fits any other: known to be 1 while compiling (else it has to be equal to the other)."""
     return size == 1

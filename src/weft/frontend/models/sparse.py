@@ -1,7 +1,8 @@
 """SciPy's sparse matrices and arrays of two dimensions: CSR, CSC and COO, with the meaning of their operators.
 
 The fields have SciPy's names. `is_array`: whether the object is of the array interface, where `*` is element by element.
-The arrays of a new object are always its own, but for transposes, which share them as SciPy's do.
+New objects share the arrays that tell where entries are: these never change (a function that writes to them is left to
+Python), and a result gets its own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from weft.frontend.models.primitives import (
     holds,
     is_dense,
     is_number,
+    ordered_or_python,
     stretches,
 )
 
@@ -121,8 +123,9 @@ class Sparse:
         return self.with_data(self.stored() ** n)
 
     def stored(self) -> Any:
-        """The values, where those of equal places have been added: the library does that in place."""
-        covered(self.has_canonical_format, "entries that are not in order, or stored twice")
+        """The values, if each place has one: else the library adds those of equal places first, in place."""
+        if not self.in_order:
+            self.hold_order()
         return self.data
 
     def sum(self, axis: Any = None) -> Any:
@@ -188,7 +191,7 @@ class CSR(Sparse):
     rows: Any
     columns: Any
     is_array: bool
-    has_canonical_format: bool = True
+    in_order: bool = True
     format = "csr"
 
     @property
@@ -197,13 +200,12 @@ class CSR(Sparse):
 
     def with_data(self, data: Any) -> Any:
         return CSR(
-            self.indptr.copy(), self.indices.copy(), data, self.rows, self.columns, self.is_array,
-            self.has_canonical_format,
-        )  # fmt: skip
+            self.indptr, self.indices, data, self.rows, self.columns, self.is_array, self.in_order
+        )
 
     def transpose(self) -> Any:
         return CSC(
-            self.indptr, self.indices, self.data, self.columns, self.rows, self.is_array, self.has_canonical_format
+            self.indptr, self.indices, self.data, self.columns, self.rows, self.is_array, self.in_order
         )
 
     def tocsr(self) -> Any:
@@ -229,10 +231,13 @@ class CSR(Sparse):
                 indices[q] = i
                 data[q] = self.data[p]
                 place[self.indices[p]] = q + 1
-        return CSC(indptr, indices, data, self.rows, self.columns, self.is_array, self.has_canonical_format)
+        return CSC(indptr, indices, data, self.rows, self.columns, self.is_array, self.in_order)
 
     def tocoo(self) -> Any:
-        return COO(self.row_of(), self.indices.copy(), self.data.copy(), self.rows, self.columns, self.is_array)
+        return COO(self.row_of(), self.indices, self.data.copy(), self.rows, self.columns, self.is_array)
+
+    def hold_order(self) -> None:
+        ordered_or_python(self.indptr, self.indices)
 
     def row_of(self) -> Any:
         """The row of each entry."""
@@ -315,11 +320,9 @@ class CSR(Sparse):
         total = 0
         for i in range(self.rows):
             for p in range(self.indptr[i], self.indptr[i + 1]):
-                k = self.indices[p]
-                for q in range(other.indptr[k], other.indptr[k + 1]):
-                    j = other.indices[q]
-                    if seen[j] != i:
-                        seen[j] = i
+                for q in range(other.indptr[self.indices[p]], other.indptr[self.indices[p] + 1]):
+                    if seen[other.indices[q]] != i:
+                        seen[other.indices[q]] = i
                         total += 1
             indptr[i + 1] = holds(total, index)
         dtype = np.result_type(self.data, other.data)
@@ -332,14 +335,12 @@ class CSR(Sparse):
             head = -2
             length = 0
             for p in range(self.indptr[i], self.indptr[i + 1]):
-                k = self.indices[p]
                 value = self.data[p]
-                for q in range(other.indptr[k], other.indptr[k + 1]):
-                    j = int(other.indices[q])
-                    sums[j] += value * other.data[q]
-                    if following[j] == -1:
-                        following[j] = head
-                        head = j
+                for q in range(other.indptr[self.indices[p]], other.indptr[self.indices[p] + 1]):
+                    sums[other.indices[q]] += value * other.data[q]
+                    if following[other.indices[q]] == -1:
+                        following[other.indices[q]] = head
+                        head = int(other.indices[q])
                         length += 1
             for _ in range(length):
                 indices[place] = head
@@ -359,7 +360,7 @@ class CSR(Sparse):
         covered(other.format == "csr", "operands of two formats")
         equal_sizes(self.rows, other.rows)
         equal_sizes(self.columns, other.columns)
-        if self.has_canonical_format and other.has_canonical_format:
+        if self.in_order and other.in_order:
             return self.intersected(other)
         return self.general(other, 0)
 
@@ -379,7 +380,7 @@ class CSR(Sparse):
             equal_sizes(self.rows, dense.shape[0])
             equal_sizes(self.columns, dense.shape[1])
             data = entry_values(self.indptr, self.indices, self.columns, lambda i, j, p: self.data[p] * dense[i, j], dtype)
-        return COO(self.row_of(), self.indices.copy(), data, self.rows, self.columns, self.is_array)
+        return COO(self.row_of(), self.indices, data, self.rows, self.columns, self.is_array)
 
     def intersected(self, other: Any) -> Any:
         """The products that are not zero, of entries that both have; rows are in order, so one walk over each does."""
@@ -415,7 +416,7 @@ class CSR(Sparse):
         covered(other.format == "csr", "operands of two formats")
         equal_sizes(self.rows, other.rows)
         equal_sizes(self.columns, other.columns)
-        if self.has_canonical_format and other.has_canonical_format:
+        if self.in_order and other.in_order:
             return self.united(other, sign)
         return self.general(other, sign)
 
@@ -504,7 +505,7 @@ class CSR(Sparse):
         first, last = int(self.indptr[low]), int(self.indptr[high])
         return CSR(
             self.indptr[low : high + 1] - self.indptr[low], self.indices[first:last].copy(), self.data[first:last].copy(),
-            high - low, self.columns, self.is_array, self.has_canonical_format,
+            high - low, self.columns, self.is_array, self.in_order,
         )  # fmt: skip
 
     def some_columns(self, low: int, high: int) -> Any:
@@ -521,7 +522,7 @@ class CSR(Sparse):
             indptr[i + 1] = count
         return CSR(
             indptr, indices[:count].copy(), data[:count].copy(), self.rows, high - low, self.is_array,
-            self.has_canonical_format,
+            self.in_order,
         )  # fmt: skip
 
     def without_duplicates(self) -> Any:
@@ -554,7 +555,7 @@ class CSC(Sparse):
     rows: Any
     columns: Any
     is_array: bool
-    has_canonical_format: bool = True
+    in_order: bool = True
     format = "csc"
 
     @property
@@ -564,9 +565,12 @@ class CSC(Sparse):
     def with_data(self, data: Any) -> Any:
         return self.transpose().with_data(data).transpose()
 
+    def hold_order(self) -> None:
+        ordered_or_python(self.indptr, self.indices)
+
     def transpose(self) -> Any:
         return CSR(
-            self.indptr, self.indices, self.data, self.columns, self.rows, self.is_array, self.has_canonical_format
+            self.indptr, self.indices, self.data, self.columns, self.rows, self.is_array, self.in_order
         )
 
     def tocsc(self) -> Any:
@@ -665,7 +669,7 @@ class COO(Sparse):
     rows: Any
     columns: Any
     is_array: bool
-    has_canonical_format: bool = True
+    in_order: bool = True
     format = "coo"
 
     @property
@@ -673,12 +677,13 @@ class COO(Sparse):
         return len(self.data)
 
     def with_data(self, data: Any) -> Any:
-        return COO(
-            self.row.copy(), self.col.copy(), data, self.rows, self.columns, self.is_array, self.has_canonical_format
-        )
+        return COO(self.row, self.col, data, self.rows, self.columns, self.is_array, self.in_order)
+
+    def hold_order(self) -> None:
+        covered(False, "entries that may be out of order, or stored twice")
 
     def transpose(self) -> Any:
-        return COO(self.col, self.row, self.data, self.columns, self.rows, self.is_array, self.has_canonical_format)
+        return COO(self.col, self.row, self.data, self.columns, self.rows, self.is_array, self.in_order)
 
     def toarray(self) -> Any:
         result = np.zeros((self.rows, self.columns), self.data.dtype)
@@ -722,26 +727,7 @@ class COO(Sparse):
             return self.with_data(self.data * other)
         if not is_dense(other):
             return self.tocsr().multiply(other.tocsr())
-        covered(self.has_canonical_format, "entries out of order, or stored twice")
-        data = np.empty(len(self.data), np.result_type(self.data, other))
-        if other.ndim == 1:
-            equal_sizes(self.columns, other.shape[0])
-            for p in range(len(self.data)):
-                data[p] = self.data[p] * other[self.col[p]]
-        elif stretches(other.shape[1]):
-            equal_sizes(self.rows, other.shape[0])
-            for p in range(len(self.data)):
-                data[p] = self.data[p] * other[self.row[p], 0]
-        elif stretches(other.shape[0]):
-            equal_sizes(self.columns, other.shape[1])
-            for p in range(len(self.data)):
-                data[p] = self.data[p] * other[0, self.col[p]]
-        else:
-            equal_sizes(self.rows, other.shape[0])
-            equal_sizes(self.columns, other.shape[1])
-            for p in range(len(self.data)):
-                data[p] = self.data[p] * other[self.row[p], self.col[p]]
-        return COO(self.row.copy(), self.col.copy(), data, self.rows, self.columns, self.is_array)
+        return self.tocsr().multiply(other)
 
     def tocoo(self) -> Any:
         return self
