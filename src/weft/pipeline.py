@@ -154,16 +154,19 @@ def signature_of(kinds: Sequence[specs.Spec]) -> str:
     return "(" + ", ".join(str(kind) for kind in kinds) + ")"
 
 
-def _applied(name: str, run: Pass, program: Program, context: PassContext) -> Program:
-    """A pass on a program and on each of its functions; only some know what a call of one does, or a task."""
-    if not program.functions:
-        return program if name not in _KNOWS_TASKS and tasks.has_regions(program) else run(program, context)
-    if name not in _KNOWS_CALLS:
-        return program
+def _applied(name: str, run: Pass, program: Program, context: PassContext, tasked: frozenset[str]) -> Program:
+    """A pass on a program and on each of its functions; only some know what a call of one does, or a task.
+
+    `tasked` names the program and the functions that have tasks.
+    """
 
     def applied(part: Program) -> Program:
-        return part if name not in _KNOWS_TASKS and tasks.has_regions(part) else run(part, context)
+        return part if part.name in tasked and name not in _KNOWS_TASKS else run(part, context)
 
+    if not program.functions:
+        return applied(program)
+    if name not in _KNOWS_CALLS:
+        return program
     main = applied(replace(program, functions=()))
     return replace(main, functions=tuple(applied(function) for function in program.functions))
 
@@ -174,6 +177,7 @@ def _optimise(
     """Every stage of the program, by name."""
     context = PassContext(options, log, directives)
     program = built.program
+    tasked = frozenset(part.name for part in (program, *program.functions) if tasks.has_regions(part))
     if clock.checking:
         verify.verify(program, verify.Stage.BUILT)
     found = [("built", program)]
@@ -185,7 +189,7 @@ def _optimise(
             continue
 
         def action(name: str = name, run: Pass = run, current: Program = current) -> Program:
-            return _applied(name, run, current, context)
+            return _applied(name, run, current, context, tasked)
 
         program = clock.program(name, action, stage)
         found.append((name, program))

@@ -281,3 +281,25 @@ def test_weft_switched_off_is_plain_python(weft_command, tmp_path):
     )
     result = weft_command("run", "script.py", environment={"WEFT_DISABLE": "1"})
     assert result.stdout == "True False False\n", result.stderr
+
+
+@pytest.mark.native
+def test_a_long_function_is_compiled_before_its_only_call(weft_command, tmp_path):
+    text = """
+    import numpy as np
+
+    def main(n):
+        c = np.zeros((n, n))
+        print("begin")
+        for t in range(200):
+            for i in range(n):
+                for j in range(n):
+                    c[i, j] += i * j + t
+        return c.sum()
+
+    print(main(1000))
+    """
+    (tmp_path / "script.py").write_text(textwrap.dedent(text))
+    result = weft_command("run", "--report", "script.py")
+    assert result.stdout == f"begin\n{200 * 499500.0**2 + 199 * 100 * 1e6}\n", result.stderr
+    assert "main (script.py:4): plain Python, 1 parts of it native; a call of print" in result.stderr

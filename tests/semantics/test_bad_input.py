@@ -540,3 +540,30 @@ def test_program_ends_as_in_python(name: str) -> None:
 
 def test_every_name_of_what_is_left_to_python_is_a_program() -> None:
     assert set(PROGRAMS) >= LEFT_TO_PYTHON
+
+
+def test_an_exception_in_an_inlined_function_of_another_file() -> None:
+    helper = "\n\n\ndef root(x):\n    if x < 0:\n        raise ValueError('negative')\n    return x ** 0.5\n"
+    root = function_from_source(helper, "root")
+    source = "def f(a):\n    for i in range(len(a)):\n        a[i] = root(a[i])\n"
+    function = function_from_source(source, namespace={"root": root})
+    compiled = weft.jit(fallback="error")(function)
+    for call in range(3):
+        done = outcome(compiled, (np.array([4.0, 9.0, -1.0, 16.0]),))
+        assert isinstance(done.error, ValueError) and str(done.error) == "negative"
+        assert done.arguments[0].tolist() == [2.0, 3.0, -1.0, 16.0]
+        last = traceback.extract_tb(done.error.__traceback__)[-1]
+        assert (last.filename, last.lineno, last.name) == (root.__code__.co_filename, 6, "root")
+    assert compiled.stats["python_calls"] == 0
+
+
+def test_nothing_of_weft_is_shown_behind_the_line_of_the_call() -> None:
+    function = function_from_source("def f(a, n):\n    for i in range(n):\n        a[i] = 10 // (3 - i)\n")
+    compiled = weft.jit(fallback="error")(function)
+    assert outcome(compiled, (np.zeros(5), 3)).error is None
+    for _ in range(2):  # the first one makes a version for such values
+        done = outcome(compiled, (np.zeros(5), 5))
+    assert isinstance(done.error, ZeroDivisionError)
+    frames = traceback.extract_tb(done.error.__traceback__)
+    assert [(frame.filename, frame.lineno) for frame in frames[1:]] == [(function.__code__.co_filename, 3)]
+    assert done.arguments[0].tolist() == [3.0, 5.0, 10.0, 0.0, 0.0]

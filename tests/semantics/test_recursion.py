@@ -374,3 +374,36 @@ def of_news(a):
 def test_a_view_is_changed_in_place(function, make):
     expected = function(make())
     np.testing.assert_array_equal(weft.jit(fallback="error")(function)(make()), expected)
+
+
+def product(a, b):
+    n = len(a)
+    if n == 1:
+        return a[0] * b[0]
+    return product(a[: n // 2], b[: n // 2]) + product(a[n // 2 :], b[n // 2 :])
+
+
+def with_itself(a):
+    return product(a, a[::-1]) + product(a[1:], a[:-1])
+
+
+def test_two_views_of_an_array_that_is_only_read():
+    a = RNG.random(37)
+    np.testing.assert_allclose(weft.jit(fallback="error")(with_itself)(a), with_itself(a), rtol=1e-13)
+
+
+def shifted(a, b):
+    if len(a) > 0:
+        a[0] = b[0] + 1.0
+        shifted(a[1:], b[1:])
+
+
+def shift_itself(a):
+    shifted(a[1:], a[:-1])
+    return a
+
+
+def test_two_views_of_an_array_that_changes_are_left_to_python():
+    np.testing.assert_array_equal(weft.jit(shift_itself)(np.zeros(9)), shift_itself(np.zeros(9)))
+    with pytest.raises(weft.Unsupported, match="two views"):
+        weft.jit(fallback="error")(shift_itself)(np.zeros(9))

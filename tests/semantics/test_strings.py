@@ -231,6 +231,48 @@ def test_edits() -> None:
     same(edits, *each([*TEXTS, "+5", "-12", "日本"]))
 
 
+def lines_and_parts(s):
+    lines = s.splitlines()
+    total = 0
+    for line in lines:
+        total += len(line)
+    number = len(lines)
+    head, mark, tail = s.partition("=")
+    return lines, total, head, mark, tail, f"{number}: {head}-{total * 2}", f"{s}"
+
+
+def test_lines() -> None:
+    same(lines_and_parts, *each(["", "a", "a\n", "a=b\r\nc\rd", "\n\nx=", "a\x0bb\x1cc\x85d\u2028e", "=="]))
+
+
+def in_order(words, s):
+    letters = sorted(s)
+    return sorted(words), "".join(letters), sorted(words, reverse=True), sorted(words, key=len)
+
+
+def test_strings_in_order() -> None:
+    same(in_order, (["b", "a", "ab", "", "日", "a"], "hello"), (["x"], ""))
+
+
+def pair(s):
+    key, value = s.split("=")
+    a, b, c = key
+    return value + key, a + c
+
+
+def test_unpacking() -> None:
+    same(pair, ("abc=1",), ("xyz=",))
+    same(pair, ("abc",), ("abc=1=2",), ("ab=1",), native=False)
+
+
+def extremes(s):
+    return max(s), min(s)
+
+
+def test_extremes() -> None:
+    same(extremes, ("hello",), ("x",), ("日本a",), ("",))
+
+
 def choices(s, flag):
     word = "yes" if flag else "no"
     tag = s if len(s) > 3 else s + "!"

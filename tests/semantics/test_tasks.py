@@ -1,7 +1,13 @@
-"""Tasks: with weft.finish(), weft.task() and weft.isolated() natively the same answers and exceptions as in sequence, on
-any number of threads; races that are certain are errors that name the variable."""
+"""Tasks: with weft.finish(), weft.task() and weft.isolated() natively the same answers and exceptions as in sequence,
+on any number of threads; races that are certain are errors that name the variable.
+"""
 
 from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -376,6 +382,17 @@ def test_deep_recursion_is_an_exception(threads):
     with pytest.raises(RecursionError):
         compiled(a, 10_000_000)
     assert weft.jit(fallback="error")(deep)(500) == 500
+
+
+def test_ctrl_c(threads):
+    compiled = weft.jit(fallback="error")(fibonacci)
+    compiled(5)
+    begun = time.monotonic()
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        compiled(80)
+    assert time.monotonic() - begun < 30
+    assert compiled(15) == 610
 
 
 # --- races -----------------------------------------------------------------------------------------------------------

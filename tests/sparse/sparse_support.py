@@ -53,7 +53,9 @@ def same(actual: Any, expected: Any, tolerance: float = 1e-12) -> None:
     np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance)
 
 
-def random_sparse(kind: str, shape: tuple[int, int], density: float = 0.2, dtype: Any = np.float64, seed: int = 0) -> Any:
+def random_sparse(
+    kind: str, shape: tuple[int, int], density: float = 0.2, dtype: Any = np.float64, seed: int = 0
+) -> Any:
     """Entries at random places, some rows empty, in SciPy's class `kind`."""
     rng = np.random.default_rng(seed)
     dense = np.where(rng.random(shape) < density, rng.random(shape) * 8 - 3, 0)

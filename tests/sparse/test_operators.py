@@ -60,7 +60,8 @@ def test_the_matrix_interface(expression: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ["S @ x", "S @ X", "S * 2", "S.toarray()", "S.tocsr()", "S.tocsc()", "S.sum()", "S + S", "S.diagonal()"]
+    "expression",
+    ["S @ x", "S @ X", "S * 2", "S.toarray()", "S.tocsr()", "S.tocsc()", "S.sum()", "S + S", "S.diagonal()"],
 )
 def test_coordinates(expression: str) -> None:
     _check(expression, ["coo_array", "coo_matrix"])
@@ -102,7 +103,8 @@ def _shuffled(doubled: bool) -> Any:
 
 @pytest.mark.parametrize("doubled", [False, True])
 @pytest.mark.parametrize(
-    "expression", ["S @ x", "S.T @ y", "S * 2", "S + S", "S.multiply(S)", "S @ S.T", "S.sum(axis=0)", "S.toarray()", "S[1, 2]"]
+    "expression",
+    ["S @ x", "S.T @ y", "S * 2", "S + S", "S.multiply(S)", "S @ S.T", "S.sum(axis=0)", "S.toarray()", "S[1, 2]"],
 )
 def test_entries_out_of_order_or_doubled(expression: str, doubled: bool) -> None:
     names = _parameters(expression)
@@ -205,7 +207,9 @@ def test_values_changed_in_place_are_the_callers() -> None:
 
 
 def test_places_of_entries_are_only_read() -> None:
-    plain, compiled = compiled_source("def f(S):\n    S.indices[0] = 1\n    return S.indices.sum()\n", fallback="silent")
+    plain, compiled = compiled_source(
+        "def f(S):\n    S.indices[0] = 1\n    return S.indices.sum()\n", fallback="silent"
+    )
     one, other = (random_sparse("csr_array", (ROWS, COLUMNS)) for _ in range(2))
     assert compiled(one) == plain(other)
     assert (one.indices == other.indices).all()

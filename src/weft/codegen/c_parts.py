@@ -1,10 +1,10 @@
 """Halves of a translation unit.  In: the functions of a kernel; out: the same as text that a compiler may take whole,
 or in two parts side by side, on two processors: the compiler is most of the time that a first call takes.
 
-    static void body_0(...) {...}       -->   SHARED void body_0(...);  #if WEFT_PART != 2 ... body_0 ... #endif
-    i64 kernel(...) {...}                     #if WEFT_PART != 1 ... kernel ... #endif
+    static void body_0(...) {...}       -->   SHARED void body_0(...);  #if K_PART != 2 ... body_0 ... #endif
+    i64 kernel(...) {...}                     #if K_PART != 1 ... kernel ... #endif
 
-Compiled whole, WEFT_PART is not defined: both halves are there and SHARED is `static`.
+Compiled whole, K_PART is not defined: both halves are there and SHARED is `static`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import replace
 from weft.codegen import syntax as C
 
 #: The macro that tells which of the parts is compiled, from 1; not defined: both of them.
-PART = "WEFT_PART"
+PART = "K_PART"
 _SHARED = "k_shared"
 _STATIC = "static void "
 # Characters of the functions below which a second compiler costs more than it saves.

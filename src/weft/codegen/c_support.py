@@ -9,7 +9,7 @@ from string import Template
 #: The functions and types below: names that no variable may have.
 FUNCTIONS = frozenset(
     f"k_{name}" for name in ("is_c", "is_f", "span", "disjoint", "trips", "bytes", "record", "failure", "matrix")
-) | frozenset(f"k_{name}" for name in ("c", "context", "begin", "end", "task", "done"))
+) | frozenset(f"k_{name}" for name in ("within", "between", "shared", "c", "context", "begin", "end", "task", "done"))
 #: Those of calls and tasks (c_invoke.py, c_tasks.py).
 FUNCTIONS |= frozenset(
     f"k_{name}"
@@ -40,7 +40,9 @@ IS_F = """static i64 k_is_f(const i64 *w, i64 rank) {
   return same;
 }"""
 
-#: Whether two arrays share no byte: extents of memory, exact for arrays without gaps and safe for all.
+#: Whether two arrays share no byte: extents of memory, exact for arrays without gaps and safe for all.  Where extents
+#: overlap, by the places that the elements take between the steps of one axis: two columns, or the parts of complex
+#: numbers, are never at the same one.
 DISJOINT = """static i64 k_span(const i64 *w, i64 rank, i64 size, i64 *first, i64 *last) {
   *first = *last = w[0];
   for (i64 d = 1; d <= rank; d++) {
@@ -51,10 +53,35 @@ DISJOINT = """static i64 k_span(const i64 *w, i64 rank, i64 size, i64 *first, i6
   *last += size;
   return 1;
 }
+__attribute__((cold, noinline)) static i64 k_within(const i64 *w, i64 rank, i64 size, i64 step, i64 *first) {
+  i64 width = size;
+  *first = w[0];
+  for (i64 d = 1; d <= rank; d++) {
+    i64 stride = w[rank + d] * size;
+    if (w[d] == 1 || stride % step == 0) continue;
+    i64 reach = (w[d] - 1) * stride;
+    if (reach < 0) *first += reach, reach = -reach;
+    width += reach;
+  }
+  return width;
+}
+__attribute__((cold, noinline))
+static i64 k_between(const i64 *a, i64 ra, i64 sa, const i64 *b, i64 rb, i64 sb) {
+  for (i64 d = 1; d <= ra; d++) {
+    i64 step = a[ra + d] * sa, a0, b0;
+    if (step < 0) step = -step;
+    if (a[d] == 1 || step == 0) continue;
+    i64 wide = k_within(a, ra, sa, step, &a0), other = k_within(b, rb, sb, step, &b0);
+    i64 apart = (b0 - a0) % step;
+    if (apart < 0) apart += step;
+    if (wide <= apart && other <= step - apart) return 1;
+  }
+  return 0;
+}
 static i64 k_disjoint(const i64 *a, i64 ra, i64 sa, const i64 *b, i64 rb, i64 sb) {
   i64 a0, a1, b0, b1;
   if (!k_span(a, ra, sa, &a0, &a1) || !k_span(b, rb, sb, &b0, &b1)) return 1;
-  return a1 <= b0 || b1 <= a0;
+  return a1 <= b0 || b1 <= a0 || k_between(a, ra, sa, b, rb, sb) || k_between(b, rb, sb, a, ra, sa);
 }"""
 
 #: How many steps a counting loop makes.

@@ -23,6 +23,7 @@ from weft.codegen.c_frame import (
     FAILED,
     GUARD,
     HELD,
+    INTERRUPTED,
     OVERFLOW_ERROR,
     RAISE,
     STATUS,
@@ -196,7 +197,9 @@ def _outline(
     frame = Frame(parallel=False, task=True)
     inner = type(statements)(unit, statements.expressions, frame, statements.line)
     body = inner.block(node.body, (*path, 0))
-    code: list[C.CStmt] = [*body, C.Label(DONE)]
+    # After Ctrl-C what is still in the queues ends before it begins.
+    pending = C.IfElse(C.through(RT, "poll"), tuple(inner.failure(INTERRUPTED)))
+    code: list[C.CStmt] = [pending, *body, C.Label(DONE)]
     heads, tail = closing(unit, frame, tuple(code))
     whole: C.CBlock = (*heads, *frame.heads, *code, *tail)
     own = {THREAD, WORDS, RT, STATUS}

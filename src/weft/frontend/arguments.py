@@ -127,7 +127,8 @@ class Arguments(Loading):
     def text_dict(self, name: str, kind: TextDictSpec, sample: Any, nested: bool) -> tuple[Value, tuple[str, ...]]:
         """A dict whose keys are strings: its entries are put into a table of the function's own, and only read."""
         if nested or name in self.emitter.decisions.changing:
-            raise self.unsupported(None, f"{name}, a dict with strings as keys, in a function that changes it", "copy it")
+            reason = f"{name}, a dict with strings as keys, in a function that changes it"
+            raise self.unsupported(None, reason, "copy it first")
         emitter, value_type = self.emitter, kind.value
         sizes = None if sample is None else (len(sample), sum(map(len, sample)))
         keys, names = self._text_column(f"{name}_keys", sizes)

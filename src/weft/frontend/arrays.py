@@ -136,8 +136,8 @@ def _table(value: Records, emitter: Emitter) -> Array:
     emitter.hand_back(Op("gt", (length, ZERO), BOOL), "an array of a list of tuples that may be empty")
     of = functools.reduce(promote, (emitter.buffers[name].type.strong for name in columns))
     buffer = emitter.allocate("table", of, (length, integer(len(columns))))
-    row = () if value.growing.row is None else (value.growing.row,)
-    start = ZERO if value.growing.head is None else emitter.snapshot(Read(value.growing.head, row, INT), "start")
+    number = () if value.growing.row is None else (value.growing.row,)
+    start = ZERO if value.growing.head is None else emitter.snapshot(Read(value.growing.head, number, INT), "start")
     for place, name in enumerate(columns):
         dims, (row,) = emitter.domain((length,))
         item = Read(name, (ix.add(start, row),), emitter.buffers[name].type)

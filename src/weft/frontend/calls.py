@@ -243,6 +243,20 @@ class Calls(Structs, Recursion):
         first, second = linear.as_pair(left, right, self.emitter)
         return linear.matmul(first, second, self.emitter)
 
+    def _eval_joinedstr(self, node: ast.JoinedStr) -> Value:
+        """f"{a} and {b}" of strings and integers"""
+        result: Value = Object("")
+        for part in node.values:
+            plain = isinstance(part, ast.FormattedValue) and part.format_spec is None and part.conversion in (-1, 115)
+            if not plain and not isinstance(part, ast.Constant):
+                raise self.unsupported(part, "a format in a string", "format it outside the compiled function")
+            value = self.evaluate(part.value if isinstance(part, ast.FormattedValue) else part)
+            self.calling = node
+            if not is_text(value) or self.text(value).kind != "str":
+                value = texts.spelled_int(self, value, 10, "")  # type: ignore[arg-type]
+            result = self.joined_texts(self.text(result), self.text(value), node)
+        return result
+
     def find_text(self, text: Text, part: Text, node: ast.AST) -> Expr:
         self.calling = node
         found = texts.method(self, text, "find", [part], {})  # type: ignore[arg-type]

@@ -10,8 +10,8 @@ from weft.frontend import arith, arrays
 from weft.frontend.enums import is_member
 from weft.frontend.strings import is_text
 from weft.frontend.values import Array, Dict, Mask, Object, Records, Rows, Scalar, Text, Tuple, Value
-from weft.frontend.writing import loop, variable, when
 from weft.frontend.whole import WholeDicts
+from weft.frontend.writing import loop, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Reduce
 from weft.ir.program import Break, Node
 from weft.ir.types import PYBOOL

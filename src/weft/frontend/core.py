@@ -246,8 +246,9 @@ class Core(ArraySlots):
                 self.move_dict(name, slot, current, value)
                 return
             if current != value:
-                if _is_list(current) and _is_list(value) and (self.scope.path, name) not in self.emitter.decisions.escaping:
-                    self.emitter.decisions.escaping.add((self.scope.path, name))
+                place = (self.scope.path, name)
+                if _is_list(current) and _is_list(value) and place not in self.emitter.decisions.escaping:
+                    self.emitter.decisions.escaping.add(place)
                     raise Restart
                 fits = isinstance(current, Tuple) and isinstance(value, Tuple) and _all_scalars(current)
                 if numbers and fits and len(current.items) == len(value.items):  # type: ignore[union-attr]

@@ -23,7 +23,6 @@ from weft.frontend.writing import loop, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, ScalarType
 
-
 #: Fewer entries of a display are put in one after the other.
 _SINGLY = 2
 
@@ -103,7 +102,8 @@ class Dicts(Lists):
         if base.table is None:
             self.emitter.decisions.entries[base.place] = (of_key, of_value)
             raise Restart
-        differs = of_key != base.key or (value is not None and (base.item is None or not self.accepts(base.item, value)))
+        fits = value is None or (base.item is not None and self.accepts(base.item, value))
+        differs = of_key != base.key or not fits
         if differs and base.place in self.emitter.decisions.guessed:
             self.emitter.decisions.guessed.discard(base.place)
             self.emitter.decisions.entries[base.place] = (of_key, of_value)
@@ -357,7 +357,7 @@ class Dicts(Lists):
         with when(emitter, Op("lt", (entry, ZERO), BOOL)):
             for mine, number in zip(found, self.numbers(item, default)):
                 mine.set(number)
-        return [emitter.snapshot(Op("add", (mine.value, ZERO), INT) if mine.of == INT else mine.value, "value") for mine in found]
+        return [emitter.snapshot(mine.value, "value") for mine in found]
 
     def _dict_setdefault(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         if len(args) != 2:

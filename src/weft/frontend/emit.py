@@ -332,7 +332,9 @@ class Emitter:
             return part.value if isinstance(part, Cast) and part.of == INT and isinstance(part.value, Var) else part
 
         form = affine(self.resolve(walk.rewrite(expr, visit) if self.contents else expr))
-        for name, greatest in extremes.items() if form is not None else ():
+        for name, greatest in extremes.items():
+            if form is None:
+                return None
             coefficient = form.coefficient(name)
             most = affine(self.resolve(greatest)) if coefficient < 0 else Affine((), 0)
             if most is None:

@@ -84,7 +84,7 @@ class Cells:
         length.set(Op("add", (length.value, ONE), INT))
 
     def _make_shared_room(self, memory: Cells) -> None:
-        """Room for as many items again, behind all other lists of the shared memory; the last of them stays in place."""
+        """Room for as many items again, behind all other lists of the shared memory; the last one stays in place."""
         emitter, head = self.emitter, self.head
         assert head is not None
         count = self.last()

@@ -117,7 +117,7 @@ def _container_hint(hint: Any, rank: int) -> Spec | None:
     key, *held = parts
     if key is None or None in held or any(of.dtype is not DType.I64 for of in types_in(key)):
         return None
-    return ContainerSpec(kind.__name__, key, *held)
+    return ContainerSpec(kind.__name__, key, held[0] if held else None)
 
 
 def _item_hint(hint: Any) -> ItemType | None:

@@ -1,4 +1,4 @@
-"""What containers hold.  In: values; out: the type of an item, the numbers it consists of, and the item that numbers make.
+"""What containers hold.  In: values; out: the type of an item, and the numbers it consists of.
 
 A list inside another container is one number: which of the lists of its kind it is (`weft.frontend.nested`).
 """

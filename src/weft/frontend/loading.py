@@ -167,8 +167,8 @@ class _Given:
         self.first[part.item] = base
         for target, column in zip(heap.cells.data, data):
             dims, (at,) = emitter.domain((part.total,))
-            value = Read(column, (at,), emitter.buffers[column].type)
-            emitter.assign(dims, target, (Op("add", (start, at), INT),), value)
+            number = Read(column, (at,), emitter.buffers[column].type)
+            emitter.assign(dims, target, (Op("add", (start, at), INT),), number)
 
         def begin(at: Expr) -> Expr:
             return arith.cast(Read(part.starts, (at,), I64), INT)

@@ -17,7 +17,7 @@ from weft.frontend import growing
 from weft.frontend.emit import Decisions, Emitter, Restart, Untyped, without_guesses
 from weft.frontend.enums import Enums
 from weft.frontend.growing import Cells
-from weft.frontend.items import agree, as_value, has_gaps, layout_of, numbers_of, row_of, types_in
+from weft.frontend.items import agree, as_value, layout_of, numbers_of, row_of, types_in
 from weft.frontend.scope import Scope
 from weft.frontend.values import (
     Array,

@@ -127,7 +127,12 @@ def _changed_params(
 def _told(body: Block, table: Mapping[str, Program], changed: Mapping[str, frozenset[str]]) -> Block:
     def tell(node: Node) -> Node:
         if isinstance(node, Invoke):
-            return replace(node, writes=_written(node, table, changed))
+            writes = _written(node, table, changed)
+            passed = [operand.buffer for operand in node.operands]
+            if any(passed.count(name) > 1 for name in writes):
+                reason = f"a recursive call of {node.function} with two views of one array, of which it changes one"
+                raise Unsupported(node.span, reason, "pass the whole array and where the parts begin")
+            return replace(node, writes=writes)
         return map_sub_blocks(node, lambda inner: map_block(inner, tell))
 
     return map_block(body, tell)
@@ -202,8 +207,6 @@ class Recursion(Expressions):
         specs = tuple(spec for spec, _ in given)
         passed = [argument for _, argument in given if argument is not None]
         shared = [operand.buffer for operand in passed if isinstance(operand, Operand)]
-        if len(set(shared)) < len(shared):
-            raise self.unsupported(node, f"a recursive call of {source.name} with two views of one array")
         entry = self._entry(source, specs, captured, node)
         template = self._gives(entry)
         self.emitter.span = span

@@ -265,7 +265,7 @@ class Results(Handover):
         columns = self.entry_columns(value)
         if value.counts:
             return self._out_container("counter_of", templates, columns, node)
-        if value.default is not None:
+        if isinstance(value.default, Scalar):
             kind = "float" if value.default.type.dtype.is_inexact else "int"
             return self._out_container("defaultdict_of", [repr(kind), *templates], columns, node)
         return self._out_container("set_of" if value.is_set else "dict_of", templates, columns, node)

@@ -15,7 +15,8 @@ import numpy as np
 
 from weft.frontend import arith, arrays, indexing
 from weft.frontend.calls import Calls
-from weft.frontend.models.sparse import COO, CSC, CSR, Diagonal, Matrix, Sparse, from_dense
+from weft.frontend.models.formats import COO, CSC, CSR, Diagonal, from_dense
+from weft.frontend.models.sparse import Matrix, Sparse
 from weft.frontend.values import Array, Instance, Method, Object, Scalar, Slice, Struct, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean
@@ -29,7 +30,8 @@ _PARTS = {"csr": ("indptr", "indices", "data"), "csc": ("indptr", "indices", "da
 _PLACES = frozenset({"indptr", "indices", "row", "col"})
 #: Functions that keep zero, which SciPy has as methods and applies to the entries alone.
 _KEEP_ZERO = frozenset(
-    ["sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "rint", "sign", "expm1", "log1p", "deg2rad", "rad2deg", "floor", "ceil", "trunc", "sqrt"]
+    {"sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "rint", "sign", "expm1", "log1p"}
+    | {"deg2rad", "rad2deg", "floor", "ceil", "trunc", "sqrt"}
 )
 
 

@@ -208,7 +208,9 @@ class ObjectSpec:
         return hash((self.kind, self.detail))
 
 
-Spec = Union[ArraySpec, ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec]
+Spec = Union[
+    ArraySpec, ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec
+]  # fmt: skip
 
 
 def layout_of(array: np.ndarray[Any, Any]) -> Layout:

@@ -39,7 +39,7 @@ from weft.frontend.values import (
     describe,
 )
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Read, Var, integer
+from weft.ir.expr import ONE, ZERO, Op, Read, Var, integer
 from weft.ir.program import (
     Block,
     Loop,
@@ -303,6 +303,11 @@ class Statements(Results):
             lasting = value.view is not None or value.origin is not None
             row = value if lasting else arrays.materialise(value, self.emitter)
             value = Tuple(tuple(self.subscript(row, Scalar(integer(k)), node) for k in range(len(target.elts))))
+        if isinstance(value, (Text, Records, Rows)) and not any(isinstance(item, ast.Starred) for item in target.elts):
+            items = self.iteration(value, node)
+            fits = Op("eq", (items.trips, integer(len(target.elts))), BOOL)
+            self.emitter.hand_back(fits, "more or fewer values than names to unpack them to")
+            value = Tuple(tuple(items.item(integer(k)) for k in range(len(target.elts))))
         if not isinstance(value, Tuple):
             raise self.unsupported(node, "unpacking of this value", value=value)
         starred = [k for k, item in enumerate(target.elts) if isinstance(item, ast.Starred)]

@@ -54,7 +54,7 @@ class Growing:
     """The memory of a list whose length changes: the names of its buffers (one for each number in an item), of larger
     ones to come, and of scalars: how many items there are, how many have room, and for a deque, where the first one is.
 
-    Of a list in a list these three are arrays, and it is number `row` in them; `shared` is the memory of all such lists.
+    Of a list in a list these three are arrays, and it is number `row` in them; `shared` is the memory of all of them.
     """
 
     data: tuple[str, ...]

@@ -95,6 +95,7 @@ def _note_assignments(tree: ast.FunctionDef, values: dict[str, Any], namespace: 
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             counts[node.id] = counts.get(node.id, 0) + 1
+    resolved: set[str] = set()
     for statement in tree.body:
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             continue
@@ -108,9 +109,9 @@ def _note_assignments(tree: ast.FunctionDef, values: dict[str, Any], namespace: 
         for place, item in zip(targets, items):
             if isinstance(place, ast.Name) and counts[place.id] == 1 and len(items) == len(targets):
                 values[place.id] = item
-    for name, count in counts.items():
-        if count > (0 if name in values and not isinstance(values[name], int) else 1):
-            values.pop(name, None)
+                resolved.add(place.id)
+    for name in counts.keys() - resolved:
+        values.pop(name, None)
 
 
 def _value(node: ast.expr, values: Mapping[str, Any], namespace: Mapping[str, Any], depth: int = 0) -> Any:

@@ -138,9 +138,11 @@ def producer_of(node: Node) -> _Producer | None:
 
 def _entries_of(stmt: Stmt) -> CompressedDim | None:
     """The level of which a statement sets one element an entry: x[p] = ... for i, j(p): csr(...)[i]."""
-    if len(stmt.domain) != 2 or not isinstance(stmt.domain[1], CompressedDim):
+    if len(stmt.domain) != 2:
         return None
     row, level = stmt.domain
+    if not isinstance(level, CompressedDim):
+        return None
     return level if level.parent == Var(row.var) and stmt.index == (Var(level.position),) else None
 
 

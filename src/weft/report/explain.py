@@ -323,7 +323,7 @@ def _note_node(node: Node, loops: tuple[Loop, ...], fact: _Facts) -> None:
         return
     if isinstance(node, (Stmt, Loop)):
         for loop in loops:
-            if loop.kind is LoopKind.PARALLEL:
+            if loop.kind in (LoopKind.PARALLEL, LoopKind.TASK):
                 fact.kinds.add("parallel")
             elif loop.kind is LoopKind.VECTOR:
                 fact.kinds.add("vectorised")

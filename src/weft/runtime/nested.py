@@ -1,5 +1,5 @@
-"""Lists inside containers, for the caller.  In: the numbers of containers as arrays, in which a list is its number among
-all lists of its kind, and the items of those lists; out: the Python objects, each list once, however many hold it.
+"""Lists inside containers, for the caller.  In: the numbers of containers as arrays, in which a list is its number
+among all lists of its kind, and the items of those lists; out: the Python objects, each list once.
 
 Lists that belong to arguments are the arguments' own: a container that gets one gets the very object.  What has become
 of arguments is put into them, and objects that stand for the same values stay.

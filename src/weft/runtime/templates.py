@@ -175,12 +175,9 @@ def fits(template: str, value: Any, met: list[Any]) -> bool:
     if type(value) is not shape.kind or not _same_kind(shape, value):
         return False
     met.append(value)
-    if isinstance(value, dict):
-        assert shape.value is not None
-        return all(_item_fits(shape.item, key, met) for key in value) and all(
-            _item_fits(shape.value, item, met) for item in value.values()
-        )
-    return all(_item_fits(shape.item, item, met) for item in value)
+    if not all(_item_fits(shape.item, item, met) for item in list(value)):
+        return False
+    return shape.value is None or all(_item_fits(shape.value, item, met) for item in value.values())
 
 
 def _same_kind(shape: Template, value: Any) -> bool:

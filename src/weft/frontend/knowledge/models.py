@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays
 from weft.frontend.knowledge import Bound, native
@@ -44,8 +42,10 @@ def _is_number(call: Bound) -> Value:
 def _holds(call: Bound) -> Value:
     count, emitter = call.need("count"), call.builder.emitter
     assert isinstance(count, Scalar)
-    most = np.iinfo(dtype_of(call, F64).dtype.numpy).max
-    emitter.hand_back(Op("le", (count.expr, integer(int(most))), BOOL), "a sparse result with more entries than 32 bits count")
+    most = 2 ** (8 * dtype_of(call, F64).dtype.size - 1) - 1
+    emitter.hand_back(
+        Op("le", (count.expr, integer(most)), BOOL), "a sparse result with more entries than 32 bits count"
+    )
     return count
 
 
@@ -72,7 +72,9 @@ def _stretches(call: Bound) -> Value:
 @native(primitives.is_dense, parameters="value", name="is_dense")
 def _is_dense(call: Bound) -> Value:
     value = call.need("value")
-    return Scalar(boolean(isinstance(value, Mask) or (isinstance(value, Array) and value.rank > 0 and not value.is_list)))
+    return Scalar(
+        boolean(isinstance(value, Mask) or (isinstance(value, Array) and value.rank > 0 and not value.is_list))
+    )
 
 
 # --- entries of a compressed matrix ----------------------------------------------------------------------------------
@@ -85,7 +87,10 @@ class Entries:
         self.call, self.emitter = call, call.builder.emitter
         pointer, coordinate, minor = (call.need(name) for name in ("indptr", "indices", "minor"))
         assert isinstance(pointer, Array) and isinstance(coordinate, Array) and isinstance(minor, Scalar)
-        names = [array.view.buffer if array.view is not None and array.view.whole else None for array in (pointer, coordinate)]
+        names = [
+            array.view.buffer if array.view is not None and array.view.whole else None
+            for array in (pointer, coordinate)
+        ]
         if None in names:
             raise Unsupported(self.emitter.span, "a sparse matrix of arrays that are views", "add .copy()")
         self.count, self.minor = coordinate.shape[0], minor.expr

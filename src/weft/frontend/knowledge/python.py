@@ -196,6 +196,10 @@ def _choose(kind: str) -> None:
             return builder.expand(best_by, {"items": values[0], "key": key, "greatest": greatest})
         if key is not None:
             raise Unsupported(builder.emitter.span, f"{kind}() with a key and these arguments", "give it one list")
+        if len(values) == 1 and is_text(values[0]) and "default" not in call.given:
+            from weft.frontend.knowledge.texts import extreme_of
+
+            return extreme_of(builder, values[0], kind)
         if len(values) == 1 and isinstance(values[0], Dict):
             values = (builder.entries_of(values[0], "keys", None, ordered=False),)
         if "default" in call.given and not (len(values) == 1 and isinstance(values[0], Tuple) and values[0].items):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from weft.errors import Unsupported
 from weft.frontend import growing
 from weft.frontend.growing import EXTRA_ROOM, Cells
-from weft.frontend.items import as_value, has_lists, has_texts
-from weft.frontend.values import Array, Object, Records, Scalar, Value
+from weft.frontend.items import as_value, has_lists, has_texts, types_in
+from weft.frontend.values import Array, Object, Records, Scalar, TextType, Value
 from weft.frontend.writing import loop
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
@@ -65,20 +65,16 @@ def sorted_items(builder: Builder, items: Value, keys: Value, descending: bool) 
     _refuse_odd_keys(builder, keys)
     order = builder.expand(places_in_order, {"keys": keys, "descending": Scalar(Const(descending, PYBOOL))})
     assert isinstance(order, Array)
-    if isinstance(items, Array):
-        source, types, layout = None, [items.type], items.type
-        count = items.shape[0]
-    else:
-        assert isinstance(items, Records)
-        source, layout = Cells(emitter, items.growing), items.item
-        types = [emitter.buffers[name].type for name in items.growing.data]
-        count = source.length.value
-    count = emitter.snapshot(Op("add", (count, ZERO), ZERO.type), "count")
-    made = growing.make(emitter, "sorted", types, ix.add(count, integer(EXTRA_ROOM)))
+    assert isinstance(items, (Array, Records))
+    layout = items.type if isinstance(items, Array) else items.item
+    size = items.shape[0] if isinstance(items, Array) else items.growing.size
+    count = emitter.snapshot(Op("add", (size, ZERO), ZERO.type), "count")
+    made = growing.make(emitter, "sorted", types_in(layout), ix.add(count, integer(EXTRA_ROOM)))
     cells = Cells(emitter, made)
     with loop(emitter, ZERO, count) as at:
         place = emitter.snapshot(order.element((at,)), "place")
-        cells.write(at, [items.element((place,))] if isinstance(items, Array) else source.read(place))
+        read = Cells(emitter, items.growing).read if isinstance(items, Records) else lambda q: (items.element((q,)),)
+        cells.write(at, read(place))
     cells.length.set(count)
     return as_value(made, layout, False)
 
@@ -86,8 +82,9 @@ def sorted_items(builder: Builder, items: Value, keys: Value, descending: bool) 
 def _refuse_odd_keys(builder: Builder, keys: Value) -> None:
     """Python's order depends on where a NaN stands: such a list is left to Python."""
     emitter = builder.emitter
-    if isinstance(keys, Records) and (has_lists(keys.item) or has_texts(keys.item)):
-        raise Unsupported(emitter.span, "a list sorted by lists or strings", "sort by numbers or tuples of numbers")
+    in_parts = isinstance(keys, Records) and has_texts(keys.item) and not isinstance(keys.item, TextType)
+    if isinstance(keys, Records) and (has_lists(keys.item) or in_parts):
+        raise Unsupported(emitter.span, "a list sorted by such items", "sort by numbers, strings or tuples of numbers")
     if isinstance(keys, Array):
         return
     assert isinstance(keys, Records)

@@ -8,6 +8,7 @@ call back to Python, as does every exception whose message shows a string.
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -59,16 +60,16 @@ def _require(call: Bound) -> Value:
     return Object(None)
 
 
-def character(kind, code):
-    """A string of one character."""
-    return chr(code) if kind == "str" else bytes([code])
+def one_at(text, place):
+    """The string of the one character at a place that is in range."""
+    return text[place : place + 1]
 
 
-@native(character, parameters="kind code", name="character")
-def _character(call: Bound) -> Value:
-    kind, code = call.need("kind"), call.need("code")
-    assert isinstance(kind, Object) and isinstance(code, Scalar)
-    return single(kind.value, code.expr)
+@native(one_at, parameters="text place", name="one_at")
+def _one_at(call: Bound) -> Value:
+    code = _code_at(call)
+    assert isinstance(code, Scalar)
+    return single(call.builder.text(call.need("text")).kind, code.expr)
 
 
 @native(ord, parameters="c")
@@ -356,7 +357,7 @@ def strip(text, name, chars):
 def stripped(text, place, chars):
     if chars is None:
         return is_of(text, place, "isspace")
-    return text[place : place + 1] in chars
+    return one_at(text, place) in chars
 
 
 def split_spaces(text):
@@ -454,6 +455,54 @@ def _coded(builder: Builder, text: Text, name: str, args: list[Value]) -> Value:
     return replace(text, kind="bytes" if name == "encode" else "str", literal=literal)
 
 
+def partition(text, part):
+    if len(part) == 0:
+        raise ValueError("empty separator")
+    place = find(text, part, 0, len(text))
+    found = len(part) if place >= 0 else 0
+    end = place if place >= 0 else len(text)
+    return text[:end], part[:found], text[end + found :]
+
+
+def splitlines(text, breaks):
+    """`breaks`: what ends a line, besides a pair of carriage return and line feed."""
+    lines = []
+    start = 0
+    place = 0
+    while place < len(text):
+        if one_at(text, place) in breaks:
+            lines.append(text[start:place])
+            if code_at(text, place) == 13 and place + 1 < len(text) and code_at(text, place + 1) == 10:
+                place += 1
+            start = place + 1
+        place += 1
+    if start < len(text):
+        lines.append(text[start:])
+    return lines
+
+
+def extreme(text, greatest, message):
+    """The code point that is the greatest, or the least, of a string."""
+    if len(text) == 0:
+        raise ValueError(message)
+    best = code_at(text, 0)
+    for place in range(1, len(text)):
+        code = code_at(text, place)
+        if (code > best) if greatest else (code < best):
+            best = code
+    return best
+
+
+def extreme_of(builder: Builder, value: Value, kind: str) -> Value:
+    """max(text), min(text)"""
+    text = builder.kept_text(builder.text(value), "text")
+    words = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
+    given = {"text": text, "greatest": Scalar(Const(kind == "max", PYBOOL)), "message": Object(f"{kind}() {words}")}
+    code = builder.expand(extreme, given)
+    assert isinstance(code, Scalar)
+    return single("str", code.expr) if text.kind == "str" else code
+
+
 # --- methods --------------------------------------------------------------------------------------------------------
 
 
@@ -478,6 +527,11 @@ def method(builder: Builder, receiver: Value, name: str, args: list[Value], kwar
         return builder.expand(split_spaces, {"text": text})
     if name == "split" and len(args) == 1:
         return builder.expand(split, {"text": text, "separator": _part(builder, text, args[0], name)})
+    if name == "splitlines" and not args:
+        ends = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029" if text.kind == "str" else b"\n\r"
+        return builder.expand(splitlines, {"text": text, "breaks": Object(ends)})
+    if name == "partition" and len(args) == 1:
+        return builder.expand(partition, {"text": text, "part": _part(builder, text, args[0], name)})
     if name == "replace" and len(args) == 2:
         old, new = (_part(builder, text, arg, name) for arg in args)
         return builder.expand(replaced, {"text": text, "old": old, "new": new, "empty": empty})

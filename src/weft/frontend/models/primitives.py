@@ -50,9 +50,7 @@ def stretches(size: int) -> bool:
     return size == 1
 
 
-def entry_values(
-    indptr: Any, indices: Any, minor: int, value: Callable[[Any, Any, Any], Any], dtype: Any
-) -> Any:
+def entry_values(indptr: Any, indices: Any, minor: int, value: Callable[[Any, Any, Any], Any], dtype: Any) -> Any:
     """value(i, j, p) for every entry p, which stands in row i and column j < minor."""
     result = np.empty(len(indices), dtype)
     for i in range(len(indptr) - 1):

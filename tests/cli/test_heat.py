@@ -1,0 +1,287 @@
+"""The parts of `weft run`: other code behind a function, the course of a function from hot to native, estimates."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import sys
+import textwrap
+import traceback
+
+import numpy as np
+import pytest
+
+from weft.heat import beforehand, elsewhere, estimate, trampoline
+from weft.heat.elsewhere import Answer
+from weft.heat.manager import Manager, find_function, is_users
+from weft.heat.report import lines
+from weft.heat.spots import Spot
+
+# --- other code behind a function -----------------------------------------------------------------------------------
+
+
+def _redirected(function, target):
+    function.__code__ = trampoline.passing_on(function.__code__, target)
+    return function
+
+
+def test_every_kind_of_parameter_is_passed_on():
+    seen = []
+
+    def f(a, b, /, c, d=4, *, e, g=7):
+        """Doc."""
+
+    before = inspect.signature(f), f.__doc__, f.__code__.co_firstlineno, inspect.getsource(f)
+    _redirected(f, lambda *args, **kwargs: seen.append((args, kwargs)))
+    f(1, 2, 3, e=5)
+    f(1, 2, d=0, c=3, g=8, e=5)
+    assert seen == [((1, 2, 3, 4), {"e": 5, "g": 7}), ((1, 2, 3, 0), {"e": 5, "g": 8})]
+    assert before == (inspect.signature(f), f.__doc__, f.__code__.co_firstlineno, inspect.getsource(f))
+    for wrong in ({}, {"e": 1, "a": 2}):
+        with pytest.raises(TypeError, match=r"f\(\) "):
+            f(1, 2, **wrong)
+
+
+def test_closures_methods_and_awkward_names():
+    k = 3
+
+    def f(__weft_target, _):
+        return k + __weft_target + _
+
+    twin = trampoline.twin(f)
+    _redirected(f, lambda *args: ("caught", *args))
+    assert f(1, 2) == ("caught", 1, 2) and twin(1, 2) == 6 and f.__closure__[0].cell_contents == 3
+
+    class Own:
+        def method(self, x):
+            return x
+
+        @property
+        def value(self):
+            return 1
+
+    _redirected(Own.method, lambda self, x: (type(self).__name__, x))
+    _redirected(Own.value.fget, lambda self: 2)
+    assert Own().method(4) == ("Own", 4) and Own().value == 2
+
+
+def test_a_traceback_shows_the_users_frames_alone():
+    def f(x):
+        return 1 / x
+
+    twin = trampoline.twin(f)
+    spot = Spot(f.__code__, globals())
+    spot.arm(f, lambda *_: True)
+    with pytest.raises(ZeroDivisionError) as caught:
+        f(0)
+    names = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+    assert names == ["test_a_traceback_shows_the_users_frames_alone", "f"] and caught.value.__context__ is None
+    assert twin.__code__.co_firstlineno == f.__code__.co_firstlineno
+
+
+def test_what_cannot_be_passed_on():
+    def generator():
+        yield
+
+    async def coroutine():
+        pass
+
+    def variadic(*args):
+        pass
+
+    def looks():
+        return sys._getframe(1)
+
+    functions = (generator, coroutine, variadic, looks, lambda: 0)
+    assert all(trampoline.unfit(function.__code__) for function in functions)
+    assert trampoline.unfit(_redirected.__code__) is None
+
+
+# --- from hot to native ---------------------------------------------------------------------------------------------
+
+
+def _hot(n):
+    return n + 1
+
+
+class _Native:
+    """In the place of a compiled function."""
+
+    def __init__(self, function):
+        self.function, self.native_calls, self.plain_calls = function, 0, 0
+        self.signatures, self.call_counts = ["(int)"], [9]
+
+    def __call__(self, *args):
+        self.native_calls += 1
+        return self.function(*args)
+
+
+@pytest.fixture
+def spot():
+    """A function that takes a while, and its spot."""
+
+    def slow(n):
+        return sum(range(2000)) + n
+
+    found = Spot(slow.__code__, globals())
+    found.slow = slow
+    return found
+
+
+def _call(spot, times):
+    assert [spot.slow(k) for k in range(times)] == [1999000 + k for k in range(times)]
+
+
+def test_a_function_that_gains_becomes_native(spot):
+    original, asked = spot.slow.__code__, []
+    spot.arm(spot.slow, lambda _, values: asked.append(values) or True)
+    assert spot.slow.__code__ is not original
+    _call(spot, 13)
+    assert asked == [(12,)] and spot.state == "asked" and spot.slow.__code__ is original
+    spot.answered(Answer(True, "(int)"), lambda _: _Native(lambda n: 1999000 + n))
+    _call(spot, 40)
+    assert spot.state == "native" and spot.gain > 1.05 and spot.slow.__code__ is not original
+    spot.native.plain_calls = 10**6
+    spot.review()
+    assert spot.state == "left" and spot.slow.__code__ is original
+
+
+@pytest.mark.parametrize("answer", ["bad", "slower", "strangers"])
+def test_a_function_that_does_not_gain_gets_its_code_back(spot, answer):
+    original = spot.slow.__code__
+    spot.arm(spot.slow, lambda *_: True)
+    _call(spot, 13)
+    twin = spot.twin
+    if answer == "bad":
+        spot.answered(Answer(False, reason="no", line=3), _Native)
+        assert spot.reason == "no (line 3)"
+    else:
+        native = _Native(lambda n: (twin(n), twin(n), twin(n))[0])
+        if answer == "strangers":
+            native = type("Plain", (), {"native_calls": 0, "plain_calls": 0, "__call__": lambda self, n: twin(n)})()
+        spot.answered(Answer(True), lambda _: native)
+        _call(spot, 200)
+    assert spot.state == "left" and spot.reason and spot.slow.__code__ is original
+    _call(spot, 3)
+
+
+def test_short_calls_are_not_worth_it_and_a_busy_compiler_is_asked_again():
+    spot = Spot(_hot.__code__, globals())
+    spot.arm(_hot, lambda *_: True)
+    for k in range(30):
+        assert _hot(k) == k + 1
+    assert spot.state == "left" and _hot.__code__ is spot.code
+    busy = Spot(_hot.__code__, globals())
+    busy.is_long = True
+    busy.arm(_hot, lambda *_: False)
+    assert _hot(1) == 2 and busy.state == "seen" and busy.samples == 0 and _hot.__code__ is busy.code
+
+
+def test_recursion_is_no_deeper_than_without():
+    def down(n):
+        return 0 if n == 0 else 1 + down(n - 1)
+
+    spot = Spot(down.__code__, globals())
+    spot.arm(down, lambda *_: True)
+    depth = sys.getrecursionlimit() - len(inspect.stack(0)) - 40
+    assert down(depth) == depth and spot.plain.calls == 1
+
+
+@pytest.mark.native
+def test_a_version_is_made_in_a_process_of_its_own(private_cache):
+    namespace = {"np": np}
+    text = "def total(a, k):\n    s = 0.0\n    for i in range(a.shape[0]):\n        s += a[i] * k\n    return s\n"
+    file = private_cache.parent / "made.py"
+    file.write_text(text)
+    exec(compile(text, str(file), "exec"), namespace)
+    total = namespace["total"]
+    reader, writer = os.pipe()
+    request = elsewhere.start(total, (np.ones(4), 2.0), {"fallback": "silent"}, 0)
+    os.close(writer)
+    assert os.read(reader, 1) == b""  # the other process holds no file of this one
+    os.close(reader)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+    answer = request.answer(100.0)
+    assert answer.good and answer.signature == "(f64[:], float)", answer.reason
+    from weft.heat.hot import HotFunction
+
+    asked = []
+    native = HotFunction(total, {"fallback": "silent"}, lambda *request: asked.append(request) or True)
+    assert native(np.ones(4), 2.0) == 8.0 and native.native_calls == 1 and not asked
+    assert native(np.ones(4, "f4"), 2.0) == 8.0 and native.plain_calls == 1 and len(asked) == 1
+    native.told(asked[0][0], Answer(False, reason="no"))
+    assert native(np.ones(4, "f4"), 2.0) == 8.0 and len(asked) == 1
+    refused = elsewhere.start(total, (np.ones(4), "no number"), {"fallback": "silent"}, 0).answer(100.0)
+    assert not refused.good and refused.reason
+
+
+def test_the_report_names_everything_once():
+    manager = Manager({})
+    assert list(lines(manager)) == ["the program ended before anything could be hot"]
+    manager.samples = 100
+    states = ("seen", "armed", "asked", "trial", "left", "native")
+    for count, state in enumerate(states):
+        spot = Spot(_hot.__code__, globals())
+        spot.state, spot.total, spot.reason = state, 90 - count, "because"
+        spot.native = _Native(None) if state == "native" else None
+        manager.spots.append(spot)
+    told = list(lines(manager))
+    assert len(told) == len(states) and "plain Python: because" in told[4] and "native for (int)" in told[5]
+
+
+def test_functions_are_found_by_name_or_by_reference():
+    assert find_function(_hot.__code__, globals()) is _hot
+
+    def inner():
+        pass
+
+    assert find_function(inner.__code__, globals()) is inner
+    many = [lambda: 0 for _ in range(2)]
+    assert find_function(many[0].__code__, globals()) is None
+    assert is_users(__file__) and not is_users(os.__file__) and not is_users(np.__file__) and not is_users("<string>")
+    assert not is_users(elsewhere.__file__)
+
+
+# --- estimates ------------------------------------------------------------------------------------------------------
+
+
+def _seconds(text, namespace=None, **arguments):
+    tree = ast.parse(textwrap.dedent(text)).body[0]
+    return estimate.seconds(tree, arguments, namespace or {})
+
+
+def test_estimates_follow_the_arguments():
+    nest = """
+    def f(a, n):
+        rows, columns = a.shape
+        m = len(a) * 2
+        for i in range(rows):
+            for j in range(1, columns - 1):
+                for k in range(n):
+                    a[i, j] += k
+    """
+    small, large = (_seconds(nest, a=np.ones((size, size)), n=10) for size in (10, 1000))
+    assert small < 1e-2 and 1.0 < large < 100.0
+    assert _seconds(nest, a=[1], n=10) < 1e-2  # no array: its shape is not known
+    assert _seconds("def f(x):\n    for v in x:\n        y = v + 1", x=list(range(10**6))) > 0.05
+    assert _seconds("def f(x):\n    for v in range(K):\n        y = v", {"K": 10**7}) > 0.5
+    assert _seconds("def f(n):\n    n = n // 2\n    for v in range(n):\n        y = v", n=10**8) > 1.0
+    assert _seconds("def f(n):\n    n = g(n)\n    for v in range(n):\n        y = v", n=10**9) < 1.0
+
+
+@pytest.mark.parametrize("bound", ["x ** x ** x", "1 << x", "f(x)", "x.shape[9]", "int('1' * 10**9)", "1 // 0", "-x"])
+def test_estimates_run_nothing_and_never_fail(bound):
+    assert _seconds(f"def f(x):\n    for v in range({bound}):\n        y = v", x=10**6) < 1.0
+
+
+def test_only_first_calls_are_looked_at():
+    text = "def loops(n):\n    for i in range(n):\n        for j in range(n):\n            pass\n    return n\n"
+    text += "def straight(n):\n    return n\n"
+    namespace, spots = {"__name__": "own"}, []
+    code = beforehand.prepared(compile(text, "own.py", "exec"), ast.parse(text), namespace, {}, spots)
+    exec(code, namespace)
+    loops, straight = namespace["loops"], namespace["straight"]
+    assert trampoline.is_passing_on(loops.__code__) and not trampoline.is_passing_on(straight.__code__)
+    assert loops(3) == 3 and not trampoline.is_passing_on(loops.__code__) and not spots
