@@ -356,7 +356,12 @@ class Loops(Statements):
         if len(value.items) > 64:
             raise self.unsupported(node, "a loop over a tuple of more than 64 items")
         if _has_break(node.body) or _has_continue(node.body) or node.orelse:
-            self.for_each(node, lambda visit: [visit(item) for item in value.items])
+
+            def run(visit: Callable[[Value], None]) -> None:
+                for item in value.items:
+                    visit(item)
+
+            self.for_each(node, run)
             return True
         for item in value.items:
             self.assign_target(node.target, item, node)
@@ -364,7 +369,7 @@ class Loops(Statements):
                 return False
         return True
 
-    def for_each(self, node: ast.For, run: Callable[[Callable[[Value], None]], object]) -> None:
+    def for_each(self, node: ast.For, run: Callable[[Callable[[Value], None]], None]) -> None:
         """A loop that has no loop of its own: `run` visits each item, and what leaves the body is a jump."""
         carried = (self._assigned(node.body) | set(target_names(node.target))) & self._live_around(node)
         opened = self._open_loop_slots(carried, node, node.body)
