@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import sys
 import textwrap
 import types
 from collections.abc import Callable
@@ -66,5 +67,6 @@ def load_text(text: str, directory: Path, name: str) -> types.ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where Numba looks for a function that calls itself
     spec.loader.exec_module(module)
     return module

@@ -8,7 +8,9 @@ decoration.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
+import gc
 import inspect
 import itertools
 import os
@@ -185,7 +187,8 @@ class Jitted(_Base):
                 stored = self._stored_key(key, tried)
                 if stored is not None and self._restore(stored, key, values, tried):
                     return True
-                return self._compile(values, stored, tried)
+                with _without_collector():
+                    return self._compile(values, stored, tried)
             except (ParallelError, TransformError):
                 self._keys[key] = tried  # the next call says so again
                 raise
@@ -583,6 +586,18 @@ def _function_from(tree: ast.FunctionDef, source: Source, like: Any, extra: dict
     result = types.FunctionType(function.__code__, source.namespace, like.__name__, like.__defaults__, closure)
     result.__kwdefaults__ = like.__kwdefaults__
     return result
+
+
+@contextlib.contextmanager
+def _without_collector() -> Iterator[None]:
+    """Without the search for cycles, which would go through all of the caller's lists several times meanwhile."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _pickled_source(function: Callable[..., Any]) -> tuple[str, str] | None:

@@ -53,6 +53,7 @@ def test_numba_forms_compute_the_same() -> None:
         assert same(actual, expected, application.tolerance), name
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("Cython") is None, reason="Cython is not installed")
 @pytest.mark.parametrize("name", sorted(path.stem for path in PORTS.glob("*.pyx")))
 def test_cython_ports_compute_the_same(name: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ grows is measured by counting calls, never by a clock.
 from __future__ import annotations
 
 import copy
+import gc
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -373,6 +374,26 @@ def test_what_nests_beyond_all_room_is_declined(monkeypatch: Any) -> None:
     monkeypatch.setattr(pipeline, "with_room", endless)
     with pytest.raises(Unsupported, match="nest too deeply to be compiled"):
         weft.jit(fallback="error", cache=False)(_increased)(np.ones(3))
+
+
+def test_the_search_for_cycles_rests_meanwhile() -> None:
+    """It would go through every list of the caller's, which may be large."""
+    found: list[str] = []
+
+    def note(phase: str, _: dict[str, int]) -> None:
+        found.append(phase)
+
+    before = gc.get_threshold()
+    compiled = weft.jit(fallback="error", cache=False)(_increased)
+    compiled(np.ones((2, 2)))  # loads what is loaded once
+    gc.set_threshold(50, 2, 2)
+    gc.callbacks.append(note)
+    try:
+        compiled(np.ones(3, np.float32))
+    finally:
+        gc.callbacks.remove(note)
+        gc.set_threshold(*before)
+    assert len(found) < 40 and gc.isenabled()
 
 
 def _increased(a: Any) -> Any:

@@ -217,6 +217,37 @@ def test_a_version_is_made_in_a_process_of_its_own(private_cache):
     assert not refused.good and refused.reason
 
 
+@pytest.mark.native
+def test_a_function_with_a_statement_that_stays_python_is_tried_in_parts():
+    def noisy(a, seen):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i] * a[i]
+        seen.extend(map(str, [1]))
+        t = 0.0
+        for i in range(a.shape[0]):
+            t += a[i] * s
+        return t
+
+    values, seen = np.arange(3000.0), []
+    expected = noisy(values, seen)
+    manager, spot = Manager({"fallback": "silent"}), Spot(noisy.__code__, globals())
+    spot.arm(noisy, lambda *_: True)
+    while spot.state == "armed":
+        noisy(values, seen)
+    spot.plain.seconds += 1.0  # on any machine
+    spot.answered(Answer(False, reason="a call of map", line=5), _Native)
+    assert spot.has_parts and spot.state == "left"
+    spot.in_parts(manager._make_direct)
+    before = len(seen)
+    for _ in range(40):
+        assert noisy(values, seen) == pytest.approx(expected, rel=1e-12)
+    assert len(seen) == before + 40 and spot.state == "native" and spot.gain > 1.05
+    manager.spots, manager.samples = [spot], 1
+    spot.total = 1
+    assert "parts of it native" in next(lines(manager))
+
+
 def test_the_report_names_everything_once():
     manager = Manager({})
     assert list(lines(manager)) == ["the program ended before anything could be hot"]

@@ -43,12 +43,11 @@ def described(value: Any, met: dict[int, int]) -> Any:
 
 def outcome(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     """What a call gives or raises, and what it leaves behind."""
-    met: dict[int, int] = {}
     try:
-        result = ("result", described(function(*arguments), met))
+        done = ("result", function(*arguments))
     except Exception as problem:
-        result = ("raised", (type(problem).__name__, str(problem)))
-    return described(list(arguments), met), result
+        done = ("raised", (type(problem).__name__, str(problem)))
+    return described((list(arguments), done), {})
 
 
 def operations(codes: int) -> st.SearchStrategy[list[tuple[int, int, int]]]:

@@ -54,6 +54,13 @@ def test_column_sums_of_every_shape(shape: tuple[int, int]) -> None:
     assert_same(before, {"a": RNG.random(shape), "y": np.zeros(shape[1])}, fp="strict")
 
 
+def test_a_row_of_a_matrix_is_not_summed_in_partial_matrices() -> None:
+    body = "r[0, j] += a[i, j]   for i: 0 <= i < a_0, j: 0 <= j < a_1"
+    before = program({"a": ("f64", 2), "r": ("f64", 2)}, body)
+    after = assert_same(before, {"a": RNG.random((150, 3)), "r": RNG.random((4, 3))})
+    assert not any(buffer.name.endswith("_parts") for buffer in after.buffers)
+
+
 def test_scatter_into_partial_arrays_keeps_what_it_does_not_touch() -> None:
     before = program({"h": ("f64", 1), "b": ("i64", 1), "x": ("f64", 1)}, "h[b[i]] += x[i]   for i: 0 <= i < x_0")
     after = assert_same(before, {"h": np.zeros(4), "b": RNG.integers(0, 4, 2000), "x": RNG.random(2000)})

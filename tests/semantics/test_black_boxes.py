@@ -169,6 +169,51 @@ def printed_by_a_handler(n):
     return s
 
 
+def printed_in_a_try(a, n):
+    t = 0.0
+    k = 0
+    try:
+        for i in range(n):
+            t += a[i] * 2
+            k = i
+            a[i] = t
+        print("done", t)
+        for i in range(3):
+            t += a[i] * 3
+            k += 10
+    except IndexError:
+        for i in range(4):
+            t += a[i] + k
+        print("failed", t, k)
+    return t, k
+
+
+def printed_past_finally(a, n):
+    k = 0
+    s = 0.0
+    try:
+        print("start")
+        for i in range(n):
+            s += a[i]
+            k += 1
+    finally:
+        a[0] = k
+        print("end", k)
+    return s
+
+
+def printed_by_a_generator(a, n):
+    def steps(n):
+        for i in range(n):
+            print("step", i)
+            yield i
+
+    s = 0.0
+    for i in steps(n):
+        s += a[i]
+    return s
+
+
 LOG = logging.getLogger("weft.tests.black_boxes")
 WHOLE = np.arange(8.0)  # sums of these are exact in any order
 SPEAKING: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
@@ -177,6 +222,9 @@ SPEAKING: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (printed_if_asked, [(WHOLE[:4], False), (WHOLE[:4], True)]),
     (printed_before_an_exception, [(WHOLE.copy(), 3), (WHOLE.copy(), 99)]),
     (printed_by_a_handler, [(3,), (0,)]),
+    (printed_in_a_try, [(WHOLE.copy(), 3), (WHOLE.copy(), 99)]),
+    (printed_past_finally, [(WHOLE.copy(), 3), (WHOLE.copy(), 99)]),
+    (printed_by_a_generator, [(WHOLE, 3), (WHOLE, 99)]),
 ]
 
 

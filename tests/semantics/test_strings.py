@@ -10,6 +10,7 @@ import pytest
 
 import weft
 from tests.support import compare, outcome
+from weft.frontend.knowledge.texts import SPACES
 
 TEXTS = ["", "a", "banana", "Hello, World 42!", "  two  words\n", "ab" * 40, "ABBA", "12345"]
 WIDE = ["é", "naïve ÿ", "€uro", "日本語", "a😀b", "\ud800x", "ß\u0130"]
@@ -160,6 +161,19 @@ def test_classes_of_characters() -> None:
 
 def test_characters_whose_class_only_python_knows() -> None:
     same(classes, *each(["٣", "日本", "ǅ", "\u2003", "a٣"]), native=False)
+
+
+def spaces(s):
+    n = 0
+    for c in s:
+        if c.isspace():
+            n += 1
+    return n, s.split(), s.strip(), s.isspace()
+
+
+def test_spaces_of_all_of_unicode() -> None:
+    same(spaces, *each(["日 本\u3000語", "\u2003\u2028", "a\u200bb😀 ", "".join(map(chr, range(SPACES + 100)))]))
+    assert not any(chr(code).isspace() for code in range(SPACES, 0x110000))
 
 
 def cases(s):
@@ -472,7 +486,10 @@ def over_lists(words, wanted):
 def test_lists_of_strings_as_arguments() -> None:
     lists = [["a", "bc", "", "日本"], ["x"], ["bc", "bc"], ["only"] * 9]
     same(over_lists, *((words, wanted) for words in lists for wanted in ("bc", "", "日本")))
-    same(over_lists, (["a", 5], "a"), (["a", None], "b"), native=False)
+    compiled = weft.jit(fallback="silent")(over_lists)
+    for words in (["a", 5], ["a", None], ["a", "b"], [b"a", "b"]):
+        actual, expected = outcome(compiled, (words, "a")), outcome(over_lists, (words, "a"))
+        assert compare(actual, expected) is None
 
 
 # --- kinds of arguments ---------------------------------------------------------------------------------------------
@@ -571,7 +588,9 @@ def looked_up(table, text):
 def test_dicts_of_strings_as_arguments() -> None:
     many = {f"w{i}": i for i in range(300)}
     same(looked_up, ({"a": 1, "b": 2, "日本": 3}, "a b c 日本"), ({"x": 5}, ""), (many, " ".join(many)))
-    same(looked_up, ({"a": 1, "b": 2.5}, "a b"), ({"a": 1, 2: 3}, "a"), ({"a": 2**70}, "a"), native=False)
+    compiled = weft.jit(fallback="silent")(looked_up)
+    for table in ({"a": 1, "b": 2.5}, {"a": 1, 2: 3}, {"a": 2**70}, {"a": 1}, {}):
+        assert compiled(table, "a b") == looked_up(table, "a b")
 
 
 def translated(rules, s, n):
@@ -594,3 +613,35 @@ def test_a_dict_of_strings_that_changes_runs_in_python() -> None:
     compiled = weft.jit(fallback="silent")(counted)
     table = {"a": 1}
     assert compiled(table, "abca") == 3 and table == {"a": 3, "b": 1, "c": 1}
+
+
+# --- the order of evaluation ----------------------------------------------------------------------------------------
+
+
+def changed_on_the_way(s):
+    t = "-"
+
+    def add(u):
+        nonlocal t
+        t += u
+        return t
+
+    return t + add(s) + t, t.find(add("x")), s + (s := "y") + s
+
+
+def test_operands_that_later_ones_change() -> None:
+    same(changed_on_the_way, ("ab",), ("",))
+
+
+def first_none(s):
+    best = None
+    for c in s:
+        if best is None or c > best:
+            best = c
+    return best
+
+
+def test_nothing_or_a_string() -> None:
+    compiled = weft.jit(fallback="silent")(first_none)
+    for text in ("abca", "ba", "", "b"):
+        assert compiled(text) == first_none(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -94,10 +94,16 @@ def test_rank_by_use() -> None:
 
 
 @pytest.mark.parametrize(
-    "hint", [dict, "text", list[str], Any, dict[str, int], list[tuple[int, ...]], dict[int, str], set[float]]
+    "hint", [dict, "text", list[list[str]], Any, dict[str, complex], list[tuple[int, ...]], dict[int, str], set[float]]
 )
 def test_hints_that_say_too_little(hint: Any) -> None:
     assert spec_of_hint(hint) is None
+
+
+@pytest.mark.parametrize("hint", [str, bytes, bytearray, list[str], list[bytes], dict[str, int], dict[str, str]])
+def test_hints_of_strings(hint: Any) -> None:
+    name = hint.__name__ if isinstance(hint, type) and not get_args(hint) else str(hint)
+    assert str(spec_of_hint(hint)) == name
 
 
 def test_bad_symbols_and_shapes() -> None:

@@ -19,7 +19,7 @@ PART = "K_PART"
 _SHARED = "k_shared"
 _STATIC = "static void "
 # Characters of the functions below which a second compiler costs more than it saves.
-LEAST = 16000
+LEAST = 9000
 
 
 def halves(parts: Sequence[C.TopLevel], kernel: C.Function) -> tuple[list[C.TopLevel], tuple[str, ...]]:

@@ -141,7 +141,7 @@ class Arguments(Loading):
         table = tables.make(emitter, name, [INT, INT], types_in(value_type))
         with loop(emitter, ZERO, keys.count) as at:
             numbers = self.key_numbers(ragged.row_at(keys, at, emitter))
-            found = [Read(more[0], (at,), emitter.buffers[more[0]].type)]
+            found: list[Expr] = [Read(more[0], (at,), emitter.buffers[more[0]].type)]
             if held is not None:
                 found = self.text_numbers(ragged.row_at(held, at, emitter))
             Hashed(emitter, table).insert(numbers, [emitter.snapshot(number, "value") for number in found])

@@ -123,9 +123,11 @@ class Enums(Strings):
         opened = super().open_slots(names, owner)
         for name in opened:
             slot, value = self.scope.slots[name], self.scope.values.get(name)
-            if slot.key in self.emitter.decisions.members and is_member(value):
-                assert value is not None
-                self._assign_member(name, slot, value)
+            if slot.key not in self.emitter.decisions.members or value is None:
+                continue
+            if not is_member(value):
+                raise self.apart(slot.branch, self._changes_kind(name, value, Object("a member")))
+            self._assign_member(name, slot, value)
         return opened
 
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
@@ -134,6 +136,8 @@ class Enums(Strings):
             self._assign_member(name, slot, value)
             return
         current = self.scope.values.get(name)
+        if isinstance(value, Member) and current is not None and not is_member(current):
+            raise self.apart(slot.branch, self._changes_kind(name, current, value))
         if is_member(value) and (isinstance(value, Member) or (is_member(current) and current != value)):
             known[slot.key] = class_of(value)
             raise Restart

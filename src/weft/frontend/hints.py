@@ -2,7 +2,8 @@
 missing or says too little).  Whatever a hint says, the guards of the version decide at each call.
 
     x: float, n: int, a: np.ndarray (float64), NDArray[np.float32] (the rank of both by their use in the function),
-    weft.f64[N, M] with N = weft.symbol("N"), weft.f64[:, 3], list[list[float]], np.float32
+    weft.f64[N, M] with N = weft.symbol("N"), weft.f64[:, 3], list[list[float]], np.float32, str, list[str],
+    dict[str, int]
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 
 from weft.frontend.items import types_in
 from weft.frontend.source import load
-from weft.frontend.specs import ArraySpec, ContainerSpec, ListSpec, ScalarSpec, Spec, TextSpec
-from weft.frontend.values import ItemType, ListOf
+from weft.frontend.specs import ArraySpec, ContainerSpec, ListSpec, ScalarSpec, Spec, TextDictSpec, TextSpec
+from weft.frontend.values import ItemType, ListOf, TextType
 from weft.ir.program import Layout
 from weft.ir.types import COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy
 from weft.records import dataclass
@@ -83,6 +84,9 @@ def spec_of_hint(hint: Any) -> Spec | None:
     if hint in (str, bytes, bytearray, list[str], list[bytes]):
         inner = typing.get_args(hint)
         return TextSpec(inner[0].__name__ if inner else hint.__name__, many=bool(inner))
+    if hint in (dict[str, int], dict[str, float], dict[str, bool], dict[str, str]):
+        value = typing.get_args(hint)[1]
+        return TextDictSpec(TextType("str") if value is str else _PYTHON[value].type)
     if isinstance(hint, ArrayHint):
         return ArraySpec(hint.dtype, tuple(e == 1 for e in hint.shape), Layout.C)
     if isinstance(hint, DTypeHint):

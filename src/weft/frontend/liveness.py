@@ -147,6 +147,7 @@ class Liveness:
         self.after: dict[int, Names] = {}
         self.at_head: dict[int, Names] = {}
         self.interrupted: dict[int, Names] = {}  # of a try: names live where its block, and where its handlers end
+        self.handled: dict[int, Names] = {}  # of a try: names that may be read after an exception in its block
         self._raising: Names = EMPTY  # names live where an exception would be handled
         self.at_start = self._block(body, EMPTY, None, None)
 
@@ -215,6 +216,7 @@ class Liveness:
             handlers |= (inside - {handler.name or ""}) | used(handler.type)
         after = self._block(node.orelse, leaving, on_break, on_continue)
         self._raising |= handlers
+        self.handled[id(node)] = self.handled.get(id(node), EMPTY) | self._raising
         live = self._block(node.body, after, on_break, on_continue)
         self._raising = outer
         self.interrupted[id(node)] = self.interrupted.get(id(node), EMPTY) | after | handlers | leaving

@@ -68,6 +68,8 @@ class _Splitter:
         self.locals = assigned(tree.body) | {a.arg for a in tree.args.args}
         self.regions: list[Region] = []
         self.nested = [node for statement in tree.body for node in ast.walk(statement) if isinstance(node, _FUNCTIONS)]
+        # Names that an exception would show: a region that raises gives none of its results.
+        self.handled: frozenset[str] = frozenset()
         # A region that is the whole body again would be split forever.
         self.whole = list(tree.body)
 
@@ -107,7 +109,9 @@ class _Splitter:
             node.body = self.block(node.body, set(bound), tail=False)
             node.orelse = self.block(node.orelse, set(bound), tail=False)
         elif isinstance(node, (ast.With, ast.Try)):
+            outer, self.handled = self.handled, self.handled | self.liveness.handled.get(id(node), frozenset())
             node.body = self.block(node.body, set(bound), tail=False)
+            self.handled = outer
         return node
 
     def _close(self, run: list[ast.stmt], bound: set[str], tail: bool | None) -> list[ast.stmt]:
@@ -115,7 +119,7 @@ class _Splitter:
         if not run or not _worthwhile(run) or run == self.whole:
             return run
         returns = any(isinstance(node, ast.Return) for statement in run for node in ast.walk(statement))
-        if (returns and not tail) or _escapes(run) or self._shares_names(run):
+        if (returns and not tail) or _escapes(run) or self._shares_names(run) or assigned(run) & self.handled:
             return run
         live = self.liveness.live_after(run[-1])
         writes = [] if returns else sorted(assigned(run) & live)

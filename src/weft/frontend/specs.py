@@ -247,7 +247,8 @@ def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | ArraysSpec | Text
     if type(item) is np.ndarray:
         return _arrays_spec(value)
     if type(item) in (str, bytes):
-        return TextSpec(type(item).__name__, many=True)
+        alike = all(type(other) is type(item) for other in value)
+        return TextSpec(type(item).__name__, many=True) if alike else None
     if type(item) in (list, tuple) and not _is_rectangular(value):
         return _container("list", value)
     while isinstance(item, list) and rank < _MAX_RANK:
@@ -342,6 +343,8 @@ def _constant(value: object) -> bool:
 def _text_dict_spec(value: dict[Any, Any]) -> TextDictSpec | None:
     """The spec of a dict whose keys are strings; the guard checks all of it."""
     held = next(iter(value.values()))
+    if not all(type(key) is str for key in value) or not all(type(other) is type(held) for other in value.values()):
+        return None
     if type(held) is str:
         return TextDictSpec(TextType("str"))
     found = type_of_value(held)

@@ -208,9 +208,10 @@ class Strings(Core):
         opened = super().open_slots(names, owner)
         for name in opened:
             slot, value = self.scope.slots[name], self.scope.values.get(name)
-            if not is_text(value) or slot.parts is not None:
+            if value is not None and not is_text(value) and slot.key in self.emitter.decisions.texts:
+                raise self.apart(slot.branch, self._changes_kind(name, value, Object("a string")))
+            if value is None or not is_text(value) or slot.parts is not None:
                 continue
-            assert value is not None
             if isinstance(value, Text) or isinstance(owner, (ast.For, ast.While)):
                 # A new string in each iteration is data; in a branch a literal may be a constant that decides.
                 text = self.text(value)
@@ -227,6 +228,8 @@ class Strings(Core):
         current = self.scope.values.get(name)
         if is_text(value) and is_text(current) and current != value:
             self._decide_text(slot, self.text(value), self.text(current))  # type: ignore[arg-type]
+        if isinstance(value, Text) and current is not None and not is_text(current):
+            raise self.apart(slot.branch, self._changes_kind(name, current, value))
         if isinstance(value, Text) and current is None and slot.buffer is None and slot.parts is None:
             known[slot.key] = (value.kind, value.code is not None)
             self._assign_text(name, slot, value)

@@ -25,13 +25,13 @@ class Counted(Jitted):
 
     @property
     def plain_calls(self) -> int:
-        """Calls that found no version."""
-        return self._plain_calls
+        """Calls that found no version, neither of the whole nor of a part."""
+        return 0 if self._regions else self._plain_calls
 
     @property
     def native_calls(self) -> int:
-        """Calls that ran a version."""
-        return sum(self.call_counts)
+        """Calls that ran a version, of the whole or of a part."""
+        return sum(sum(part.call_counts) for part in self._parts())
 
 
 class HotFunction(Counted):

@@ -30,6 +30,7 @@ _DEPTH = 64
 _SHARE, _CREDIT = 0.02, 0.1  # of the program's time, and seconds at its beginning
 _BUSY = 0.3  # of an interval: below it the program is waiting for something
 _REVIEW = 0.5
+_PATIENCE = 20.0  # seconds in a function, before the program may wait while the parts of it that can be are compiled
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _MISSING: Any = object()
@@ -60,6 +61,7 @@ class Manager:
         self._request: tuple[elsewhere.Request, Spot, Any] | None = None
         self._busy = False
         self._lock = _thread.allocate_lock()  # held while modules are imported: no fork of the program in between
+        self._holds = False  # the lock, for a fork
         self._spent = 0.0
         self._running: bool = False
         self._began = self._reviewed = perf_counter()
@@ -83,9 +85,11 @@ class Manager:
     def _before_fork(self) -> None:
         if not elsewhere.making and self._running:
             self._lock.acquire()
+            self._holds = True
 
     def _after_fork(self) -> None:
-        if not elsewhere.making and self._lock.locked():
+        if not elsewhere.making and self._holds:
+            self._holds = False
             self._lock.release()
 
     def _after_fork_in_child(self) -> None:
@@ -112,14 +116,14 @@ class Manager:
                 now = time.process_time()
                 is_busy, used = now - used > _BUSY * interval, now
                 if is_busy:
-                    self._sample(own)
+                    self._sample(own, interval)
                 self._settle()
                 interval = min(max(_INTERVAL, _GROWTH * (perf_counter() - self._began)), _SLOWEST)
         except Exception as trouble:  # the program goes on as it is; the report says why nothing more was compiled
             self.trouble = f"{type(trouble).__name__}: {trouble}"
             self.stop()
 
-    def _sample(self, own: int) -> None:
+    def _sample(self, own: int, interval: float) -> None:
         """Look at all stacks, and arm what is hot."""
         self.samples += 1
         for thread, top in sys._current_frames().items():
@@ -137,7 +141,7 @@ class Manager:
                     if spot is _MISSING:
                         spot = self._meet(code, frame.f_globals)
                     if spot is not None:
-                        spot.sampled(id(frame), is_leaf)
+                        spot.sampled(id(frame), is_leaf, interval)
                         is_leaf = False
                         if spot.state == "seen" and spot.samples >= _HOT and self._affordable():
                             self._consider(spot)
@@ -201,6 +205,9 @@ class Manager:
             self._reviewed = now
             for spot in self.spots:
                 spot.review()
+                if spot.has_parts and spot.seconds > _PATIENCE and not self._busy:
+                    with self._lock:
+                        spot.in_parts(self._make_direct)
         pending = self._request
         if pending is None:
             return

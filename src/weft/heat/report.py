@@ -48,7 +48,7 @@ def _state(spot: Spot) -> str:
         return _STATES[spot.state]
     signatures = "; ".join(getattr(spot.native, "signatures", [])) or spot.signature
     if not signatures:
-        return "plain Python" + _regions(spot.native)
+        return "plain Python" + _regions(spot.native) + (f", {spot.gain:.3g}x as fast" if spot.gain else "")
     gain = f", {spot.gain:.3g}x as fast as plain Python" if spot.gain else ", before its first call"
     return f"native for {signatures}{gain}, {sum(spot.native.call_counts)} calls"
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from weft.heat.hot import Counted
 
 _SHORTEST_CALL = 2e-6  # a native call costs a few tenths of this
+_LONG_ENOUGH = 1e-3  # a call that may be worth cutting into parts
 _ENOUGH_CALLS = 12
 _ENOUGH_SECONDS = 0.02
 _GAIN = 1.05
@@ -61,7 +62,7 @@ class Spot:
         self.namespace = namespace
         self.function: types.FunctionType | None = None
         self.twin: types.FunctionType | None = None
-        self.native: Counted | Any = None
+        self.native: Any = None  # a Counted, or what was compiled before its first call
         self.state = "seen"
         self.reason = ""
         self.signature = ""
@@ -69,6 +70,8 @@ class Spot:
         self.total = 0
         self.own = 0
         self.is_long = False
+        self.seconds = 0.0  # at work, by the samples
+        self.has_parts = False  # a statement of it has no native form; others may have one
         self.plain, self.fast = Clock(), Clock()
         self._frame = 0
         self._inside = False
@@ -83,9 +86,10 @@ class Spot:
     def name(self) -> str:
         return str(getattr(self.code, "co_qualname", self.code.co_name))
 
-    def sampled(self, frame: int, is_leaf: bool) -> None:
+    def sampled(self, frame: int, is_leaf: bool, interval: float) -> None:
         """One more sample; a frame that is seen twice in a row belongs to a long call."""
         self.samples += 1
+        self.seconds += interval
         self.total += 1
         self.own += is_leaf
         self.is_long = self.is_long or frame == self._frame
@@ -156,8 +160,17 @@ class Spot:
         """The compiler's answer to the first request."""
         if not answer.good:
             self.leave(answer.reason + (f" (line {answer.line})" if answer.line else ""))
+            self.has_parts = bool(answer.line) and self.plain.mean > _LONG_ENOUGH
             return
         self.signature = answer.signature
+        self._try(make)
+
+    def in_parts(self, make: Callable[[Spot], Counted]) -> None:
+        """Have what can be compiled of it compiled at the next call, which waits."""
+        self.has_parts = False
+        self._try(make)
+
+    def _try(self, make: Callable[[Spot], Counted]) -> None:
         self.native = make(self)
         self.state = "trial"
         self._put(self._trial)

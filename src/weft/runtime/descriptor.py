@@ -233,8 +233,8 @@ class ExceptionSpec:
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """Where the user's function is, so that the traceback of a kernel's exception shows the user's line; `others` are the
-    files of functions that were inlined from elsewhere.
+    """Where the user's function is, so that the traceback of a kernel's exception shows the user's line; `others` are
+    the files of functions that were inlined from elsewhere.
     """
 
     file: str

@@ -41,7 +41,7 @@ def fits(template: str, value: Any, met: list[Any]) -> bool:
 
 
 def _is_value(kind: type, value: Any) -> bool:
-    return type(value) is kind and (kind is not int or -(2**63) <= value < 2**63)
+    return type(value) is kind and (not isinstance(value, int) or -(2**63) <= value < 2**63)
 
 
 def columns_of(template: str, value: Any) -> list[np.ndarray[Any, Any]]:

@@ -220,7 +220,7 @@ def checking_flags(checks: str) -> tuple[str, ...]:
 
 
 def _checks_are_loaded(checks: str) -> bool:
-    """Whether the library of the checks is in the process: loading a checked kernel into one without it would end it."""
+    """Whether the library of the checks is in the process: loading a checked kernel without it would end that."""
     names = {"address": "__asan_init", "thread": "__tsan_init"}
     wanted = [names[check] for check in checks.split(",") if check in names]
     return all(hasattr(ctypes.CDLL(None), name) for name in wanted)

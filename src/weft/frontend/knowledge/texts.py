@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from weft.frontend.builder import Builder
 
 _ASCII = 128
+#: There are no spaces from here on.
+SPACES = 0x3001
 
 # --- what definitions are made of -----------------------------------------------------------------------------------
 
@@ -105,7 +107,9 @@ _CLASSES = ("isalpha", "isdigit", "isdecimal", "isnumeric", "isalnum", "isspace"
 
 
 def in_class(builder: Builder, kind: str, code: Expr, name: str) -> Expr:
-    """Whether a character is of a class: exact for Latin-1, the rest is left to Python."""
+    """Whether a character is of a class: exact for Latin-1, the rest is left to Python; spaces are known everywhere."""
+    if kind == "str" and name == "isspace":
+        return among(builder.emitter.snapshot(code, "code"), [point for point in range(SPACES) if chr(point).isspace()])
     if kind == "str":
         code = builder.emitter.snapshot(code, "code")
         known = Op("lt", (code, integer(LATIN)), BOOL)
@@ -497,8 +501,9 @@ def extreme_of(builder: Builder, value: Value, kind: str) -> Value:
     """max(text), min(text)"""
     text = builder.kept_text(builder.text(value), "text")
     words = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
-    given = {"text": text, "greatest": Scalar(Const(kind == "max", PYBOOL)), "message": Object(f"{kind}() {words}")}
-    code = builder.expand(extreme, given)
+    greatest = Scalar(Const(kind == "max", PYBOOL))
+    message = Object(f"{kind}() {words}")
+    code = builder.expand(extreme, {"text": text, "greatest": greatest, "message": message})
     assert isinstance(code, Scalar)
     return single("str", code.expr) if text.kind == "str" else code
 

@@ -10,6 +10,7 @@
    half used: what it waits for is then in the hands of others, who get on. */
 
 #include "runtime.h"
+#include "stack.c"
 #include "pool.c"
 
 #include <sched.h>
@@ -20,7 +21,7 @@
 #define FIRST_REACH 1024             /* bytes of stack in which tasks are handed out at first */
 #define STARVED 400                  /* fruitless turns after which tasks are handed out further down */
 #define IDLE_SLEEP 200000            /* ns an idle thread sleeps before it looks again */
-#define HALF_STACK ((uintptr_t)3 << 19) /* of the stack that generated functions may take */
+#define LARGEST_REACH ((int64_t)1 << 20)
 
 typedef struct weft_finish {
     int64_t pending; /* tasks handed out and not done; what follows belongs to generated code */
@@ -40,7 +41,7 @@ typedef struct {
 
 struct weft_worker {
     int64_t queued, room, reach; /* read by generated code */
-    uintptr_t base;              /* where the stack of its thread was at the start of the session */
+    uintptr_t half;              /* below this address half of its thread's stack is used */
     int lock;
     uint32_t oldest;
     task_record *places;
@@ -56,6 +57,10 @@ static struct {
     int sleepers;
     uint32_t signal; /* changes when there is something to do */
 } session;
+
+static int isolated_lock;
+static __thread int isolated_depth;
+static __thread int64_t isolated_room;
 
 static weft_worker alone;
 static weft_worker crew[MAX_WORKERS + 1];
@@ -129,6 +134,12 @@ static void run_task(weft_worker *self, task_record *task)
 
 /* --- sessions --- */
 
+static uintptr_t half_of_stack(void)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), floor = (uintptr_t)rt_stack_floor();
+    return here > floor ? here - (here - floor) / 2 : here;
+}
+
 static int start_worker(weft_worker *self)
 {
     if (self->places == NULL)
@@ -138,7 +149,7 @@ static int start_worker(weft_worker *self)
     int64_t room = 8 * (int64_t)(session.helpers + 1);
     self->room = room < 16 ? 16 : room > QUEUE_PLACES ? QUEUE_PLACES : room;
     self->reach = FIRST_REACH;
-    self->base = (uintptr_t)__builtin_frame_address(0);
+    self->half = half_of_stack();
     return 1;
 }
 
@@ -146,9 +157,11 @@ static void idle(int *turns)
 {
     if (++*turns % STARVED == 0) {
         int members = __atomic_load_n(&session.members, __ATOMIC_ACQUIRE);
-        for (int i = 0; i < members; i++)
-            if (crew[i].reach < (int64_t)HALF_STACK)
-                __atomic_store_n(&crew[i].reach, crew[i].reach * 2, __ATOMIC_RELAXED);
+        for (int i = 0; i < members; i++) {
+            int64_t reach = __atomic_load_n(&crew[i].reach, __ATOMIC_RELAXED);
+            if (reach < LARGEST_REACH)
+                __atomic_store_n(&crew[i].reach, reach * 2, __ATOMIC_RELAXED);
+        }
     }
     if (*turns < IDLE_SPINS) {
         relax();
@@ -182,7 +195,7 @@ static void help_with_tasks(void *context, int64_t begin, int64_t end, int64_t p
     weft_worker *self = &crew[number];
     task_record task;
     current_worker = self;
-    self->base = (uintptr_t)__builtin_frame_address(0);
+    self->half = half_of_stack();
     region_depth = 0;
     int turns = 0;
     while (!__atomic_load_n(&session.closed, __ATOMIC_ACQUIRE)) {
@@ -293,10 +306,9 @@ static void rt_join(weft_worker *self, weft_finish *finish)
 {
     task_record task;
     int turns = 0;
-    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    uintptr_t used = here < self->base ? self->base - here : here - self->base;
+    int spacious = (uintptr_t)__builtin_frame_address(0) > self->half;
     while (__atomic_load_n(&finish->pending, __ATOMIC_ACQUIRE) > 0) {
-        if (used < HALF_STACK ? find_task(self, &task) : take_task(self, &task, 1)) {
+        if (spacious ? find_task(self, &task) : take_task(self, &task, 1)) {
             run_task(self, &task);
             turns = 0;
         } else {
@@ -331,6 +343,10 @@ static void run_loop_piece(const weft_rt *rt, weft_worker *self, void *context, 
 static void rt_parallel_or_tasks(task_function function, void *context, int64_t n, int64_t tasks)
 {
     weft_worker *self = current_worker;
+    if (isolated_depth > 0) { /* a piece that wanted the lock would be waited for in vain */
+        run_serially(function, context, n, tasks);
+        return;
+    }
     if (self == NULL || region_depth > 0 || tasks <= 1) {
         rt_parallel(function, context, n, tasks);
         return;
@@ -344,10 +360,6 @@ static void rt_parallel_or_tasks(task_function function, void *context, int64_t 
 }
 
 /* --- one at a time --- */
-
-static int isolated_lock;
-static __thread int isolated_depth;
-static __thread int64_t isolated_room;
 
 /* What holds the lock hands nothing out: a task that wanted the lock would be waited for in vain. */
 static void rt_isolate(void)

@@ -1,0 +1,151 @@
+"""Choices that an expression makes: `and`, `or`, `a if c else b`, and expressions of which only the truth matters.  In:
+`ast` expressions; out: values, and branches around what only one side needs.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from weft.frontend import arith, arrays
+from weft.frontend.comparisons import Comparisons
+from weft.frontend.core import Mixed
+from weft.frontend.emit import Restart
+from weft.frontend.enums import is_member
+from weft.frontend.strings import is_text
+from weft.frontend.values import Array, Scalar, Value
+from weft.ir.expr import Const, Op, Read
+from weft.ir.program import If, Node, Stmt
+from weft.ir.types import PYBOOL, DType, join
+
+
+class Choices(Comparisons):
+    """`_eval_boolop`, `_eval_ifexp` and what they need."""
+
+    def evaluate(self, node: ast.expr) -> Value:
+        raise NotImplementedError
+
+    def _eval_boolop(self, node: ast.BoolOp) -> Value:
+        """`and`/`or`: later operands are evaluated only if they are needed."""
+        conjunction = isinstance(node.op, ast.And)
+        result = self.evaluate(node.values[0])
+        for operand in node.values[1:]:
+            test = self.truth(result, node)
+            if isinstance(test, bool):
+                if test != conjunction:
+                    return result
+                result = self.evaluate(operand)
+                continue
+            result = self._lazily(test, operand, result, conjunction, node)
+        return result
+
+    def _lazily(self, test: Scalar, operand: ast.expr, first: Value, conjunction: bool, node: ast.AST) -> Value:
+        if not isinstance(first, Scalar) and self._as_condition:
+            first = test  # only the truth matters
+        if not isinstance(first, Scalar):
+            raise self.unsupported(node, "`and`/`or` of these values", first=first)
+        with self.emitter.capture() as block:
+            second = self.evaluate(operand)
+            if self._as_condition and not isinstance(second, Scalar):
+                holds = self.truth(second, node)
+                second = Scalar(Const(holds, PYBOOL)) if isinstance(holds, bool) else holds
+        return self._joined(test, first, second, block, conjunction, node)
+
+    def _joined(
+        self, test: Scalar, first: Scalar, second: Value, block: list[Node], conjunction: bool, node: ast.AST
+    ) -> Scalar:
+        """`first and second` (or `or`), where `block` holds what `second` needs and runs only if it is needed."""
+        if not isinstance(second, Scalar):
+            raise self.unsupported(node, "`and`/`or` of these values", first=first, second=second)
+        mixed = first.type != second.type
+        if self._as_condition and mixed:
+            # Only the truth matters, and that has one type.
+            first, second = (Scalar(arith.cast(arith.truth(side.expr), PYBOOL)) for side in (first, second))
+            mixed = False
+        of = join(first.type, second.type)
+        if not block:
+            if first.type.dtype is DType.BOOL and not mixed:
+                return Scalar(Op("and" if conjunction else "or", (first.expr, second.expr), of))
+            pair = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
+            chosen = Op("select", (arith.condition(test.expr), arith.cast(pair[0], of), arith.cast(pair[1], of)), of)
+            self.note_choice(chosen, arith.condition(test.expr), pair[0], pair[1])
+            return Scalar(chosen)
+        sides = (second.expr, first.expr) if conjunction else (first.expr, second.expr)
+        wanted = arith.condition(test.expr)
+        if self.types_differ(*sides):
+            wanted = self.emitter.snapshot(wanted, "test")
+        buffer = self.emitter.declare("both" if conjunction else "either", of)
+        self.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
+        store = Stmt((), buffer.name, (), arith.cast(second.expr, of), None, self.emitter.span)
+        self.emitter.emit(If(wanted if conjunction else arith.negate(wanted), (*block, store), (), self.emitter.span))
+        return Scalar(self.held_choice(Read(buffer.name, (), of), Mixed(wanted, *sides)))
+
+    def _eval_ifexp(self, node: ast.IfExp) -> Value:
+        test = self.truth(self.condition_value(node.test), node)
+        if isinstance(test, bool):
+            return self.evaluate(node.body if test else node.orelse)
+        with self.emitter.capture() as then_block:
+            then = self.evaluate(node.body)
+        with self.emitter.capture() as else_block:
+            orelse = self.evaluate(node.orelse)
+        if node is self.choice and not (isinstance(then, Scalar) and isinstance(orelse, Scalar)):
+            self.emitter.decisions.branched[id(self.statement)] = None
+            raise Restart
+        if is_member(then) and is_member(orelse) and not then_block and not else_block:
+            return self.chosen_member(test, then, orelse, node)
+        if is_text(then) and is_text(orelse):
+            return self.chosen_text(test, (then, then_block), (orelse, else_block), node)
+        if isinstance(then, Array) and isinstance(orelse, Array):
+            return self._chosen_array(test, (then, then_block), (orelse, else_block), node)
+        if not isinstance(then, Scalar) or not isinstance(orelse, Scalar):
+            raise self.unsupported(
+                node, "a conditional expression of these", "use an if statement", then=then, orelse=orelse
+            )
+        of = join(then.type, orelse.type)
+        if not then_block and not else_block:
+            parts = (arith.condition(test.expr), arith.cast(then.expr, of), arith.cast(orelse.expr, of))
+            chosen = Op("select", parts, of)
+            self.note_choice(chosen, parts[0], then.expr, orelse.expr)
+            return Scalar(chosen)
+        buffer = self.emitter.declare("choice", of)
+        span = self.emitter.span
+        first = Stmt((), buffer.name, (), arith.cast(then.expr, of), None, span)
+        second = Stmt((), buffer.name, (), arith.cast(orelse.expr, of), None, span)
+        condition = arith.condition(test.expr)
+        if self.types_differ(then.expr, orelse.expr):
+            condition = self.emitter.snapshot(condition, "test")
+        self.emitter.emit(If(condition, (*then_block, first), (*else_block, second), span))
+        return Scalar(self.held_choice(Read(buffer.name, (), of), Mixed(condition, then.expr, orelse.expr)))
+
+    def _chosen_array(
+        self, test: Scalar, then: tuple[Array, list[Node]], orelse: tuple[Array, list[Node]], node: ast.AST
+    ) -> Array:
+        """`a if test else b` of arrays of one type and shape: the chosen one's elements in memory of their own."""
+        first, second = then[0], orelse[0]
+        if first.type.dtype is not second.type.dtype or first.rank != second.rank or first.is_list or second.is_list:
+            reason = "a choice between different arrays"
+            raise self.unsupported(node, reason, "use an if statement", then=first, orelse=second)
+        shape = tuple(self.emitter.same_size(a, b, "RuntimeError", "") for a, b in zip(first.shape, second.shape))
+        buffer = self.emitter.allocate("choice", first.type.strong, shape)
+        blocks = []
+        for array, block in (then, orelse):
+            with self.emitter.capture() as stored:
+                arrays.store(arrays.of_buffer(buffer), array, self.emitter, fresh=True)
+            blocks.append((*block, *stored))
+        self.emitter.emit(If(arith.condition(test.expr), blocks[0], blocks[1], self.emitter.span))
+        shared = first.view is not None or second.view is not None
+        chosen = arrays.of_buffer(buffer)
+        return replace(chosen, view=None, cost=1, borrowed=True) if shared else chosen
+
+    _as_condition = False
+    choice: ast.IfExp | None = None  # the conditional expression that is the whole value of a statement
+    statement: ast.stmt  # the statement being executed
+
+    def condition_value(self, node: ast.expr) -> Value:
+        """An expression of which only the truth matters."""
+        previous = self._as_condition
+        self._as_condition = True
+        try:
+            return self.evaluate(node)
+        finally:
+            self._as_condition = previous
