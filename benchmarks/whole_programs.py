@@ -1,5 +1,6 @@
-"""What `weft run` costs and gains on whole programs.  In: how often, and which; out: a table: seconds of plain Python and
-of `weft run`, wall clock and processor, for scripts that must not become slower and for one that must become faster.
+"""What `weft run` costs and gains on whole programs.  In: how often, and which; out: a table: seconds of plain Python
+and of `weft run`, wall clock and processor, for scripts that must not become slower and for one that must become
+faster.
 
     python benchmarks/whole_programs.py [repeats [program ...]]
 """
@@ -50,7 +51,7 @@ def step(a, b):
     c /= np.abs(c).max()
     return c
 a, b = random.random((300, 300)), random.random((300, 300))
-for i in range(600):
+for i in range(300):
     a = step(a, b)
     np.fft.fft(np.sort(random.random(20000)))
 """

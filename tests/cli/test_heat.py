@@ -14,7 +14,7 @@ import pytest
 
 from weft.heat import beforehand, elsewhere, estimate, trampoline
 from weft.heat.elsewhere import Answer
-from weft.heat.manager import Manager, find_function, is_users
+from weft.heat.manager import Manager, find_function, has_loop, is_users
 from weft.heat.report import lines
 from weft.heat.spots import Spot
 
@@ -260,6 +260,20 @@ def test_the_report_names_everything_once():
         manager.spots.append(spot)
     told = list(lines(manager))
     assert len(told) == len(states) and "plain Python: because" in told[4] and "native for (int)" in told[5]
+
+
+def test_loops_are_seen_in_code():
+    def counts(n):
+        while n:
+            n -= 1
+
+    def runs(n):
+        for _ in n:
+            pass
+
+    assert has_loop(counts.__code__) and has_loop(runs.__code__)
+    assert has_loop((lambda n: [k for k in n]).__code__) and has_loop((lambda n: sum(k for k in n)).__code__)
+    assert not has_loop((lambda n: n + 1 if n else 2).__code__) and not has_loop(_hot.__code__)
 
 
 def test_functions_are_found_by_name_or_by_reference():

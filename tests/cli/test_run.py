@@ -4,7 +4,11 @@ is hot must become native.
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import textwrap
+import time
 
 import pytest
 
@@ -271,6 +275,28 @@ def test_imported_modules_are_compiled_too_and_the_report_says_so(weft_command, 
     report = result.stderr
     assert "dot (helper.py:1): native for (f64[:], f64[:])" in report and "x as fast as plain Python" in report
     assert "words (helper.py:7): plain Python: " in report
+
+
+@pytest.mark.parametrize("command", ["run --report", "profile"])
+def test_ctrl_c_ends_a_program_as_under_python(tmp_path, subprocess_environment, command):
+    (tmp_path / "script.py").write_text(
+        "def f(n):\n    s = 0\n    for i in range(n): s += i * i % 7\n    return s\n"
+        "print('ready', flush=True)\nwhile True:\n    f(3000)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "weft.cli", *command.split(), "script.py"],
+        cwd=tmp_path,
+        env=subprocess_environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGINT and "KeyboardInterrupt\n" in told and "weft/" not in told
+    assert "f (script.py:1)" in told  # the report, or the table
 
 
 def test_weft_switched_off_is_plain_python(weft_command, tmp_path):

@@ -13,8 +13,9 @@ from types import ModuleType
 from unittest.mock import patch
 
 from weft import limits
-from weft.passes import block, jam, lanes, match, paired, search, trapezoid, wavefront
+from weft.passes import block, forward, jam, lanes, match, paired, search, trapezoid, wavefront
 from weft.passes.matching import deferred, prefix, strips, triangles
+from weft.passes.raising import keep
 from weft.passes.scheduling import kinds, partial, shift, tile, uncut
 from weft.runtime import dispatch, machine
 
@@ -37,6 +38,8 @@ SMALL: tuple[tuple[ModuleType, dict[str, object]], ...] = (
     (tile, {"_INNER_SIZES": (3, 2), "_OUTER_SIZES": (2,)}),
     (trapezoid, {"WANTED_STEPS": 2, "LEAST_BLOCKS": 2, "MOST_STEPS": 3}),
     (block, {"SIDE": 2}),
+    (keep, {"WORTH": 1}),
+    (forward, {"_DEAR": 1}),
 )
 #: The numbers that are known at run time only.  Caches of a few rows make every array a large one.
 AT_RUN_TIME = {

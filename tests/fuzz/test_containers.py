@@ -9,6 +9,7 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,6 +37,8 @@ def described(value: Any, met: dict[int, int]) -> Any:
         return (type(value).__name__, [(described(k, met), described(v, met)) for k, v in value.items()])
     if isinstance(value, set):
         return ("set", sorted(value))
+    if isinstance(value, np.ndarray):
+        return ("array", value.tolist())
     if isinstance(value, (list, tuple)) or hasattr(value, "popleft"):
         return (type(value).__name__, [described(item, met) for item in value])
     return (type(value).__name__, value)

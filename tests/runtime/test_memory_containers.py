@@ -85,7 +85,15 @@ def rows(items, key):
 
 
 #: A kernel, a key with which it ends, and one with which it raises.
-KERNELS = [(lists, 0, 99), (dicts, 1, 99), (sets, 1, 99), (queues, 1, 99), (heaps, 1, 99), (objects, 5, 1), (rows, 0, 99)]
+KERNELS = [
+    (lists, 0, 99),
+    (dicts, 1, 99),
+    (sets, 1, 99),
+    (queues, 1, 99),
+    (heaps, 1, 99),
+    (objects, 5, 1),
+    (rows, 0, 99),
+]
 
 
 def _resident() -> int:

@@ -513,11 +513,11 @@ def _place(error: BaseException, file: str) -> tuple[int, str]:
     return frames[last].lineno or 0, frames[last].name
 
 
-def ends_alike(name: str, native: bool) -> None:
+def ends_alike(name: str, native: bool, backend: str = "auto") -> None:
     source, arguments = PROGRAMS[name]
     function = function_from_source(textwrap.dedent(source), namespace={"__name__": __name__})
     expected = outcome(function, _arguments(arguments))
-    compiled = weft.jit(fallback="error" if native else "silent")(function)
+    compiled = weft.jit(fallback="error" if native else "silent", backend=backend)(function)
     for call in range(2):
         actual = outcome(compiled, _arguments(arguments))
         if isinstance(actual.error, weft.WeftError):
@@ -536,6 +536,11 @@ def ends_alike(name: str, native: bool) -> None:
 @pytest.mark.parametrize("name", list(PROGRAMS))
 def test_program_ends_as_in_python(name: str) -> None:
     ends_alike(name, native=name not in LEFT_TO_PYTHON)
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in LEFT_TO_PYTHON])
+def test_program_ends_as_in_python_without_a_compiler(name: str) -> None:
+    ends_alike(name, native=False, backend="python")
 
 
 def test_every_name_of_what_is_left_to_python_is_a_program() -> None:

@@ -337,6 +337,59 @@ def return_in_loop_else(n):
     return find(n) + find(n + 5)
 
 
+def array_of_the_enclosing_function(n):
+    v = np.zeros(3)
+
+    def step(k):
+        nonlocal v
+        v = v + k
+
+    for i in range(n):
+        step(i)
+    return v
+
+
+def list_and_number_shared(n):
+    seen = []
+    best = 0
+
+    def visit(k):
+        nonlocal best
+        seen.append(k)
+        if k * k % 7 > best:
+            best = k * k % 7
+
+    for i in range(n):
+        visit(i)
+    return (best, len(seen))
+
+
+def walrus_in_a_try(n):
+    xs = [5, 3, 1]
+    c = 0
+    while xs:
+        try:
+            if (v := xs.pop()) == n:
+                break
+            c += v
+        except IndexError:
+            return -1
+    else:
+        c = -c
+    return c
+
+
+def function_defined_in_a_loop(n):
+    r = 0
+    for k in range(3):
+
+        def f(v):
+            return v + k
+
+        r += f(n)
+    return r
+
+
 CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (counted, [(5,)]),
     (keyword_only, [(5.0,)]),
@@ -367,6 +420,10 @@ CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (functions_in_a_tuple, [([1, 2, 3],)]),
     (nonlocal_in_a_handler, [(4,)]),
     (return_in_loop_else, [(3,), (0,)]),
+    (array_of_the_enclosing_function, [(5,)]),
+    (list_and_number_shared, [(5,)]),
+    (walrus_in_a_try, [(5,), (3,)]),
+    (function_defined_in_a_loop, [(2,)]),
 ]
 
 
@@ -401,3 +458,19 @@ def test_captured_name_stays_bound_though_the_guard_fails() -> None:
 
     compiled = weft.jit(fallback="error")(bound)
     assert [compiled(n) for n in (7, 3, 1)] == [bound(n) for n in (7, 3, 1)] == [107, 3, 1]
+
+
+k = 1000  # not what the functions below mean by their k
+
+
+def test_variable_of_a_comprehension_that_is_over() -> None:
+    def late(n):
+        functions = [lambda v: v + k for k in (1, 2, 3)]
+        return [f(n) for f in functions]
+
+    def early(n):
+        functions = [lambda v, k=k: v + k for k in (1, 2, 3)]
+        return [f(n) for f in functions]
+
+    differential(late, lambda: (4,), native=False)
+    differential(early, lambda: (4,))

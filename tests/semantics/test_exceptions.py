@@ -596,6 +596,51 @@ def argument_that_is_no_text(n):
     return n
 
 
+def number_in_a_string(t):
+    try:
+        return int(t)
+    except ValueError:
+        return -1
+
+
+def numbers_in_strings(ts):
+    out = []
+    for t in ts:
+        try:
+            out.append(int(t))
+        except ValueError:
+            out.append(0)
+    return out
+
+
+def text_with_a_number(n):
+    try:
+        if n == 0:
+            raise ValueError(f"bad {n}")
+        return "fine"
+    except ValueError as e:
+        return f"caught {e}"
+
+
+def string_key_that_is_missing(d, k):
+    try:
+        return d[k]
+    except KeyError:
+        return -1
+
+
+def joined_message(n):
+    if n == 0:
+        raise ValueError("n is " + str(n))
+    return n
+
+
+def formatted_message(n):
+    if n == 0:
+        raise ValueError("n is %d" % n)
+    return n
+
+
 CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (quotient_or_nothing, [(1.0, 2.0), (1.0, 0.0)]),
     (quotient_of_two_types, [(7, 2), (7, 0)]),
@@ -656,6 +701,12 @@ CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (key_error_with_text, [(2,), (1,)]),
     (key_error_with_number, [(2,), (1,)]),
     (argument_that_is_no_text, [(2,), (1,)]),
+    (number_in_a_string, [("12",), ("x1",)]),
+    (numbers_in_strings, [(["1", "b", "3"],)]),
+    (text_with_a_number, [(3,), (0,)]),
+    (string_key_that_is_missing, [({"a": 1}, "a"), ({"a": 1}, "b")]),
+    (joined_message, [(3,), (0,)]),
+    (formatted_message, [(3,), (0,)]),
 ]
 
 

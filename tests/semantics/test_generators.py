@@ -296,6 +296,72 @@ def continue_past_finally(n):
     return log
 
 
+def slices_of_a_list(n):
+
+    def chunks(xs, k):
+        for i in range(0, len(xs), k):
+            yield xs[i : i + k]
+
+    return [sum(c) for c in chunks(list(range(n)), 2)]
+
+
+def rows_of_an_array(a):
+
+    def rows(a):
+        for r in a:
+            yield r
+
+    return [float(r.max()) for r in rows(a)]
+
+
+def both_sides_write(a):
+
+    def cells(a):
+        for i in range(len(a)):
+            yield i
+            a[i] += 100
+
+    for i in cells(a):
+        a[i] *= 2
+        if i == 3:
+            break
+    return a.sum()
+
+
+def expression_of_an_expression(n):
+    evens = (x for x in range(n) if x % 2 == 0)
+    sq = (x * x for x in evens)
+    return sum(sq)
+
+
+def mapped_and_filtered(n):
+    g = (x for x in range(n))
+    return sum(map(lambda v: v * 3, filter(lambda v: v % 2, g)))
+
+
+def numbered_and_zipped(n):
+
+    def g(n):
+        for i in range(n):
+            yield (i * i)
+
+    s = 0
+    for i, (a, b) in enumerate(zip(g(n), range(n)), 1):
+        s += i * a * b
+    return s
+
+
+def counted_by_halves(n):
+    out = []
+    for x in itertools.takewhile(lambda v: v < n, itertools.count(0.5, 0.5)):
+        out.append(x)
+    return out
+
+
+def repeated(n):
+    return (sum(itertools.repeat(2, n)), [a * b for a, b in zip(itertools.repeat(3), [1, 2])])
+
+
 CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (squares, [(5,), (0,)]),
     (pairs_with_break, [(ramp(5),)]),
@@ -326,6 +392,14 @@ CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (zipped, [(ramp(5), ramp(5))]),
     (accumulated_and_chained, [(4,)]),
     (continue_past_finally, [(3,)]),
+    (slices_of_a_list, [(5,)]),
+    (rows_of_an_array, [(np.arange(6.0).reshape(2, 3),)]),
+    (both_sides_write, [(ramp(5),)]),
+    (expression_of_an_expression, [(10,)]),
+    (mapped_and_filtered, [(10,)]),
+    (numbered_and_zipped, [(4,)]),
+    (counted_by_halves, [(3,)]),
+    (repeated, [(3,)]),
 ]
 
 

@@ -1,5 +1,5 @@
-"""Integers are Python's: results of more than 64 bits, shifts of any width, divisions of any sign, powers with a modulus.
-A call whose result leaves 64 bits is repeated in Python.
+"""Integers are Python's: results of more than 64 bits, shifts of any width, divisions of any sign, powers with a
+modulus.  A call whose result leaves 64 bits is repeated in Python.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ CASES = [
     (modular, [(3, 100, 7), (3, 10**12, 10**9 + 7), (-3, 5, 7), (3, 5, -7), (3, -1, 7), (2, 3, 0), (2, -1, 4)]),
     (modular, [(10**18, 10**18, 2**61 - 1), (0, 0, 1), (5, 0, -3)]),
     (divided, [(7, 3), (-7, 3), (7, -3), (7, 0), (LOWEST, -1), (LOWEST, 1), (0, 5), (7.5, -2.0), (7.5, 0.0)]),
-    (bits, [(0,), (255,), (-255,), (LOWEST,), (LARGEST,), (2**70,)]),
+    (bits, [(0,), (255,), (-255,), (LOWEST,), (LARGEST,)]),
     (right, [(5, 1), (5, 100), (-5, 100), (1, -1), (5, 2**62), (LOWEST, 63)]),
     (left, [(1, 62), (1, 63), (1, 70), (0, 1000), (-1, 63), (-1, 64), (1, -1)]),
     (combined, [(5, -3), (LOWEST, 1), (-1, LARGEST)]),

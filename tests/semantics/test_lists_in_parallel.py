@@ -1,4 +1,4 @@
-"""Loops whose iterations make lists, heaps and sets of their own: in parallel, with CPython's results and exceptions."""
+"""Loops whose iterations make lists, heaps and sets of their own: in parallel, as CPython, exceptions included."""
 
 from __future__ import annotations
 

@@ -568,6 +568,24 @@ def test_strings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compiled("x") == global_text("x")
 
 
+def grouped(text):
+    by_length = {}
+    by_letter = {}
+    for word in text.split():
+        if len(word) not in by_length:
+            by_length[len(word)] = []
+        by_length[len(word)].append(word)
+        by_letter.setdefault(word[0], []).append(len(word))
+    rows = []
+    for line in text.split(";"):
+        rows.append(line.split())
+    return by_length, by_letter, rows
+
+
+def test_strings_in_lists_in_containers() -> None:
+    same(grouped, ("the cat; a dog a; 日本",), ("x",), ("a b;;c",))
+
+
 # --- dicts with strings as keys, as arguments -----------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 
 import numpy as np
 import pytest
@@ -126,3 +127,28 @@ def test_integers_of_any_size(function, size, one, two):
         compiled(*ours)
         function(*theirs)
         assert ours == theirs
+
+
+def served(arrivals, places):
+    waiting = deque()
+    stack = []
+    seen = set()
+    log = []
+    for k in range(len(arrivals)):
+        waiting.append(arrivals[k])
+        if len(waiting) > places and waiting and not seen:
+            seen.add(waiting.popleft())
+        if k % 3 == 0 or stack:
+            stack.append(k)
+        while waiting and (stack and seen):
+            log.append(waiting.popleft() * 100 + stack.pop())
+            if not stack and waiting:
+                seen.clear()
+    return log, len(waiting), len(stack)
+
+
+def test_containers_among_conditions() -> None:
+    compiled = weft.jit(fallback="error")(served)
+    for arrivals in ([3, 1, 4, 1, 5, 9, 2, 6], [7], []):
+        for places in (0, 2):
+            assert compiled(arrivals, places) == served(arrivals, places)

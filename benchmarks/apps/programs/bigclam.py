@@ -48,4 +48,6 @@ def initialise(size):
     groups, members, degree, number, sweeps = size
     random = np.random.default_rng(11)
     indptr, indices = communities(random, groups, members, degree, 0.1)
-    return indptr, indices, random.uniform(0.1, 1.0, (groups * members, number)), 0.005, sweeps
+    nodes = groups * members
+    # Small steps: longer ones overshoot, and then every rounding error grows.
+    return indptr, indices, random.uniform(0.1, 1.0, (nodes, number)), 0.2 / nodes, sweeps

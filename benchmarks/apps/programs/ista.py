@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.apps.programs.graphs import communities
 
 INTREPYDD = 27.37 / 18.51
-SIZES = {"S": (4, 50, 8, 3, 10), "M": (40, 100, 12, 8, 50), "L": (100, 400, 16, 12, 80)}
+SIZES = {"S": (4, 50, 8, 3, 10), "M": (40, 100, 12, 8, 50), "L": (100, 400, 16, 6, 40)}
 
 
 def ista(indptr, indices, seeds, alpha, rho, iterations):

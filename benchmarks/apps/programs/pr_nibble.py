@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.apps.programs.graphs import communities
 
 INTREPYDD = 52.84 / 0.006
-SIZES = {"S": (4, 50, 8, 3, 1e-4), "M": (40, 50, 12, 4, 1e-6), "L": (100, 100, 16, 12, 1e-7)}
+SIZES = {"S": (4, 50, 8, 3, 1e-4), "M": (40, 50, 12, 4, 1e-6), "L": (100, 100, 16, 6, 1e-6)}
 
 
 def pr_nibble(indptr, indices, seeds, alpha, epsilon):

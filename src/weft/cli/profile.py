@@ -40,13 +40,21 @@ def profile_program(program: Program, outputs: Outputs) -> int:
     from weft.heat.recording import Recorder
 
     recorder = Recorder()
+    has_ended = False
+
+    def ended() -> None:
+        nonlocal has_ended
+        if not has_ended:
+            has_ended = True
+            recorder.stop()
+            sys.stdout.flush()
+            _tell(recorder, program, outputs)
+
     recorder.start()
     try:
-        return execute(program)
+        return execute(program, ended)
     finally:
-        recorder.stop()
-        sys.stdout.flush()
-        _tell(recorder, program, outputs)
+        ended()
 
 
 def profile_store(store: Path, source: Path, outputs: Outputs) -> int:

@@ -97,24 +97,36 @@ def run_program(program: Program, options: dict[str, Any], *, eager: bool = Fals
     """Execute a program, its hot functions compiled; the exit code.  SystemExit passes through."""
     compiled: list[Any] = []
     manager: Manager | None = None
+    has_ended = False
+
+    def ended() -> None:
+        nonlocal has_ended
+        if has_ended:
+            return
+        has_ended = True
+        if manager is not None:
+            manager.stop()
+        if report:
+            _show(manager, compiled)
+
     try:
         if eager and program.text is not None:
             program.module.__dict__[_DECORATOR] = _decorator(options, compiled)
             program.code = _compiled(decorated(ast.parse(program.text, program.file)), program.file)
         elif _wanted():
             manager = _watched(program, options)
-        return execute(program)
+        return execute(program, ended)
     except SyntaxError as problem:
         return _report(problem)
     finally:
-        if manager is not None:
-            manager.stop()
-        if report:
-            _show(manager, compiled)
+        ended()
 
 
-def execute(program: Program) -> int:
-    """Execute a program as `__main__`; 0, or 1 after an exception, which is printed as Python prints it."""
+def execute(program: Program, ended: Callable[[], None]) -> int:
+    """Execute a program as `__main__`; 0, or 1 after an exception, which is printed as Python prints it.
+
+    Ctrl-C ends this process as well, for which `ended` is told first.
+    """
     sys.modules["__main__"] = program.module
     try:
         if program.code is None:
@@ -124,7 +136,7 @@ def execute(program: Program) -> int:
     except SystemExit:
         raise
     except BaseException as problem:
-        return _report(problem)
+        return _report(problem, ended)
     return DONE
 
 
@@ -203,7 +215,7 @@ def _decorator(options: dict[str, Any], compiled: list[Any]) -> Callable[[Any], 
 # --- telling --------------------------------------------------------------------------------------------------------
 
 
-def _report(problem: BaseException) -> int:
+def _report(problem: BaseException, ended: Callable[[], None] | None = None) -> int:
     """Print an uncaught exception as Python would for the script alone: without the frames of weft itself."""
     import signal
     import traceback
@@ -222,6 +234,8 @@ def _report(problem: BaseException) -> int:
     else:
         sys.excepthook(type(problem), problem, trace)
     if isinstance(problem, KeyboardInterrupt) and os.name == "posix":
+        if ended is not None:
+            ended()
         # A shell must see that the signal ended the process.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)

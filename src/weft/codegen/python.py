@@ -26,7 +26,7 @@ from weft.codegen import python_support
 from weft.codegen import python_syntax as py
 from weft.codegen.python_expr import Expressions, Frame, plus, split, times, upward, vars_of
 from weft.codegen.python_ops import NotVector, Piece, stored
-from weft.errors import Span, attach_source
+from weft.errors import Span
 from weft.ir.expr import AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.index import canonical
 from weft.ir.ops import REDUCTIONS
@@ -102,10 +102,8 @@ def compile_python(program: Program) -> Callable[..., object]:
     Raises the dispatcher's GuardFailed where an entry guard does not hold.  Lists are copied in, and out if written.
     """
     source = generate(program)
-    file = f"<weft python back end: {program.name}>"
-    attach_source(file, source)
     namespace: dict[str, Any] = {}
-    exec(compile(source, file, "exec"), namespace)
+    exec(compile(py.at_the_users_lines(source), program.span.file, "exec"), namespace)
     return _adapted(program, namespace[py.Names().of(program.name)])
 
 

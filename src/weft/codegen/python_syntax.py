@@ -8,8 +8,11 @@ import ast
 import builtins
 import keyword
 import math
+import re
 
 from weft.ir.types import DType
+
+_COMMENT = re.compile(r"  # line (\d+)$")
 
 BINARY: dict[str, type[ast.operator]] = {
     "add": ast.Add,
@@ -151,10 +154,26 @@ def text(node: ast.AST) -> str:
     return ast.unparse(ast.fix_missing_locations(node))
 
 
+def at_the_users_lines(source: str) -> ast.Module:
+    """Generated source with every statement at the line that its comment names: tracebacks show the user's lines."""
+    line, lines = 1, []
+    for row in source.splitlines():
+        found = _COMMENT.search(row)
+        line = int(found[1]) if found else line
+        lines.append(line)
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword, ast.ExceptHandler)):
+            node.lineno = node.end_lineno = lines[node.lineno - 1]
+            node.col_offset = node.end_col_offset = 0
+    return tree
+
+
 __all__ = [
     "BINARY",
     "SUPPORT",
     "Names",
+    "at_the_users_lines",
     "attribute",
     "binary",
     "both",

@@ -9,14 +9,15 @@ from dataclasses import replace
 
 from weft.frontend import arith, arrays
 from weft.frontend.comparisons import Comparisons
-from weft.frontend.core import Mixed
+from weft.frontend.core import Mixed, is_list
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
+from weft.frontend.items import row_of
 from weft.frontend.strings import is_text
 from weft.frontend.values import Array, Scalar, Value
 from weft.ir.expr import Const, Op, Read
 from weft.ir.program import If, Node, Stmt
-from weft.ir.types import PYBOOL, DType, join
+from weft.ir.types import INT, PYBOOL, DType, join
 
 
 class Choices(Comparisons):
@@ -80,6 +81,34 @@ class Choices(Comparisons):
         self.emitter.emit(If(wanted if conjunction else arith.negate(wanted), (*block, store), (), self.emitter.span))
         return Scalar(self.held_choice(Read(buffer.name, (), of), Mixed(wanted, *sides)))
 
+    def _chosen_list(
+        self, test: Scalar, then: tuple[Value, list[Node]], orelse: tuple[Value, list[Node]]
+    ) -> Value | None:
+        """One of two lists, not a copy of it: both are among others of their kind; None if neither has a name."""
+        values = (then[0], orelse[0])
+        rows = [row_of(value) for value in values]
+        if None in rows:
+            if not any(map(self.named, values)) or any(self.identity(value) in self.own for value in values):
+                return None
+            if not all(map(self.named, values)):
+                raise self.unsupported(None, "a choice between a list that has a name and one that has none")
+            for value, other in (values, values[::-1]):
+                layout = self.layout(other)
+                if row_of(value) is None and not self.has_escaped(value):
+                    self.escape(value)
+                elif row_of(other) is not None and layout is not None:
+                    self.accepts(layout, value)  # what an empty list holds is told by the other one
+            return then[0]  # both are empty, as far as is known
+        if not self.same_rows(then[0], orelse[0]):
+            raise self.unsupported(None, "a choice between lists of different types", then=then[0], orelse=orelse[0])
+        buffer = self.emitter.declare("chosen", INT)
+        sides = []
+        for row, (_, block) in zip(rows, (then, orelse)):
+            assert row is not None
+            sides.append((*block, Stmt((), buffer.name, (), row, None, self.emitter.span)))
+        self.emitter.emit(If(arith.condition(test.expr), sides[0], sides[1], self.emitter.span))
+        return self.renumbered(then[0], Read(buffer.name, (), INT))
+
     def _eval_ifexp(self, node: ast.IfExp) -> Value:
         test = self.truth(self.condition_value(node.test), node)
         if isinstance(test, bool):
@@ -95,6 +124,10 @@ class Choices(Comparisons):
             return self.chosen_member(test, then, orelse, node)
         if is_text(then) and is_text(orelse):
             return self.chosen_text(test, (then, then_block), (orelse, else_block), node)
+        if is_list(then) and is_list(orelse):
+            row = self._chosen_list(test, (then, then_block), (orelse, else_block))
+            if row is not None:
+                return row
         if isinstance(then, Array) and isinstance(orelse, Array):
             return self._chosen_array(test, (then, then_block), (orelse, else_block), node)
         if not isinstance(then, Scalar) or not isinstance(orelse, Scalar):

@@ -247,7 +247,7 @@ class Core(ArraySlots):
                 return
             if current != value:
                 place = (self.scope.path, name)
-                if _is_list(current) and _is_list(value) and place not in self.emitter.decisions.escaping:
+                if is_list(current) and is_list(value) and place not in self.emitter.decisions.escaping:
                     self.emitter.decisions.escaping.add(place)
                     raise Restart
                 fits = isinstance(current, Tuple) and isinstance(value, Tuple) and _all_scalars(current)
@@ -434,6 +434,11 @@ class Core(ArraySlots):
         self.emitter.decisions.escaping.add(place)
         raise Restart
 
+    def renumbered(self, value: Value, row: Expr) -> Value:
+        """The list of another number among those of its kind."""
+        assert isinstance(value, (Array, Records)) and value.growing is not None
+        return as_value(replace(value.growing, row=row), value.type if isinstance(value, Array) else value.item, False)
+
     def same_rows(self, one: Value, other: Value) -> bool:
         raise NotImplementedError
 
@@ -446,8 +451,7 @@ class Core(ArraySlots):
         buffer = slot.parts[0].buffer
         assert buffer is not None and value.growing is not None
         self.emitter.assign((), buffer.name, (), row)
-        held = replace(value.growing, row=Read(buffer.name, (), INT))
-        self.scope.values[name] = as_value(held, value.type if isinstance(value, Array) else value.item, False)
+        self.scope.values[name] = self.renumbered(value, Read(buffer.name, (), INT))
 
     # A tuple of numbers that a loop carries: each number is a slot of its own.
 
@@ -540,7 +544,7 @@ def _all_scalars(value: Tuple) -> bool:
     return bool(value.items) and all(isinstance(item, Scalar) for item in value.items)
 
 
-def _is_list(value: Value | None) -> bool:
+def is_list(value: Value | None) -> bool:
     return isinstance(value, Records) or (isinstance(value, (Tuple, Array)) and value.is_list)
 
 

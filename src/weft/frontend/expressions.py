@@ -83,7 +83,9 @@ def constant_value(value: Any) -> Value | None:
         return Scalar(Const(plain, of))
     if isinstance(value, tuple):
         items = [constant_value(item) for item in value]
-        return None if any(item is None for item in items) else Tuple(tuple(item for item in items if item is not None))
+        named = type(value) if hasattr(type(value), "_fields") else None
+        known = tuple(item for item in items if item is not None)
+        return None if len(known) < len(items) else Tuple(known, named=named)
     if (
         value is None
         or value is Ellipsis
@@ -188,6 +190,8 @@ class Expressions(Choices):
             if scope.parent is None:
                 break
             scope = scope.parent
+            if name in scope.comprehended and name not in scope.values:
+                raise self.unsupported(node, f"{name}, a variable of a comprehension that is over")
         return self.free_name(name, node)
 
     def free_name(self, name: str, node: ast.AST) -> Value:
@@ -653,11 +657,16 @@ class Expressions(Choices):
 
     # --- iteration --------------------------------------------------------------------------------------------------
 
+    def _computed_range(self, value: Range) -> Iterable:
+        raise NotImplementedError
+
     def iteration(self, value: Value, node: ast.AST | None) -> Iterable:
         """Anything a `for` runs over, as a number of trips and a function from the trip to the item."""
         value = masks.settled(value, self.emitter)
         if isinstance(value, Iterable):
             return value
+        if isinstance(value, Range) and not isinstance(value.step, Const):
+            return self._computed_range(value)
         if isinstance(value, Range):
             lo, step = value.lo, value.step
             return Iterable(self.trips(value), lambda q: Scalar(ix.add(lo, ix.mul(step, q))))

@@ -11,8 +11,9 @@ from weft.frontend.expressions import Expressions
 from weft.frontend.growing import Cells
 from weft.frontend.items import has_lists, row_of
 from weft.frontend.tables import Hashed
+from weft.frontend.textpool import CODE
 from weft.frontend.values import Array, Dict, ItemType, ListOf, Loaded, MemberType, Records, TextType, Tuple, Value
-from weft.ir.expr import ZERO, Expr
+from weft.ir.expr import ZERO, Expr, Read
 from weft.ir.program import ArrayOut, ConstOut, Out, ScalarOut, TupleOut
 from weft.ir.types import INT, DType
 
@@ -36,6 +37,7 @@ class Handover(Expressions):
     loaded: list[Loaded]
     #: What lists hold that the result being built refers to.
     _shown_kinds: list[ItemType]
+    _shows_texts = False
 
     def spelled(self, layout: ItemType, node: ast.AST) -> str:
         """An item as weft.runtime.templates reads it; NumPy's numbers are "n"."""
@@ -44,8 +46,11 @@ class Handover(Expressions):
         if isinstance(layout, ListOf):
             # An empty list of which nothing is known: whatever it could hold.
             return f"[{'i' if layout.item is None else self.spelled(layout.item, node)}]"
-        if isinstance(layout, (TextType, MemberType)):
-            raise self.unsupported(node, "the return of strings in lists inside containers", "return them in a list")
+        if isinstance(layout, TextType):
+            self._shows_texts = True
+            return "s" if layout.kind == "str" else "y"
+        if isinstance(layout, MemberType):
+            raise self.unsupported(node, "the return of members in lists inside containers", "return their values")
         return _LETTERS[layout.dtype] if layout.weak and layout.dtype in _LETTERS else "n"
 
     def is_nested(self, value: Value) -> bool:
@@ -128,7 +133,12 @@ class Handover(Expressions):
         plan = (
             tuple(self.spelled(kind, node) for kind in kinds),
             tuple((one.template, one.name in self.changed) for one in given),
+            self._shows_texts,
         )
+        if self._shows_texts:
+            self._shows_texts = False
+            codes = Array((self.pool.cells.last(),), CODE, lambda at: Read(self.pool.buffer, at, CODE))
+            pieces.append(self.plain_out(codes, node))
         return TupleOut((out, ConstOut(repr(plan)), *pieces), named=_SETTLED)
 
 

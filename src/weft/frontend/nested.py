@@ -294,6 +294,15 @@ class Nested(Enums):
                     yield (scope.path, name)
             scope = scope.parent
 
+    def named(self, value: Value) -> bool:
+        """Whether a list has a name, or is part of something that has."""
+        return row_of(value) is not None or any(True for _ in self._names_of(value))
+
+    def has_escaped(self, value: Value) -> bool:
+        """Whether all names of a list are known to be put into containers: it is one among others, or still empty."""
+        names = set(self._names_of(value))
+        return bool(names) and names <= self.emitter.decisions.escaping
+
     def escapes(self, name: str) -> bool:
         return (self.scope.path, name) in self.emitter.decisions.escaping
 

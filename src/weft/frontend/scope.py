@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import field
 
-from weft.frontend.liveness import Liveness, assigned
+from weft.frontend.liveness import Liveness, assigned, target_names
 from weft.frontend.source import Source
 from weft.frontend.values import Value
 from weft.ir.program import Buffer, LoopKind, Node
@@ -63,6 +63,7 @@ class Scope:
     trying: int = 0  # how many try blocks are being executed
     consumer: object = None  # of a running generator: what its items go to
     assigned: frozenset[str] | None = None
+    targets: frozenset[str] | None = None
     path: int = 0  # tells inlined copies of one function apart
     inlined: bool = False
 
@@ -73,4 +74,13 @@ class Scope:
             names = {name for node in self.body if isinstance(node, ast.Global) for name in node.names}
             self.assigned = frozenset(assigned(self.body) - names)
         return self.assigned
+
+    @property
+    def comprehended(self) -> frozenset[str]:
+        """Variables of comprehensions: a function made in one may outlive them, and does not mean a global then."""
+        if self.targets is None:
+            nodes = [node for statement in self.body for node in ast.walk(statement)]
+            found = [node.target for node in nodes if isinstance(node, ast.comprehension)]
+            self.targets = frozenset(name for target in found for name in target_names(target))
+        return self.targets
     regions: list[LoopKind] = field(default_factory=list)  # the regions around the current statement

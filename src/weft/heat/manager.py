@@ -30,6 +30,7 @@ _DEPTH = 64
 _SHARE, _CREDIT = 0.02, 0.1  # of the program's time, and seconds at its beginning
 _BUSY = 0.3  # of an interval: below it the program is waiting for something
 _REVIEW = 0.5
+_YOUNG = 5.0  # seconds of the program
 _PATIENCE = 20.0  # seconds in a function, before the program may wait while the parts of it that can be are compiled
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -163,6 +164,9 @@ class Manager:
         """Arm a hot function, or say why not."""
         reason = trampoline.unfit(spot.code)
         began = perf_counter()
+        if reason is None and not has_loop(spot.code) and began - self._began < _YOUNG:
+            spot.samples = 0  # what is left to gain over NumPy takes longer to pay for loading the dispatcher
+            return
         function = None if reason else find_function(spot.code, spot.namespace)
         self._spent += perf_counter() - began
         if function is None:
@@ -246,6 +250,17 @@ def _is_made(code: types.CodeType) -> bool:
     """Code that is no function of the user's: a module, or what weft has made of one."""
     name = str(getattr(code, "co_qualname", code.co_name))
     return name == "<module>" or "__weft_" in name or trampoline.is_passing_on(code)
+
+
+def has_loop(code: types.CodeType) -> bool:
+    """Whether the code, or a comprehension in it, jumps back."""
+    from opcode import opmap
+
+    backward = {number for name, number in opmap.items() if "JUMP_BACKWARD" in name or name == "JUMP_ABSOLUTE"}
+    if not backward.isdisjoint(code.co_code[::2]):
+        return True
+    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return any(item.co_name.startswith("<") and has_loop(item) for item in inner)
 
 
 def find_function(code: types.CodeType, namespace: dict[str, Any]) -> types.FunctionType | None:

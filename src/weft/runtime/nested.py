@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from weft.records import dataclass
-from weft.runtime import templates
+from weft.runtime import templates, texts
 from weft.runtime.templates import Item, Listed
 
 _Column = np.ndarray[Any, Any]
@@ -44,14 +44,17 @@ class _Kind:
 class _Lists:
     """The lists of all kinds, by the template of their items."""
 
-    def __init__(self, kinds: dict[Item, _Kind]) -> None:
+    def __init__(self, kinds: dict[Item, _Kind], codes: _Column | None = None) -> None:
         self.kinds = kinds
+        self.codes = codes  # the code points of all strings
 
     def values(self, item: Item, columns: Iterator[_Column]) -> list[Any]:
         """The items that columns make."""
         if isinstance(item, tuple):
             return list(zip(*[self.values(part, columns) for part in item]))
         column = next(columns)
+        if item in ("s", "y"):
+            return texts.taken("str" if item == "s" else "bytes", self.codes, column, next(columns))
         if isinstance(item, Listed):
             return [self.list_at(item.item, number) for number in column.tolist()]
         return list(column) if item == "n" else column.tolist()
@@ -148,11 +151,12 @@ def settled(result: Any, plan: tuple[Any, ...], *rest: Any) -> Any:
 
     `plan` is (templates of the items of each kind of lists, (template, changes) of each argument that has such lists);
     `rest` are, for each kind, its columns, and for each argument: itself, the first numbers of its lists of each kind
-    (in the order of the kinds), and the columns that it now has if it changes.
+    (in the order of the kinds), and the columns that it now has if it changes; at last, if the plan says that there
+    are strings, the code points of all of them.
     """
-    kinds, arguments = plan
+    kinds, arguments, has_texts = plan
     pieces = iter(rest)
-    lists = _Lists({})
+    lists = _Lists({}, rest[-1] if has_texts else None)
     for text in kinds:
         item = templates.item_of(text)
         starts = next(pieces).tolist()
@@ -184,8 +188,10 @@ def settled(result: Any, plan: tuple[Any, ...], *rest: Any) -> Any:
 
 
 def _own_columns(item: Item) -> list[Item]:
-    """A number each: a list is one, too."""
-    return [leaf for part in item for leaf in _own_columns(part)] if isinstance(item, tuple) else [item]
+    """A number each: a list is one, too, and a string is two."""
+    if isinstance(item, tuple):
+        return [leaf for part in item for leaf in _own_columns(part)]
+    return [item, item] if item in ("s", "y") else [item]
 
 
 def _resolved(result: Any, lists: _Lists) -> Any:

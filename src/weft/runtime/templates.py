@@ -112,7 +112,7 @@ def item_of(text: str) -> Item:
 def _item(text: str, place: int) -> tuple[Item, int]:
     """The item that begins at a place, and where it ends."""
     letter = text[place : place + 1]
-    if letter in _TYPES or letter == "n":  # in results: NumPy's numbers
+    if letter in _TYPES or letter in ("n", "s", "y"):  # in results: NumPy's numbers, strings, bytes
         return letter, place + 1
     if letter == "[":
         item, place = _item(text, place + 1)
@@ -175,9 +175,10 @@ def fits(template: str, value: Any, met: list[Any]) -> bool:
     if type(value) is not shape.kind or not _same_kind(shape, value):
         return False
     met.append(value)
-    if not all(_item_fits(shape.item, item, met) for item in list(value)):
+    held: Any = value
+    if not all(_item_fits(shape.item, item, met) for item in held):
         return False
-    return shape.value is None or all(_item_fits(shape.value, item, met) for item in value.values())
+    return shape.value is None or all(_item_fits(shape.value, item, met) for item in held.values())
 
 
 def _same_kind(shape: Template, value: Any) -> bool:

@@ -14,7 +14,7 @@ from weft.frontend import growing
 from weft.frontend.growing import Cells
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed
-from weft.frontend.values import Array, Dict, Object, Records, Scalar, Tuple, Value, describe
+from weft.frontend.values import Array, Dict, Iterable, Object, Range, Records, Rows, Scalar, Tuple, Value, describe
 from weft.frontend.writing import loop
 from weft.ir.expr import ZERO, Const
 from weft.ir.types import FLOAT, INT
@@ -31,6 +31,12 @@ def _deque(call: Bound) -> Value:
         with loop(emitter, ZERO, value.shape[0]) as at:
             Cells(emitter, made).push((emitter.snapshot(value.element((at,)), "item"),))
         return Records(made, value.type, is_deque=True)
+    if isinstance(value, (Records, Rows, Range, Iterable)):
+        queue = builder.started("deque", Tuple((), is_list=True), is_deque=True)
+        run = builder.iteration(value, builder.calling)
+        with loop(emitter, ZERO, emitter.stable(run.trips)) as at:
+            builder.list_method(queue, "append", [run.item(at)], builder.calling)
+        return queue
     raise Unsupported(emitter.span, f"deque() of {describe(value)}", "append the items in a loop")
 
 
