@@ -196,15 +196,6 @@ def loop_ended_by_an_exception(a):
     return (s, i)
 
 
-def set_on_both_ways(n):
-    try:
-        y = 1 // n
-        z = y + 1
-    except ZeroDivisionError:
-        z = 5
-    return z
-
-
 def bare_except(n):
     t = 0
     try:
@@ -242,12 +233,6 @@ def suppressed(n):
     with contextlib.suppress(ZeroDivisionError):
         s = 10 // n
         s += 1
-    return s
-
-
-def null_context(n):
-    with contextlib.nullcontext(n + 1) as m:
-        s = m * 2
     return s
 
 
@@ -471,16 +456,6 @@ def float_after_int(n, m):
     return best
 
 
-def whole_array_reset(a, k):
-    b = a.copy()
-    try:
-        for i in range(len(a)):
-            b[i] = a[i * k % 9]
-    except IndexError:
-        b[:] = -1
-    return b
-
-
 def inside_expressions(n):
     try:
         v = 10 // n if n < 5 else 7
@@ -572,12 +547,6 @@ def break_and_continue_past_finally(n):
     return s
 
 
-def class_without_arguments(n):
-    if n == 1:
-        raise ValueError
-    return n
-
-
 def key_error_with_text(n):
     if n == 1:
         raise KeyError("k")
@@ -659,12 +628,10 @@ CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (text_of_an_exception, [(5,), (-3,)]),
     (item_not_in_list, [([3, 1, 2], 2), ([3, 1, 2], 9)]),
     (loop_ended_by_an_exception, [(ramp(),)]),
-    (set_on_both_ways, [(3,), (0,)]),
     (bare_except, [(3,), (0,)]),
     (raised_again, [(3,), (0,)]),
     (order_of_writes_and_checks, [(ramp(), 2), (ramp(), 0)]),
     (suppressed, [(3,), (0,)]),
-    (null_context, [(3,)]),
     (singular_matrix, [(np.eye(3),), (np.zeros((3, 3)),)]),
     (computed_assert_message, [(5,), (-1,)]),
     (result_before_finally, [(3,), (0,)]),
@@ -689,7 +656,6 @@ CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (break_from_a_handler, [(3,), (25,)]),
     (unpacked, [(ramp(4), 2), (ramp(4), 9)]),
     (float_after_int, [(3, 0), (3, 2)]),
-    (whole_array_reset, [(ramp(8), 2), (ramp(8), 100)]),
     (inside_expressions, [(3,), (0,)]),
     (inside_a_comprehension, [(4,), (0,)]),
     (inside_a_generator, [(4,), (9,)]),
@@ -697,7 +663,6 @@ CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (function_that_catches, [([1.0, 0.0, 4.0],)]),
     (three_levels, [(5, 0), (5, 1), (5, 7)]),
     (break_and_continue_past_finally, [(3,), (6,)]),
-    (class_without_arguments, [(2,), (1,)]),
     (key_error_with_text, [(2,), (1,)]),
     (key_error_with_number, [(2,), (1,)]),
     (argument_that_is_no_text, [(2,), (1,)]),

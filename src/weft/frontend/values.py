@@ -371,9 +371,8 @@ class Caught:
 
 
 Value = Union[
-    Scalar, Array, Mask, Flat, Text, Member, Tuple, Records, Rows, Stack, Dict, Struct, Range, Grid, Slice, Iterable, Object,
-    Instance, Method, Closure, PythonFunction, Recursive, Caught, Generator, Keywords,
-    Partial,
+    Scalar, Array, Mask, Flat, Text, Member, Tuple, Records, Rows, Stack, Dict, Struct, Range, Grid, Slice, Iterable,
+    Object, Instance, Method, Closure, PythonFunction, Recursive, Caught, Generator, Keywords, Partial,
 ]  # fmt: skip
 
 
