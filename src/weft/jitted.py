@@ -218,9 +218,8 @@ class Jitted(_Base):
             or dispatch.load_core() is None
         ):
             return None
-        text = ", ".join(
-            f"object {k.kind.__module__}.{k.kind.__qualname__} {k.detail}" if isinstance(k, ObjectSpec) else repr(k) for k in kinds
-        )
+        named = [k.key if isinstance(k, ObjectSpec) else repr(k) for k in kinds]
+        text = ", ".join(named)
         text += "".join(f"; {directive}" for directive in self.transforms())
         return versions.key_for(self.py_func, text, self.options, attempt)
 
@@ -268,9 +267,12 @@ class Jitted(_Base):
                 compiled = pipeline.compile_for(source, kinds, values, self.options, tried == 0, self._directives())
             self._sample = (tuple(kinds), tuple(map(_light, values)))
         except CompileError as problem:
-            self._warn(
-                Unsupported(source.span(source.tree), f"the C compiler failed: {problem.reason}", problem.remedy)
+            refusal = Unsupported(
+                source.span(source.tree), f"the C compiler failed: {problem.reason}", problem.remedy
             )
+            if self.options.fallback == "error":
+                raise refusal from problem
+            self._warn(refusal)
             return False
         compiled.seconds["total"] = perf_counter() - start
         assert compiled.version is not None

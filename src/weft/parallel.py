@@ -1,4 +1,4 @@
-"""Work that the user declares parallel.  In: bounds or blocks; out, in CPython, the same work one piece after the other.
+"""Work that the user declares parallel.  In: bounds or blocks; out, in CPython, the same work piece after piece.
 
     for i in weft.prange(n): ...                    as range(n)
     for i, j in weft.map[0:n, 0:m]: ...             as a loop over i with a loop over j in it

@@ -5,12 +5,15 @@ Python.
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import numpy as np
 import pytest
 
 import weft
 from tests.support import function_from_source, lines
+from weft.errors import CompileError
+from weft.runtime import toolchain
 
 
 def _refuse(source: str, *arguments: object) -> weft.Unsupported:
@@ -158,3 +161,20 @@ def test_statements_that_stay_python_between_native_ones() -> None:
     compiled = weft.jit(fallback="silent")(function_from_source(source))
     total, names = compiled(np.arange(4.0))
     assert total == 22.0 and names == {"total": "b"}
+
+
+@pytest.mark.skipif(toolchain.find() is None, reason="there is no C compiler")
+def test_a_compiler_that_fails_is_no_silent_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who asks for native code or an error gets one of the two; others get a warning and the right answer."""
+
+    def broken(*_: Any, **__: Any) -> Any:
+        raise CompileError("it ran out of memory")
+
+    monkeypatch.setattr(toolchain.Toolchain, "build_shared", broken)
+    source = "def f(a):\n    return a * 3.25 + 1\n"
+    strict = weft.jit(fallback="error", cache=False)(function_from_source(source, "f"))
+    with pytest.raises(weft.Unsupported, match="the C compiler failed: it ran out of memory"):
+        strict(np.ones(3))
+    kind = weft.jit(cache=False)(function_from_source(source, "f"))
+    with pytest.warns(weft.FallbackWarning, match="the C compiler failed"):
+        assert kind(np.ones(3)).tolist() == [4.25] * 3

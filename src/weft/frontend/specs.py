@@ -198,6 +198,11 @@ class ObjectSpec:
         parts = [getattr(self.value, name, None) for name in ("data", "indices", "row")]
         return ", ".join(part.dtype.name for part in parts if isinstance(part, np.ndarray))
 
+    @property
+    def key(self) -> str:
+        """What stands for it in the key of a stored version."""
+        return f"object {self.kind.__module__}.{self.kind.__qualname__} {self.detail}"
+
     def __str__(self) -> str:
         return self.kind.__name__ + (f"[{self.detail}]" if self.detail else "")
 

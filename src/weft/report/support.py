@@ -81,7 +81,7 @@ def title(entry: Entry) -> str:
         return f"np.{owner.__name__}.{target.__name__}"
     name = str(getattr(target, "__name__", entry.name))
     for home, module in HOMES.items():
-        if home != "ndarray" and vars(module).get(name) is target:  # getattr would warn of names that NumPy has given up
+        if home != "ndarray" and vars(module).get(name) is target:  # getattr warns of names that NumPy has given up
             return f"{home}.{name}" if home else name
     module = str(getattr(target, "__module__", "") or "")
     public = ".".join(part for part in module.split(".") if not part.startswith("_")) or module.lstrip("_")

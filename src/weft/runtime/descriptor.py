@@ -106,7 +106,7 @@ class ObjectParam:
 
 @dataclass(frozen=True)
 class AttrParam:
-    """The attribute `name` (a dotted path is followed, a number is an item) of argument `index`, fetched at each call."""
+    """The attribute `name` of argument `index`, fetched at each call; in a dotted path a number is an item."""
 
     index: int
     name: str
