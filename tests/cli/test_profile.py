@@ -208,9 +208,8 @@ class _Own:
         (np.zeros(()), "np.ndarray"),
         (np.zeros(3, "U4"), "np.ndarray"),
         (np.ma.ones(3), "np.MaskedArray"),
-        (_Own(), "_Own"),
+        pytest.param(_Own(), "_Own", id="own"),
     ],
-    ids=repr,
 )
 def test_types_as_text(value, text):
     assert describe(value) == text
