@@ -362,6 +362,7 @@ _RECIPES: dict[str, Recipe] = {
     ),
     "collections.deque": Recipe((), {"iterable": ("",)}, (0,), body=("v = {call}", "v.append(2.5)", "return v[0]")),
     "collections.defaultdict": Recipe(("float",), ranks=(0,), body=("v = {call}", "v[3] += 1.5", "return v[3]")),
+    "collections.Counter": Recipe(("[3, 1, 3]",), ranks=(0,), body=("v = {call}", "v[3] += 1", "return v[3]")),
     "dict": Recipe((), {"mapping": ("",)}, ranks=(0,), body=("v = {call}", "v[3] = 1.5", "return v[3]")),
     "set": Recipe((), {"iterable": ("",)}, ranks=(0,), body=("v = {call}", "v.add(3)", "return len(v)")),
     "list": Recipe(("{a}",), ranks=(1,), dtypes=FLOATS, call="len(list({}))"),

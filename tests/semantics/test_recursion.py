@@ -277,19 +277,6 @@ def makes_lists(n):
     return [] if n == 0 else [*makes_lists(n - 1), n]
 
 
-def counts(n):
-    total = 0
-
-    def visit(k):
-        nonlocal total
-        total += k
-        if k:
-            visit(k - 1)
-
-    visit(n)
-    return total
-
-
 def two_views(a, b):
     if len(a) == 0:
         return 0.0
@@ -298,7 +285,7 @@ def two_views(a, b):
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments"), [(makes_lists, (4,)), (counts, (5,)), (two_views, (np.arange(4.0), np.ones(4)))]
+    ("function", "arguments"), [(makes_lists, (4,)), (two_views, (np.arange(4.0), np.ones(4)))]
 )
 def test_what_is_not_native_is_left_to_python(function, arguments):
     with pytest.raises(weft.errors.WeftError):

@@ -166,3 +166,13 @@ def test_vector_products(call: str) -> None:
 
 def test_mismatched_product_is_numpys_error() -> None:
     differential_source(lines("a, b", "return a @ b"), made(np.zeros((2, 3)), np.zeros((4, 5))), native=False)
+
+
+def test_axes_kept_around_one_number() -> None:
+    """The whole reduced, with axes of extent 1: an array, not a number, also beside others."""
+    source = """
+def f(a):
+    return a.min(keepdims=True), np.argmax(a, keepdims=True), np.sum(a, keepdims=True), np.positive(a.max())
+"""
+    for sample in (np.arange(5, dtype=np.int16), np.ones((2, 3))):
+        differential_source(source, made(sample), {"np": np})

@@ -232,7 +232,7 @@ class Liveness:
     after: dict[int, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._params = frozenset(b.name for b in self.program.buffers if b.role is Role.PARAM)
+        self._params = frozenset(b.name for b in self.program.buffers if b.role in (Role.PARAM, Role.HELD))
         self._shapes = {b.name: b.shape for b in self.program.buffers if b.role is not Role.PARAM}
         self._block(self.program.body, self._params, self._params, self._params)
 

@@ -120,7 +120,7 @@ def declarations(program: Program) -> dict[Path, tuple[str, ...]]:
                 visit(inner, (*path, position, number))
 
     visit(program.body, ())
-    scalars = [b.name for b in program.buffers if b.rank == 0 and b.role is not Role.PARAM]
+    scalars = [b.name for b in program.buffers if b.rank == 0 and b.role not in (Role.PARAM, Role.HELD)]
     found: dict[Path, list[str]] = {}
     for name in scalars:
         if name in places:

@@ -59,6 +59,8 @@ def param_words(program: Program, name: str) -> int:
     buffer = program.table.get(name)
     if buffer is None:
         return 1  # an integer argument that is a symbol
+    if buffer.role is Role.HELD:
+        return 1  # where the variable of the caller is
     if buffer.rank:
         return 1 + 2 * buffer.rank
     return 2 if buffer.type.dtype.is_complex else 1

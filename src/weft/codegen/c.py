@@ -178,6 +178,7 @@ def _kernel(unit: Unit, expressions: Expressions) -> C.Function:
     if CHOICES in free:
         code.append(C.Assign(_word(CHOICE_WORD), C.Name(CHOICES)))
     if unit.called is not None:
+        code += c_invoke.given_back(unit, expressions)
         return _called(unit.called, heads, unpacked, (*frame.heads, *code))
     if unit.guard_on_failure:
         code.append(C.Assign(_word(BACK_WORD), C.Infix("==", C.Name(STATUS), C.number(GUARD))))
@@ -228,6 +229,8 @@ def _symbol_word(symbol: Symbol, unit: Unit) -> int:
 
 def _unpack_buffer(buffer: Buffer, unit: Unit, expressions: Expressions) -> list[C.CStmt]:
     storage, word = expressions.storages[buffer.name], unit.layout.params[buffer.name]
+    if buffer.role is Role.HELD:
+        return c_invoke.taken_over(storage, _given(word, unit), unit)
     if buffer.rank == 0:
         unit.types[storage.name] = storage.type
         return [C.Declare(storage.type, storage.name, _unpack_scalar(buffer, word, unit))]

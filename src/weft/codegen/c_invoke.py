@@ -14,7 +14,7 @@ from dataclasses import replace
 from weft.codegen import syntax as C
 from weft.codegen.binding import layout, param_words
 from weft.codegen.c_call import operand as strided
-from weft.codegen.c_expr import OWN, RT
+from weft.codegen.c_expr import OWN, RT, Expressions, Storage
 from weft.codegen.c_frame import (
     DONE,
     FAILED,
@@ -26,10 +26,11 @@ from weft.codegen.c_frame import (
     THREAD,
     WORDS,
     Callee,
+    Unit,
 )
 from weft.codegen.c_loops import Loops, repeats
 from weft.ir.expr import Dim, Expr, Read
-from weft.ir.program import Invoke, Loop, LoopKind, Operand, Program, ScalarOut
+from weft.ir.program import Invoke, Loop, LoopKind, Operand, Program, Role, ScalarOut
 from weft.ir.types import DType
 from weft.ir.walk import leaves, walk
 from weft.runtime import descriptor as D
@@ -141,14 +142,21 @@ def invoke(node: Invoke, statements: Loops) -> list[C.CStmt]:
         statements.frame.checked = True
     out: list[C.CStmt] = []
     passed: list[C.CExpr] = []
-    for argument in node.arguments:
-        passed += _array(argument, statements) if isinstance(argument, Operand) else _number(argument, statements)
+    after: list[C.CStmt] = []
+    for argument, name in zip(node.arguments, function.program.params):
+        wanted = function.program.table.get(name)
+        if wanted is not None and wanted.role is Role.HELD:
+            assert isinstance(argument, Operand)
+            passed.append(_lent(argument.buffer, statements, after))
+        else:
+            passed += _array(argument, statements) if isinstance(argument, Operand) else _number(argument, statements)
     gives = f"const {given(function)}"
     value: C.CExpr = C.call(function.name, C.Name(THREAD), *passed)
     if function.alone:
         near = C.call("k_near", C.Name(THREAD), HERE)
         value = C.Ternary(near, value, C.call(function.alone, C.Name(THREAD), *passed))
     result = statements.variable(gives, "given", value, out)
+    out += after
     status = C.Dot(result, "status")
     out.append(C.IfElse(C.call("__builtin_expect", status, C.number(0)), tuple(failed(status, statements))))
     numbers = [
@@ -186,6 +194,46 @@ def failed(status: C.CExpr, statements: Loops) -> list[C.CStmt]:
     if unit.called is None and not frame.task:
         out.append(C.Evaluate(C.call("k_pass", C.Name(WORDS), words)))
     return [*out, C.Assign(C.Name(STATUS), status), C.Jump(f"goto {DONE}")]
+
+
+def _lent(name: str, statements: Loops, after: list[C.CStmt]) -> C.CExpr:
+    """Where a variable is that the callee may change; an array has new memory then."""
+    storage = statements.expressions.storages[name]
+    if storage.buffer.rank == 0:
+        return C.Convert("i64", C.Prefix("&", C.Name(storage.name)))
+    assert storage.owner is not None, "only memory of the program's own is lent"
+    after.append(C.Assign(C.Name(storage.name), C.Name(storage.owner)))
+    return C.Convert("i64", C.Prefix("&", C.Name(storage.owner)))
+
+
+def taken_over(storage: Storage, where: C.CExpr, unit: Unit) -> list[C.CStmt]:
+    """A variable of the caller as one of the function's own."""
+    if storage.buffer.rank == 0:
+        unit.types[storage.name] = storage.type
+        return [C.Declare(storage.type, storage.name, C.Prefix("*", C.Convert(f"{storage.type} *", where)))]
+    assert storage.owner is not None
+    unit.types[storage.owner], unit.types[storage.name] = "void *", f"{storage.type} *"
+    out: list[C.CStmt] = [
+        C.Declare("void *", storage.owner, C.Prefix("*", C.Convert("void **", where))),
+        C.Declare(f"{storage.type} *", storage.name, C.Name(storage.owner)),
+    ]
+    for name in (*storage.strides, *storage.remembered):
+        unit.types[name] = "i64"
+        out.append(C.Declare("i64", name, C.Number("0")))
+    return out
+
+
+def given_back(unit: Unit, expressions: Expressions) -> list[C.CStmt]:
+    """At the end of a function, also of one that has failed: the caller's variables are what its own are now."""
+    out: list[C.CStmt] = []
+    for buffer in unit.program.buffers:
+        if buffer.role is Role.HELD and unit.called is not None:
+            storage = expressions.storages[buffer.name]
+            where = C.Name(unit.called.parameters[unit.layout.params[buffer.name]])
+            kind, name = ("void **", storage.owner) if buffer.rank else (f"{storage.type} *", storage.name)
+            assert name is not None
+            out.append(C.Assign(C.Prefix("*", C.Convert(kind, where)), C.Name(name)))
+    return out
 
 
 def _number(argument: Expr, statements: Loops) -> list[C.CExpr]:

@@ -11,7 +11,7 @@ from weft.codegen.c_frame import MEMORY, WORDS, Emitter
 from weft.errors import Unsupported
 from weft.ir.expr import Const
 from weft.ir.index import affine
-from weft.ir.program import Alloc, Buffer, Layout, Program, Rebind
+from weft.ir.program import Alloc, Buffer, Layout, Program, Rebind, Role
 from weft.ir.walk import free_vars
 from weft.records import dataclass
 
@@ -94,7 +94,7 @@ class Memory(Emitter):
         assert storage.owner is not None
         owner = C.Name(storage.owner)
         fixed = node.buffer not in self.unit.exchanged and not storage.remembered
-        if storage.owner not in self.frame.owners:
+        if storage.owner not in self.frame.owners and storage.buffer.role is not Role.HELD:
             self._own(storage)
         out: list[C.CStmt] = []
         shape = self._shape(storage, out)

@@ -26,7 +26,7 @@ from weft.codegen import python_support
 from weft.codegen import python_syntax as py
 from weft.codegen.python_expr import Expressions, Frame, plus, split, times, upward, vars_of
 from weft.codegen.python_ops import NotVector, Piece, stored
-from weft.errors import Span
+from weft.errors import Span, Unsupported
 from weft.ir.expr import AnyDim, Cast, Const, Dim, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.index import canonical
 from weft.ir.ops import REDUCTIONS
@@ -389,7 +389,10 @@ class _Writer:
     def invoke(self, node: Invoke) -> None:
         """A call of a function of the program on numbers and views; what it returns is taken apart."""
         given: list[str] = []
-        for argument in node.arguments:
+        for argument, name in zip(node.arguments, self.callees[node.function].params):
+            known = self.callees[node.function].table.get(name)
+            if known is not None and known.role is Role.HELD:
+                raise Unsupported(node.span, "containers that recursive functions share, without a C compiler")
             if isinstance(argument, Operand):
                 view = ViewOut(argument.buffer, argument.dims, argument.index)
                 given.append(py.text(self.view(py.name(self.names.of(argument.buffer)), view)))

@@ -18,6 +18,7 @@ from weft.frontend import arrays, growing, ragged, tables
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import as_value, types_in
 from weft.frontend.loading import Loading
+from weft.frontend.setorder import Ordered, with_order
 from weft.frontend.specs import ArraysSpec, ContainerSpec, TextDictSpec, TextSpec
 from weft.frontend.strings import BYTE
 from weft.frontend.tables import Hashed
@@ -214,6 +215,9 @@ class Arguments(Loading):
             entries = self._fixed_columns(name, (*data, there.name), count)
         indexed = name in emitter.decisions.changing or place in emitter.decisions.searched
         table = tables.filled(emitter, name, entries, len(types_in(kind.item)), count, indexed)
+        if place in emitter.decisions.ordered:
+            table = with_order(emitter, table, kind.item)
+            Ordered(emitter, table).as_given()
         return Dict(table, kind.item, kind.value, kind.kind == "set", self._default(kind, place), place, kind.counts)
 
     def _default(self, kind: ContainerSpec, place: tuple[int, str]) -> Scalar | Tuple | None:

@@ -13,7 +13,21 @@ from dataclasses import replace
 from weft.errors import Unsupported
 from weft.frontend import arith
 from weft.frontend.emit import Emitter
-from weft.frontend.values import Array, Flat, Index, Mask, Part, Records, Scalar, Stack, Tuple, Value, View, describe
+from weft.frontend.values import (
+    Array,
+    EitherType,
+    Flat,
+    Index,
+    Mask,
+    Part,
+    Records,
+    Scalar,
+    Stack,
+    Tuple,
+    Value,
+    View,
+    describe,
+)
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
@@ -127,9 +141,26 @@ def as_array(value: Value, emitter: Emitter) -> Array:
     raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
 
 
+def numbers_in(value: Records, of: ScalarType, emitter: Emitter) -> Array:
+    """The numbers of a list of such of two types, as if all were of one."""
+    length = emitter.snapshot(value.growing.size, "rows")
+    number = () if value.growing.row is None else (value.growing.row,)
+    start = ZERO if value.growing.head is None else emitter.snapshot(Read(value.growing.head, number, INT), "start")
+    held = emitter.buffers[value.growing.data[0]]
+
+    def element(at: Index) -> Expr:
+        return arith.cast(Read(held.name, (ix.add(start, at[0]),), held.type), of)
+
+    return materialise(Array((length,), of, element, cost=1), emitter, "column")
+
+
 def _table(value: Records, emitter: Emitter) -> Array:
     """A list of tuples of numbers as NumPy takes it: a row for each, or one dimension if there is none."""
     columns = value.growing.data
+    if isinstance(value.item, EitherType) and value.item.one.dtype is value.item.other.dtype:
+        numbers = numbers_in(value, value.item.other, emitter)
+        emitter.hand_back(Op("gt", (numbers.shape[0], ZERO), BOOL), "an array of a list that may be empty")
+        return numbers
     if not isinstance(value.item, tuple) or not all(isinstance(part, ScalarType) for part in value.item):
         raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
     length = emitter.snapshot(value.growing.size, "rows")

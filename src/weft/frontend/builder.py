@@ -20,8 +20,10 @@ from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
 from weft.frontend.expressions import constant_value
+from weft.frontend.held import Held
+from weft.frontend.held import parameter as held_parameter
 from weft.frontend.liveness import Liveness
-from weft.frontend.recursion import Entry, Fixed, Functions, key_of, with_functions
+from weft.frontend.recursion import Entry, Fixed, Functions, Kind, key_of, places_of, with_functions
 from weft.frontend.scope import Scope
 from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
@@ -42,7 +44,7 @@ from weft.frontend.specs import (
 )
 from weft.frontend.strings import is_text
 from weft.frontend.tasks import with_finish
-from weft.frontend.values import Instance, Object, Recursive, Scalar, Value
+from weft.frontend.values import Instance, Object, Scalar, Value
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
 from weft.ir.types import BOOL, INT, ScalarType
@@ -83,7 +85,7 @@ class Builder(SparseObjects, Arguments):
     def __init__(
         self,
         source: Source,
-        specs: Sequence[Spec | Fixed],
+        specs: Sequence[Kind],
         arguments: Sequence[Any] | None,
         decisions: Decisions,
         sources: dict[Any, Source],
@@ -99,6 +101,7 @@ class Builder(SparseObjects, Arguments):
         self.entry = entry
         self.inlined_functions = []
         self.mixed_exprs = {}
+        self.made_at = {}
         self.unsettled = {}
         self.widened = {}
         self.emitter.literal = lambda value: self.array_of(value, None)
@@ -148,12 +151,14 @@ class Builder(SparseObjects, Arguments):
         self.loaded_until = len(self.emitter.blocks[0])
 
     def parameter(
-        self, name: str, kind: Spec | Fixed, sample: Any, position: int
+        self, name: str, kind: Kind, sample: Any, position: int
     ) -> tuple[Value, str | tuple[str, ...] | None]:
         """The value an argument denotes, and the program parameter that carries it."""
         emitter = self.emitter
         if isinstance(kind, Fixed):
             return kind.value, None
+        if isinstance(kind, Held):
+            return held_parameter(emitter, name, kind)
         if isinstance(kind, SameSpec):
             other = self.names[kind.index]
             assert other is not None
@@ -308,7 +313,8 @@ class Builder(SparseObjects, Arguments):
         source = self.scope.source
         self.parameters()
         if self.entry is not None and self.entry.captured is not None:
-            self.scope.values[source.name] = Recursive(source, self.entry.captured)
+            self.scope.values[source.name] = self.entry.captured
+            self.open_slots(self.entry.captured.shared, self.body[0])  # calls set them
         self.share_names(self.body)
         if self.execute_all(self.body):
             self.at(source.tree)
@@ -327,11 +333,11 @@ class Builder(SparseObjects, Arguments):
         if self.entry is None:
             program = with_functions(program, self.functions)
         hidden = [entry for entry, _ in self.hidden.values()]
-        specs = tuple(kind for kind in self.specs if not isinstance(kind, Fixed))
+        specs = tuple(kind for kind in self.specs if not isinstance(kind, (Fixed, Held)))
         changed = frozenset(param for param, _ in self.changed.values())
         return Built(program, specs, tuple(self.names), changed, hidden, self.inlined_functions)
 
-    def nested(self, source: Source, specs: Sequence[Spec | Fixed], entry: Entry) -> Built:
+    def nested(self, source: Source, specs: Sequence[Kind], entry: Entry) -> Built:
         decisions = Decisions(specialise=False, small=False, libraries=False)
         for _ in range(_ATTEMPTS):
             inner = Builder(source, specs, None, decisions, self.sources, self._bodies, self.functions, entry)
@@ -341,6 +347,7 @@ class Builder(SparseObjects, Arguments):
             try:
                 built = inner.run()
             except Restart:
+                self._learn_from(decisions, specs)
                 continue
             except NeedConstant as need:
                 raise Unsupported(need.span, f"{need.symbol} must be known to compile a recursive function") from None
@@ -353,6 +360,19 @@ class Builder(SparseObjects, Arguments):
                 self.hidden.setdefault(key, (hidden, value))
             return built
         raise Unsupported(source.span(source.tree), "types of variables that do not settle", "give variables one type")
+
+    def _learn_from(self, inner: Decisions, specs: Sequence[Kind]) -> None:
+        """What a function has found out about containers that are not its own: this build starts again with it."""
+        places = {place for kind in specs for place in places_of(kind)}
+        own = self.emitter.decisions
+        items = {place: item for place, item in inner.items.items() if place in places and own.items.get(place) != item}
+        entries = {place: kinds for place, kinds in inner.entries.items() if own.entries.get(place) != kinds}
+        entries = {place: kinds for place, kinds in entries.items() if place in places}
+        if items or entries:
+            own.items.update(items)
+            own.entries.update(entries)
+            own.guessed |= inner.guessed & places
+            raise Restart
 
     def _check_repeatable(self) -> None:
         """Refuse a program that may have to be repeated in Python and writes what the caller sees."""

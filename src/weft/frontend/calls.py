@@ -377,7 +377,7 @@ class Calls(Structs, Recursion):
         if isinstance(value, Array) and value.view is None and value.origin is None:
             arrays.keepable(value, self.emitter)
             return arrays.materialise(value, self.emitter, name)
-        return value
+        return self.kept_items(value)
 
     def _body_of(self, tree: ast.FunctionDef | ast.Lambda, namespace: Mapping[str, Any]) -> list[ast.stmt]:
         cached = self._bodies.get(id(tree))

@@ -9,7 +9,7 @@ import ast
 from weft.frontend import arith, arrays
 from weft.frontend.enums import is_member
 from weft.frontend.strings import is_text
-from weft.frontend.values import Array, Dict, Mask, Object, Records, Rows, Scalar, Text, Tuple, Value
+from weft.frontend.values import Array, Dict, EitherType, Mask, Object, Records, Rows, Scalar, Text, Tuple, Value
 from weft.frontend.whole import WholeDicts
 from weft.frontend.writing import loop, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Reduce
@@ -37,6 +37,9 @@ class Comparisons(WholeDicts):
         for op, operand in zip(node.ops[1:], node.comparators[1:]):
             if not isinstance(result, Scalar):
                 raise self.unsupported(node, "a chained comparison of arrays", "join two comparisons with &")
+            if any(isinstance(part, (ast.Call, ast.NamedExpr)) for part in ast.walk(operand)):  # it may change them
+                result = Scalar(self._kept(result.expr, "test"))
+                previous = Scalar(self._kept(previous.expr, "t")) if isinstance(previous, Scalar) else previous
             with self.emitter.capture() as block:
                 [following] = self.evaluate_all([operand])
                 part = self._comparison(op, previous, following, node)
@@ -68,6 +71,7 @@ class Comparisons(WholeDicts):
             if not isinstance(value, (Scalar, Array, Mask)) or (isinstance(value, Array) and value.is_list):
                 raise self.unsupported(node, "this comparison", left=left, right=right)
         span = self.emitter.span
+        self.refuse_two_results(left, right, node)
         if isinstance(left, Scalar) and isinstance(right, Scalar):
             known = _fold_comparison(name, left.expr, right.expr)
             if known is not None:
@@ -110,6 +114,9 @@ class Comparisons(WholeDicts):
         if isinstance(right, Dict):
             found_key = self.contains(right, left, node)
             return Scalar(found_key if positive else arith.negate(found_key))
+        if isinstance(right, Records) and isinstance(right.item, EitherType) and isinstance(left, Scalar):
+            numbers = arrays.numbers_in(right, right.item.held, self.emitter)
+            return self._membership(positive, left, numbers, node)
         raise self.unsupported(node, "`in` for this container", left=left, right=right)
 
     def _text_membership(self, left: Value, right: Value, node: ast.AST) -> Expr | None:

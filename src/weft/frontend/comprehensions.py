@@ -17,7 +17,7 @@ from typing import Any, Union
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.core import Mixed, benign
-from weft.frontend.emit import Restart
+from weft.frontend.emit import Choosing, Restart
 from weft.frontend.expressions import minus_one
 from weft.frontend.strings import is_text
 from weft.frontend.tasks import Tasks
@@ -116,7 +116,8 @@ class Comprehensions(Tasks):
                 value = self.literal_list(value, node)
             elif isinstance(value, Tuple) and not lists:
                 value = self.array_of(value, node)
-        if nested or (lists and (isinstance(value, Tuple) or is_text(value)) and self.layout(value) is not None):
+        several = isinstance(value, Tuple) or is_text(value) or self.is_choice(value)
+        if nested or (lists and several and self.layout(value) is not None):
             return self._grown_list(node, iterable)
         if isinstance(value, Scalar):
             buffer = emitter.allocate("list", value.type, (trips,))
@@ -227,7 +228,7 @@ class Comprehensions(Tasks):
         dim = Dim(emitter.fresh("q"), ZERO, trips)
         with emitter.capture() as block, emitter.inside(dim):
             item = run.item(Var(dim.var))
-        if not isinstance(item, Scalar):
+        if not isinstance(item, Scalar) or self.is_choice(item):
             return self._listed_one_by_one(run, trips, item)
         buffer = emitter.allocate("list", item.type, (trips,))
         store = Stmt((), buffer.name, (Var(dim.var),), item.expr, None, emitter.span)
@@ -292,6 +293,8 @@ class Comprehensions(Tasks):
         if function is sum and simple and not isinstance(first, (Tuple, Generator)):
             try:
                 return self._simple_sum(generator, first, node)
+            except Choosing:
+                simple = False
             except _Arrays:
                 rows = self.comprehension(generator, lists=False)
                 assert isinstance(rows, Array)
@@ -349,6 +352,8 @@ class Comprehensions(Tasks):
                 if isinstance(value, Array):
                     raise _Arrays
                 raise Unsupported(emitter.span, "sum() of items that are not numbers", "use np.sum")
+            if self.from_either(value.expr):
+                raise Choosing
             added = self.scalar_binary("add", held, value)
             self._widen(key, of, added.type)
             emitter.assign((), total.name, (), added.expr)

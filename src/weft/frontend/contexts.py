@@ -18,14 +18,15 @@ from typing import Any
 
 import numpy as np
 
+from weft.frontend.caches import without_caches
 from weft.frontend.desugar import without_matches
 
 _QUIET = frozenset({"ignore", "warn", "print", "log"})
 
 
 def without_contexts(body: list[ast.stmt], namespace: Mapping[str, Any]) -> list[ast.stmt]:
-    """The statements without such `with`s, and without `match`; the very list if there are none."""
-    body = without_matches(body)
+    """The statements without such `with`s, `match` and caches of results; the very list if there are none."""
+    body = without_caches(without_matches(body), namespace)
     if not any(isinstance(node, ast.With) for statement in body for node in ast.walk(statement)):
         return body
     opener = _Opener(namespace)

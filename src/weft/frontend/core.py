@@ -12,12 +12,13 @@ from dataclasses import replace
 from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
-from weft.frontend.items import as_value, row_of
+from weft.frontend.items import as_value, either, row_of
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import ArraySlots, arrays_in
 from weft.frontend.values import (
     Array,
     Dict,
+    EitherType,
     Flat,
     Object,
     Records,
@@ -31,10 +32,10 @@ from weft.frontend.values import (
     describe,
 )
 from weft.ir import walk
-from weft.ir.expr import Const, Expr, Op, Read, Var
+from weft.ir.expr import Const, Expr, Op, Read, Var, integer
 from weft.ir.index import affine
 from weft.ir.program import Buffer, Node
-from weft.ir.types import BOOL, INT, ScalarType, join
+from weft.ir.types import BOOL, INT, DType, ScalarType, join, promote
 from weft.records import dataclass
 
 SYNTHETIC = "__weft"
@@ -92,6 +93,9 @@ class Core(ArraySlots):
                 continue
             ways = [operands[:place] + [side] + operands[place + 1 :] for side in (choice.then, choice.orelse)]
             sides = [self.note_computed(compute(way), way, compute) for way in ways]
+            if self.from_either(operand) and len({side.type.dtype for side in sides}) > 1:
+                # One of them may wrap around where the other does not.
+                result = Op("select", (choice.test, *(arith.cast(side, result.type) for side in sides)), result.type)
             if any(self._type_may_differ(side, result.type) or not benign(side.type, result.type) for side in sides):
                 self.note_mixed(result, Mixed(choice.test, *sides))
             return result
@@ -131,6 +135,66 @@ class Core(ArraySlots):
         """The values that a number is a choice between, each of one type; itself if it is none."""
         choice = self.mixed_exprs.get(id(value))
         return [value] if choice is None else self._kinds(choice.then) + self._kinds(choice.orelse)
+
+    def kinds_of(self, value: Expr) -> list[ScalarType]:
+        """The types that a number may be of; what was lost of them is found out in the next build."""
+        kinds = self._kinds(value)
+        for part in kinds:
+            lost = self.lost(part)
+            if lost is not None:
+                self.tell_type(lost)
+        if not self.from_either(value) and all(benign(part.type, value.type) for part in kinds):
+            return [value.type]
+        return list(dict.fromkeys(part.type for part in kinds))
+
+    def is_choice(self, value: Value) -> bool:
+        """Whether a value is a number of one of two types: a list of such tells which, an array does not."""
+        return isinstance(value, Scalar) and len(self.kinds_of(value.expr)) > 1
+
+    def of_either(self, of: EitherType, number: Expr, told: Expr) -> Expr:
+        """An item that is of one of two types: a choice by what is told of it."""
+        held: Expr = replace(number)  # type: ignore[type-var]
+        one, other = (arith.cast(replace(number), kind) for kind in (of.one, of.other))  # type: ignore[type-var]
+        self.note_mixed(held, Mixed(told, other, one))
+        return held
+
+    def is_other(self, value: Expr, of: EitherType) -> Expr:
+        """Whether a number is of the second of two types."""
+        choice = self.mixed_exprs.get(id(value))
+        if choice is None:
+            return Const(value.type == of.other, BOOL)
+        return arith.select(choice.test, self.is_other(choice.then, of), self.is_other(choice.orelse, of))
+
+    def from_either(self, value: Expr) -> bool:
+        """Whether a number is of one of two types that its own has room for: it comes from a container."""
+        if not value.type.weak or id(value) not in self.mixed_exprs:
+            return False
+        return either({part.type for part in self._kinds(value)}) is not None
+
+    def refuse_two_results(self, left: Value, right: Value, node: ast.AST) -> None:
+        """NumPy's numbers take part in promotion, and Python's do not: the type of a result must be one all the same.
+
+        Integers compare by their values.
+        """
+        for mine, other in ((left, right), (right, left)):
+            if not isinstance(mine, Scalar) or not self.from_either(mine.expr):
+                continue
+            if not isinstance(other, (Scalar, Array)):
+                continue
+            if isinstance(node, ast.Compare) and mine.type.dtype.is_integer and other.type.dtype.is_integer:
+                continue
+            kinds = self.kinds_of(mine.expr)
+            if not other.type.weak and len({promote(kind, other.type).dtype for kind in kinds}) > 1:
+                reason = "an operand that is either Python's or NumPy's number beside one of less precision"
+                raise self.unsupported(node, reason, "use int() or float()", left=left, right=right)
+
+    def keep_in_range(self, value: Scalar, base: Array) -> None:
+        """NumPy refuses a Python integer that an array has no room for, and lets one of its own wrap around."""
+        if base.type.dtype.is_integer and value.type.dtype.is_integer and base.type.dtype is not DType.I64:
+            low, high = arith.limits(base.type.dtype)
+            high = min(high, arith.limits(DType.I64)[1])
+            bounds = (Op("ge", (value.expr, integer(low)), BOOL), Op("le", (value.expr, integer(high)), BOOL))
+            self.emitter.hand_back(Op("and", bounds, BOOL), "an integer that an array has no room for")
 
     def lost(self, expr: Expr) -> str | None:
         """The buffer in which it was lost of what Python type a value is; None if its own type is right."""
@@ -184,6 +248,18 @@ class Core(ArraySlots):
             self.bind(name, value)
         finally:
             self.scope = inner
+        self.emitter.mutations += 1  # operands to the left of the call have the value from before
+
+    def kept_items(self, value: Value) -> Value:
+        """A tuple or list whose numbers stay what they are now, whatever becomes of the variables they came from."""
+        if not isinstance(value, Tuple) or not value.items:
+            return value
+        items = tuple(
+            Scalar(self._kept(item.expr, "item")) if isinstance(item, Scalar) else self.kept_items(item)
+            for item in value.items
+        )
+        same = all(new == old for new, old in zip(items, value.items))
+        return value if same else replace(value, items=items)
 
     def _kept(self, expr: Expr, name: str) -> Expr:
         """The value in a scalar of its own; a choice between types stays one."""
@@ -282,6 +358,8 @@ class Core(ArraySlots):
         """The type of a slot that also holds an `of`; a wider type than before starts the build again."""
         known = self.emitter.decisions.slot_types.get(slot.key)
         joined = of if known is None else join(known, of)
+        if slot.key in self.emitter.decisions.roomy and joined.dtype.is_integer:
+            joined = INT
         if (known is not None and joined != known) or (slot.buffer is not None and joined != slot.buffer.type):
             self.emitter.decisions.slot_types[slot.key] = joined
             raise Restart
@@ -305,6 +383,10 @@ class Core(ArraySlots):
         held = Read(buffer.name, (), buffer.type)
         if slot.key in self.emitter.decisions.tagged:
             self._tag(slot, value, held)
+        elif self.from_either(value):
+            self.emitter.decisions.roomy.add(slot.key)
+            self.emitter.decisions.tagged[slot.key] = None
+            raise Restart
         elif not benign(value.type, buffer.type) or self._type_may_differ(value, buffer.type):
             self.widened[buffer.name] = slot.key
         self.emitter.assign((), buffer.name, (), arith.cast(value, buffer.type))

@@ -1,8 +1,8 @@
 """Dictionaries and sets with keys of integers (or tuples of them).  In: what Python does with them; out: statements
 over hash tables (`weft.frontend.tables`).
 
-A dict runs through its keys in the order of their insertion, as CPython's does.  The order of a set is CPython's own:
-a set may be asked for what it holds, but is not run through in order.
+A dict runs through its keys in the order of their insertion, as CPython's does.  The order of a set is that of its
+table of hashes in CPython: kept where it is looked at (`weft.frontend.setorder`), which `need_order` asks for.
 """
 
 from __future__ import annotations
@@ -11,18 +11,22 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from weft.frontend import tables
+from weft.frontend import arith, setmodel, tables
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
-from weft.frontend.items import has_lists, has_texts, layout_of, numbers_of, types_in
+from weft.frontend.items import compared, has_either, has_lists, has_texts, merged, numbers_of, takes, types_in
 from weft.frontend.lists import Lists
+from weft.frontend.setorder import Ordered, has_order, replays, table_of, with_order
 from weft.frontend.strings import is_text
 from weft.frontend.tables import Hashed
-from weft.frontend.values import Array, Dict, ItemType, Iterable, Object, Scalar, Tuple, Value
-from weft.frontend.writing import loop, variable, when
+from weft.frontend.values import Array, Dict, EitherType, ItemType, Iterable, Object, Scalar, Tuple, Value
+from weft.frontend.writing import loop, pick, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
-from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, ScalarType
+from weft.ir.program import Role
+from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType
 
+#: Methods of sets that are operators as well.
+_OPERATIONS = {"union": "bitor", "intersection": "bitand", "difference": "sub"}
 #: Fewer entries of a display are put in one after the other.
 _SINGLY = 2
 
@@ -47,6 +51,13 @@ class Dicts(Lists):
     def _eval_set(self, node: ast.Set) -> Value:
         items = self.evaluate_all(node.elts)
         made = self.new_dict(node, is_set=True)
+        if all(map(setmodel.may_be_constant, node.elts)):
+            self.unlike_additions(made)
+            if made.table is not None and made.table.order is not None:
+                count = setmodel.size_of_display(node.elts)
+                if count is None:
+                    raise self.unsupported(node, "a set of constants in its order", "use sorted(...)")
+                Ordered(self.emitter, made.table).expect(integer(count))
         self._put_all(made, items, None, node)
         return made
 
@@ -71,7 +82,7 @@ class Dicts(Lists):
                 emitter.assign((), column.name, (integer(place),), number)
         with loop(emitter, ZERO, integer(len(keys))) as at:
             found = [emitter.snapshot(Read(column.name, (at,), column.type), "number") for column in columns]
-            Hashed(emitter, made.table).put(found[: made.table.keys], found[made.table.keys :])
+            table_of(emitter, made.table).put(found[: made.table.keys], found[made.table.keys :])
         emitter.mutations += 1
 
     def new_dict(
@@ -86,7 +97,10 @@ class Dicts(Lists):
                 default = replace(default, site=place)
             return Dict(None, None, None, is_set, default, place, counts)
         key, item = known[0], self.resolved(known[1])
-        table = tables.make(self.emitter, "set" if is_set else "dict", types_in(key), types_in(item))
+        unseen = tuple(place for place, counts in enumerate(compared(key)) if not counts)
+        table = tables.make(self.emitter, "set" if is_set else "dict", types_in(key), types_in(item), unseen)
+        if place in self.emitter.decisions.ordered:
+            table = with_order(self.emitter, table, key)
         if isinstance(default, Tuple):
             default = replace(default, site=place)
         return Dict(table, key, item, is_set, default, place, counts)
@@ -103,19 +117,32 @@ class Dicts(Lists):
             self.emitter.decisions.entries[base.place] = (of_key, of_value)
             raise Restart
         fits = value is None or (base.item is not None and self.accepts(base.item, value))
-        differs = of_key != base.key or not fits
+        differs = not takes(base.key, of_key) or not fits
         if differs and base.place in self.emitter.decisions.guessed:
             self.emitter.decisions.guessed.discard(base.place)
             self.emitter.decisions.entries[base.place] = (of_key, of_value)
             raise Restart
         if differs:
+            self._hold_both(base, of_key, of_value)
             raise self.unsupported(
                 node, "a dict with keys or values of different types", "keep one type of each", key=key
             )
 
+    def _hold_both(self, base: Dict, key: ItemType, item: ItemType | None) -> None:
+        """A dict gets numbers of another type than those in it: build again with one that holds both."""
+        keys, items = merged(base.key, key), None if base.is_set else merged(base.item, item)
+        made_here = base.place in self.emitter.decisions.entries and self.identity(base) not in self.own
+        if keys is not None and (base.is_set or items is not None) and base.default is None and made_here:
+            if self.emitter.decisions.entries[base.place] != (keys, items):
+                self.emitter.decisions.entries[base.place] = (keys, items)
+                raise Restart
+
     def _key_layout(self, key: Value, node: ast.AST) -> ItemType:
-        layout = layout_of(key)
-        if layout is None or has_lists(layout) or not all(of.dtype.is_integer for of in types_in(layout)):
+        layout = self.layout(key)
+        of_numbers = layout is not None and not has_lists(layout)
+        if of_numbers and layout is not None:
+            of_numbers = all(of.dtype.is_integer for of, counts in zip(types_in(layout), compared(layout)) if counts)
+        if layout is None or not of_numbers:
             raise self.unsupported(node, "a key of this type", "use integers or tuples of integers as keys", key=key)
         return layout
 
@@ -131,21 +158,24 @@ class Dicts(Lists):
         if not base.table.index:
             self.emitter.decisions.searched.add(base.place)
             raise Restart
-        if self._key_layout(key, node) != base.key:
+        if base.key is None or not _comparable(base.key, self._key_layout(key, node)):
             raise self.unsupported(node, "a key of another type than the others", "keep one type of key", key=key)
-        return [self.emitter.snapshot(number, "key") for number in self._key_parts(key)]
+        return [self.emitter.snapshot(number, "key") for number in self._key_parts(base.key, key)]
 
-    def _key_parts(self, key: Value) -> Iterator[Expr]:
+    def _key_parts(self, layout: ItemType, key: Value) -> Iterator[Expr]:
         """The numbers of a key: the same ones for equal strings."""
         if isinstance(key, Tuple):
-            for part in key.items:
-                yield from self._key_parts(part)
+            assert isinstance(layout, tuple)
+            for part, item in zip(layout, key.items):
+                yield from self._key_parts(part, item)
         elif is_text(key):
             yield from self.key_numbers(key)
         elif is_member(key):
             yield self.member(key).code
+        elif isinstance(layout, ScalarType):
+            yield from (arith.cast(number, layout) for number in numbers_of(key))
         else:
-            yield from numbers_of(key)
+            yield from self.numbers(layout, key)
 
     def add_all(self, base: Dict, items: Value, node: ast.AST) -> None:
         """Add every item of a sequence to a set."""
@@ -170,9 +200,9 @@ class Dicts(Lists):
         assert numbers is not None
         held = [] if value is None else self._held(base, value)
         if self.identity(base) in self.run_through:
-            _, known = Hashed(self.emitter, base.table).search(numbers)
-            self._keep_size(base, Op("ge", (known.value, ZERO), BOOL))
-        Hashed(self.emitter, base.table).put(numbers, held)
+            _, known = table_of(self.emitter, base.table).search(numbers)
+            self.keep_size(base, Op("ge", (known.value, ZERO), BOOL))
+        table_of(self.emitter, base.table).put(numbers, held)
         self.emitter.mutations += 1
 
     def _held(self, base: Dict, value: Value) -> list[Expr]:
@@ -187,7 +217,7 @@ class Dicts(Lists):
         numbers = self._numbers_of_key(base, key, node)
         if numbers is None or base.table is None or base.item is None:
             raise self.untyped(node, "a value of a dict to which nothing has been added")
-        hashed = Hashed(self.emitter, base.table)
+        hashed = table_of(self.emitter, base.table)
         _, entry = hashed.search(numbers)
         there = Op("ge", (entry.value, ZERO), BOOL)
         if base.counts:
@@ -195,7 +225,7 @@ class Dicts(Lists):
         if base.default is None:
             self._refuse_missing(base, there, numbers)
             return self.assembled(base.item, iter(hashed.taken(entry.value)))
-        self._keep_size(base, there)
+        self.keep_size(base, there)
         with when(self.emitter, Op("not", (there,), BOOL)):
             entry.set(hashed.entries.length.value)
             hashed.insert(numbers, self._held(base, base.default))
@@ -205,6 +235,9 @@ class Dicts(Lists):
         return self.assembled(base.item, iter(hashed.taken(entry.value)))
 
     def _refuse_missing(self, base: Dict, there: Expr, numbers: Sequence[Expr]) -> None:
+        if has_either(base.key):
+            self.emitter.hand_back(there, "a number that is missing among the keys of a dict")
+            return
         if has_texts(base.key):
             self.emitter.hand_back(there, "a string that is missing among the keys of a dict")
             return
@@ -219,22 +252,22 @@ class Dicts(Lists):
         numbers = self._numbers_of_key(base, key, node)
         if numbers is None or base.table is None:
             return Const(False, PYBOOL)
-        _, entry = Hashed(self.emitter, base.table).search(numbers)
+        _, entry = table_of(self.emitter, base.table).search(numbers)
         found = Op("ge", (entry.value, ZERO), PYBOOL)
         return self.emitter.snapshot(found, "found")
 
     def delete_entry(self, base: Dict, key: Value, node: ast.AST, missing_is_fine: bool = False) -> tuple[Expr, ...]:
         """del base[key]; the value it had."""
-        self._will_shrink(base, node)
+        self.will_shrink(base, node)
         numbers = self._numbers_of_key(base, key, node)
         if numbers is None or base.table is None:
             if missing_is_fine:
                 return ()
             raise self.untyped(node, "an entry taken from a dict to which nothing has been added")
-        hashed = Hashed(self.emitter, base.table)
+        hashed = table_of(self.emitter, base.table)
         _, entry = hashed.search(numbers)
         there = Op("ge", (entry.value, ZERO), BOOL)
-        self._keep_size(base, Op("not", (there,), BOOL))
+        self.keep_size(base, Op("not", (there,), BOOL))
         value: tuple[Expr, ...] = ()
         if missing_is_fine:
             with when(self.emitter, there):
@@ -255,9 +288,9 @@ class Dicts(Lists):
         """base.keys(), .values() or .items(), in order."""
         if base.table is None or base.key is None:
             return Tuple((), is_list=True)
-        if base.is_set and ordered:
-            raise self.unsupported(node, "a set in its order", "use sorted(...)")
-        hashed = Hashed(self.emitter, base.table)
+        if base.is_set and ordered and not self._is_as_given(base):
+            return self._items_in_order(base, node)
+        hashed = table_of(self.emitter, base.table)
         hashed.compact()
         keys = base.table.keys
         layout = base.key if what == "keys" else base.item
@@ -279,10 +312,71 @@ class Dicts(Lists):
 
         return Iterable(length, entry)
 
+    def _is_as_given(self, base: Dict) -> bool:
+        """Whether the entries of a set stand in its order: they are those of an argument that does not change."""
+        return base.table is not None and not base.table.entries.spare
+
+    def need_order(self, base: Dict, node: ast.AST | None) -> Ordered:
+        """A set, the order of which is kept; the build starts again if it was not so far."""
+        assert base.table is not None
+        if base.table.order is not None:
+            return Ordered(self.emitter, base.table)
+        changes = self.argument_of.get(self.identity(base) or "") in self.emitter.decisions.changing
+        held = self.emitter.buffers[base.table.live].role is Role.HELD
+        if changes or held or not has_order(base.key) or not setmodel.is_as_here():
+            raise self.unsupported(node, "a set in its order", "use sorted(...)")
+        self.emitter.decisions.ordered.add(base.place)
+        raise Restart
+
+    def _items_in_order(self, base: Dict, node: ast.AST | None) -> Value:
+        """The items of a set, copied as CPython runs through them."""
+        emitter, key = self.emitter, base.key
+        hashed = self.need_order(base, node)
+        assert base.table is not None and key is not None
+        order, count = hashed.in_order()
+        columns = [
+            emitter.allocate("items", emitter.buffers[name].type, (count,))
+            for name in base.table.entries.data[: base.table.keys]
+        ]
+        with loop(emitter, ZERO, count) as at:
+            for column, number in zip(columns, hashed.entries.read(Read(order, (at,), INT))):
+                emitter.assign((), column.name, (at,), number)
+        if isinstance(key, ScalarType):
+            name = columns[0].name
+            return Array((count,), key, lambda at: Read(name, at, key), is_list=True, borrowed=True)
+
+        def item(q: Expr) -> Value:
+            found = [emitter.snapshot(Read(column.name, (q,), column.type), "item") for column in columns]
+            return self.assembled(key, iter(found))
+
+        return Iterable(count, item)
+
+    def unlike_additions(self, base: Dict) -> None:
+        """A set gets or loses items otherwise than one after the other: if it is returned, its order is compared."""
+        decisions = self.emitter.decisions
+        decisions.uneven.add(base.place)
+        if base.is_set and base.place in decisions.returned and base.table is not None and base.table.order is None:
+            self._order_of_result(base)
+
+    def _order_of_result(self, base: Dict) -> None:
+        if has_order(base.key) and setmodel.is_as_here() and base.place not in self.emitter.decisions.ordered:
+            self.emitter.decisions.ordered.add(base.place)
+            raise Restart
+
+    def keep_result_order(self, base: Dict) -> None:
+        """A set for the caller is made by adding its items as they came: if that gives another order, Python runs."""
+        decisions = self.emitter.decisions
+        decisions.returned.add(base.place)
+        if base.place in decisions.uneven:
+            self._order_of_result(base)
+            if base.table is not None and base.table.order is not None and base.key is not None:
+                fresh = tables.make(self.emitter, "again", types_in(base.key), [])
+                replays(self.emitter, base.table, with_order(self.emitter, fresh, base.key))
+
     def entry_columns(self, base: Dict) -> list[Array]:
         """The numbers of all keys, and of all values, each in a list of its own memory."""
         assert base.table is not None
-        hashed = Hashed(self.emitter, base.table)
+        hashed = table_of(self.emitter, base.table)
         hashed.compact()
         return self.columns(hashed.entries, len(base.table.entries.data) - 1)
 
@@ -290,17 +384,22 @@ class Dicts(Lists):
         """The numbers of the keys that a set which is an argument has got, in order."""
         assert base.table is not None
         (before,) = self.emitter.buffers[param].shape
-        return self.columns(Hashed(self.emitter, base.table).entries, len(base.table.entries.data) - 1, before)
+        return self.columns(table_of(self.emitter, base.table).entries, len(base.table.entries.data) - 1, before)
 
     # --- methods ----------------------------------------------------------------------------------------------------
 
     def dict_method(self, base: Dict, name: str, args: list[Value], node: ast.AST) -> Value:
         run = getattr(self, f"_dict_{name}", None)
-        only_sets = name in ("add", "discard", "remove")
-        if run is None or (only_sets != base.is_set and name not in ("clear", "pop", "update")):
+        only_sets = name in ("add", "discard", "remove", *_OPERATIONS)
+        if base.is_set and name in _OPERATIONS and len(args) == 1 and isinstance(args[0], Dict) and args[0].is_set:
+            return self.set_operation(_OPERATIONS[name], base, args[0], node)
+        if run is None or (only_sets != base.is_set and name not in ("clear", "copy", "pop", "update")):
             raise self.unsupported(node, f"the method {name}", receiver=base)
         result: Value = run(base, args, node)
         return result
+
+    def set_operation(self, op: str, left: Dict, right: Dict, node: ast.AST) -> Value:
+        raise NotImplementedError
 
     def _dict_keys(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         return self.entries_of(base, "keys", node)
@@ -311,22 +410,23 @@ class Dicts(Lists):
     def _dict_items(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
         return self.entries_of(base, "items", node)
 
-    def _keep_size(self, base: Dict, keeps: Expr) -> None:
+    def keep_size(self, base: Dict, keeps: Expr) -> None:
         """What happens to a loop over a dict that gets or loses entries is left to Python."""
         if self.identity(base) in self.run_through:
             self.emitter.hand_back(keeps, "a dict that gets or loses entries while a loop runs through it")
 
-    def _will_shrink(self, base: Dict, node: ast.AST) -> None:
+    def will_shrink(self, base: Dict, node: ast.AST) -> None:
         """The order of a set that has lost an item depends on its past, which only CPython knows."""
         if base.is_set and self.identity(base) in self.argument_of:
             raise self.unsupported(node, "an item taken out of a set that is an argument", "make a copy of it first")
         self.will_change(base)
+        self.unlike_additions(base)
 
     def _dict_clear(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
-        self._will_shrink(base, node)
-        self._keep_size(base, Const(False, BOOL))
+        self.will_shrink(base, node)
+        self.keep_size(base, Const(False, BOOL))
         if base.table is not None:
-            Hashed(self.emitter, base.table).clear()
+            table_of(self.emitter, base.table).clear()
         self.emitter.mutations += 1
         return Object(None)
 
@@ -337,14 +437,33 @@ class Dicts(Lists):
         if base.table is None or base.item is None:
             return default
         if not self.accepts(base.item, default):
+            found = self._either_default(base, key, default, node)
+            if found is not None:
+                return found
             raise self.unsupported(node, "a default of another type than the values", "", default=default)
         numbers = self._numbers_of_key(base, key, node)
         assert numbers is not None
-        hashed = Hashed(self.emitter, base.table)
+        hashed = table_of(self.emitter, base.table)
         _, entry = hashed.search(numbers)
         if has_lists(base.item) or has_texts(base.item):
             return self.assembled(base.item, iter(self._found_or_made(hashed, entry.value, base.item, default)))
-        return self.assembled(base.item, iter(hashed.value_or(entry.value, list(numbers_of(default)))))
+        return self.assembled(base.item, iter(hashed.value_or(entry.value, self.numbers(base.item, default))))
+
+    def _either_default(self, base: Dict, key: Value, default: Value, node: ast.AST) -> Value | None:
+        """The value of an entry, or a number of another type; None if there is no such number."""
+        both = merged(base.item, self.layout(default))
+        if not isinstance(both, EitherType) or base.table is None:
+            return None
+        numbers = self._numbers_of_key(base, key, node)
+        assert numbers is not None and base.item is not None
+        hashed = table_of(self.emitter, base.table)
+        _, entry = hashed.search(numbers)
+        there = Op("maximum", (entry.value, ZERO), INT)
+        mine = self.numbers(both, self.assembled(base.item, iter(hashed.value_at(there))))
+        other = self.numbers(both, default)
+        found = Op("ge", (entry.value, ZERO), BOOL)
+        chosen = [self.emitter.snapshot(pick(found, *pair), "value") for pair in zip(mine, other)]
+        return self.assembled(both, iter(chosen))
 
     def _found_or_made(self, hashed: Hashed, entry: Expr, item: ItemType, default: Value) -> list[Expr]:
         """The value of an entry, or a default in which lists are made only where it is needed."""
@@ -368,16 +487,29 @@ class Dicts(Lists):
         held = None if has_lists(base.item) else self._held(base, args[1])
         numbers = self._numbers_of_key(base, args[0], node)
         assert numbers is not None
-        hashed = Hashed(self.emitter, base.table)
+        hashed = table_of(self.emitter, base.table)
         _, entry = hashed.search(numbers)
-        self._keep_size(base, Op("ge", (entry.value, ZERO), BOOL))
+        self.keep_size(base, Op("ge", (entry.value, ZERO), BOOL))
         with when(self.emitter, Op("lt", (entry.value, ZERO), BOOL)):
             hashed.insert(numbers, self._held(base, args[1]) if held is None else held)
             entry.set(Op("sub", (hashed.entries.length.value, Const(1, INT)), INT))
         self.emitter.mutations += 1
         return self.assembled(base.item, iter(hashed.taken(entry.value)))
 
+    def _set_pop(self, base: Dict, node: ast.AST) -> Value:
+        self.will_shrink(base, node)
+        if base.table is None or base.key is None:
+            raise self.untyped(node, "an item of a set to which nothing has been added")
+        hashed = self.need_order(base, node)
+        self.keep_size(base, Const(False, BOOL))
+        self.emitter.check(Op("gt", (hashed.live.value, ZERO), BOOL), "KeyError", "'pop from an empty set'")
+        item = self.assembled(base.key, iter(hashed.pop()))
+        self.emitter.mutations += 1
+        return item
+
     def _dict_pop(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        if base.is_set and not args:
+            return self._set_pop(base, node)
         if len(args) != 1 or base.is_set or base.item is None:
             raise self.unsupported(node, "this use of pop()", receiver=base)
         return self.assembled(base.item, iter(self.delete_entry(base, args[0], node)))
@@ -399,3 +531,13 @@ class Dicts(Lists):
             raise self.unsupported(node, f"discard() with {len(args)} arguments")
         self.delete_entry(base, args[0], node, missing_is_fine=True)
         return Object(None)
+
+
+def _comparable(layout: ItemType, other: ItemType) -> bool:
+    """Whether a key of the second type can be looked for among those of the first: integers are equal by value."""
+    if isinstance(layout, tuple) and isinstance(other, tuple):
+        return len(layout) == len(other) and all(map(_comparable, layout, other))
+    if takes(layout, other):
+        return True
+    room = isinstance(layout, ScalarType) and layout.dtype is DType.I64
+    return room and (isinstance(other, ScalarType) and other.dtype.is_integer and other.dtype is not DType.U64)

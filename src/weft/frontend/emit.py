@@ -50,6 +50,10 @@ class Restart(Exception):
     """A decision was revised (see `Decisions`): build again from the start."""
 
 
+class Choosing(Exception):
+    """What is added up is of one of two types: the sum is a variable like those of the user's."""
+
+
 class Untyped(Unsupported):
     """An item is taken out of a container before it is known what it holds, which statements further on may tell."""
 
@@ -101,6 +105,7 @@ class Decisions:
     flagged: set[tuple[int, str]] = field(default_factory=set)  # variables that may still be the argument they were
     duplicated: dict[tuple[int, int], ast.If | None] = field(default_factory=dict)  # branches that take the rest along
     branched: dict[int, ast.If | None] = field(default_factory=dict)  # `x = a if c else b` as a branch, by statement
+    roomy: set[tuple[int, str]] = field(default_factory=set)  # slots that hold integers of two types, one of them wider
     items: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # what lists hold that are empty at first
     entries: dict[tuple[int, str], tuple[ItemType, ItemType | None]] = field(default_factory=dict)  # of dicts
     tupled: set[tuple[int, str]] = field(default_factory=set)  # tuples of numbers whose parts change
@@ -109,6 +114,9 @@ class Decisions:
     constants: set[str] = field(default_factory=set)
     guessed: set[tuple[int, str]] = field(default_factory=set)  # dicts among `entries` whose values are not known yet
     searched: set[tuple[int, str]] = field(default_factory=set)  # arguments in which keys are looked for
+    ordered: set[tuple[int, str]] = field(default_factory=set)  # sets whose order is kept
+    uneven: set[tuple[int, str]] = field(default_factory=set)  # sets that get or lose items not one by one, at the end
+    returned: set[tuple[int, str]] = field(default_factory=set)  # sets that are results
     changing: set[str] = field(default_factory=set)  # arguments that get or lose items
     left_to_python: set[tuple[int, int]] = field(default_factory=set)  # handlers of exceptions without a native form
     heaps: list[ItemType] = field(default_factory=list)  # what lists hold that are items of containers

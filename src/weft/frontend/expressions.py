@@ -284,6 +284,7 @@ class Expressions(Choices):
             return self._sequence_operator(op, left, right, node)
         if (isinstance(left, Array) and left.is_list) or (isinstance(right, Array) and right.is_list):
             return self._list_operator(op, left, right, node)
+        self.refuse_two_results(left, right, node)
         if isinstance(left, Scalar) and isinstance(right, Scalar):
             result, operands = self.scalar_binary(op, left, right), [left.expr, right.expr]
             return Scalar(self.note_computed(result.expr, operands, lambda way: arith.binary(op, way[0], way[1], span)))
@@ -377,6 +378,8 @@ class Expressions(Choices):
         emitter = self.emitter
         a, b = left.expr, right.expr
         weak = left.type.weak and right.type.weak
+        if weak and (self.from_either(a) or self.from_either(b)):
+            self._check_either(op, b)
         if weak and op in ("truediv", "floordiv", "mod") and not b.type.dtype.is_complex:
             self._check_divisor(op, a, b)
         elif weak and op == "truediv":
@@ -399,6 +402,14 @@ class Expressions(Choices):
             if folded is not None:
                 return Scalar(folded)
         return Scalar(emitter.derived(arith.binary(op, a, b, emitter.span)))
+
+    def _check_either(self, op: str, b: Expr) -> None:
+        """Where the numbers of Python and of NumPy differ in more than their range, Python runs."""
+        if op in ("pow", "shl", "shr"):
+            raise self.unsupported(None, "this operator on a number that is either Python's or NumPy's", "use int()")
+        if op in ("truediv", "floordiv", "mod") and not (isinstance(b, Const) and b.value != 0):
+            nonzero = Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL)
+            self.emitter.hand_back(nonzero, "a division by zero of a number that is either Python's or NumPy's")
 
     def _check_undecided(self, a: Expr, b: Expr) -> None:
         """Python's floats refuse a divisor of 0, NumPy's do not: where only the data tells which it is, Python runs."""
@@ -478,7 +489,7 @@ class Expressions(Choices):
             raise self.unsupported(node, "this operator", value=value)
         result = arrays.elementwise([value], lambda parts: arith.unary(op, parts[0], span), self.emitter)
         if isinstance(value, Scalar) and isinstance(result, Scalar):
-            self.note_computed(result.expr, [value.expr], lambda way: arith.unary(op, way[0], span))
+            return Scalar(self.note_computed(result.expr, [value.expr], lambda way: arith.unary(op, way[0], span)))
         return result
 
     # --- subscripts and attributes ----------------------------------------------------------------------------------
@@ -570,6 +581,8 @@ class Expressions(Choices):
             base = masks.settled(base, self.emitter)
         if isinstance(base, Array):
             return self._array_attribute(base, name, node)
+        if isinstance(base, Scalar) and self.from_either(base.expr):
+            raise self.unsupported(node, f"the attribute {name} of a number that is either Python's or NumPy's")
         if isinstance(base, Scalar):
             return self._scalar_attribute(base, name, node)
         if isinstance(base, Instance):

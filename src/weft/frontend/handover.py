@@ -12,7 +12,19 @@ from weft.frontend.growing import Cells
 from weft.frontend.items import has_lists, row_of
 from weft.frontend.tables import Hashed
 from weft.frontend.textpool import CODE
-from weft.frontend.values import Array, Dict, ItemType, ListOf, Loaded, MemberType, Records, TextType, Tuple, Value
+from weft.frontend.values import (
+    Array,
+    Dict,
+    EitherType,
+    ItemType,
+    ListOf,
+    Loaded,
+    MemberType,
+    Records,
+    TextType,
+    Tuple,
+    Value,
+)
 from weft.ir.expr import ZERO, Expr, Read
 from weft.ir.program import ArrayOut, ConstOut, Out, ScalarOut, TupleOut
 from weft.ir.types import INT, DType
@@ -51,6 +63,8 @@ class Handover(Expressions):
             return "s" if layout.kind == "str" else "y"
         if isinstance(layout, MemberType):
             raise self.unsupported(node, "the return of members in lists inside containers", "return their values")
+        if isinstance(layout, EitherType):
+            raise self.unsupported(node, "the return of numbers of two types in such containers", "convert them to one")
         return _LETTERS[layout.dtype] if layout.weak and layout.dtype in _LETTERS else "n"
 
     def is_nested(self, value: Value) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from weft.frontend.values import (
     Array,
+    EitherType,
     Growing,
     ItemType,
     ListOf,
@@ -25,7 +26,7 @@ from weft.frontend.values import (
     View,
 )
 from weft.ir.expr import Expr, Op, Read
-from weft.ir.types import INT, ScalarType
+from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType
 
 
 def layout_of(value: Value) -> ItemType | None:
@@ -92,6 +93,61 @@ def agree(one: ItemType | None, other: ItemType | None) -> bool:
     return one is not None and one == other
 
 
+def merged(one: ItemType | None, other: ItemType | None) -> ItemType | None:
+    """The type of items that are of either type; None if there is none."""
+    if one == other:
+        return one
+    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+        parts = tuple(map(merged, one, other))
+        return None if None in parts else parts  # type: ignore[return-value]
+    kinds = _kinds(one) | _kinds(other)
+    return either(kinds) if len(kinds) == 2 else None
+
+
+def either(kinds: set[ScalarType | None]) -> EitherType | None:
+    """The type of numbers of two types; None if no number has room for the values of both."""
+    for room in (INT, FLOAT):
+        if len(kinds) == 2 and all(_has_room(room, kind) for kind in kinds):
+            known = [kind for kind in kinds if kind is not None]
+            return EitherType(*sorted(known, key=lambda kind: (not kind.weak, kind.dtype.value)))
+    return None
+
+
+def _has_room(room: ScalarType, kind: ScalarType | None) -> bool:
+    if kind is None or kind.dtype.is_complex:
+        return False
+    # A number of less precision compares with Python's in its own, so what has it must not be lost sight of.
+    return kind.dtype is DType.F64 if room.dtype.is_inexact else kind.dtype.is_integer and kind.dtype is not DType.U64
+
+
+def _kinds(layout: ItemType | None) -> set[ScalarType | None]:
+    """The types of numbers that an item may have; {None} for what is no number."""
+    if isinstance(layout, EitherType):
+        return {layout.one, layout.other}
+    return {layout} if isinstance(layout, ScalarType) else {None}
+
+
+def takes(layout: ItemType | None, other: ItemType | None) -> bool:
+    """Whether an item of the second type is one of the first, too, as far as both are known."""
+    if isinstance(layout, tuple) and isinstance(other, tuple):
+        return len(layout) == len(other) and all(map(takes, layout, other))
+    return agree(layout, other) or (isinstance(layout, EitherType) and _kinds(other) <= _kinds(layout))
+
+
+def has_either(layout: ItemType | None) -> bool:
+    """Whether there is a number in it whose type only the run time knows."""
+    if isinstance(layout, ListOf):
+        return has_either(layout.item)
+    return any(map(has_either, layout)) if isinstance(layout, tuple) else isinstance(layout, EitherType)
+
+
+def compared(layout: ItemType) -> list[bool]:
+    """Of each number of an item whether it counts when items are compared."""
+    if isinstance(layout, tuple):
+        return [counts for part in layout for counts in compared(part)]
+    return [True, False] if isinstance(layout, EitherType) else [True] * len(types_in(layout))
+
+
 def types_in(layout: ItemType | None) -> list[ScalarType]:
     """The types of the numbers of an item."""
     if layout is None:
@@ -102,6 +158,8 @@ def types_in(layout: ItemType | None) -> list[ScalarType]:
         return [INT, INT]
     if isinstance(layout, MemberType):
         return [INT]
+    if isinstance(layout, EitherType):
+        return [layout.held, BOOL]
     return [of for part in layout for of in types_in(part)] if isinstance(layout, tuple) else [layout]
 
 
@@ -125,12 +183,14 @@ def template_of(layout: ItemType) -> str:
         return repr(layout.kind)
     if isinstance(layout, MemberType):
         return repr(f"{layout.kind.__module__}:{layout.kind.__qualname__}")
+    if isinstance(layout, EitherType):
+        return "-1"
     return "0"
 
 
 def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
     """The list that lies in some memory."""
-    if isinstance(layout, (tuple, ListOf, TextType, MemberType)) or is_deque:
+    if isinstance(layout, (tuple, ListOf, TextType, MemberType, EitherType)) or is_deque:
         return Records(held, layout, is_deque)
     of, data = layout, held.data[0]
 

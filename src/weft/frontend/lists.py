@@ -11,16 +11,29 @@ buffers and its length, so a change is seen through both.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from weft.frontend import arith, arrays, growing
 from weft.frontend.emit import Restart
 from weft.frontend.growing import EXTRA_ROOM, Cells
-from weft.frontend.items import agree, as_value, has_gaps, has_lists, layout_of, numbers_of, row_of, types_in
+from weft.frontend.items import (
+    agree,
+    as_value,
+    compared,
+    has_gaps,
+    has_lists,
+    layout_of,
+    merged,
+    numbers_of,
+    row_of,
+    takes,
+    types_in,
+)
 from weft.frontend.nested import Nested, list_at
 from weft.frontend.scope import Scope
-from weft.frontend.values import Array, ItemType, ListOf, Object, Records, Rows, Scalar, Tuple, Value
+from weft.frontend.values import Array, EitherType, ItemType, ListOf, Object, Records, Rows, Scalar, Tuple, Value
 from weft.frontend.values import Iterable as Run
 from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
@@ -130,6 +143,10 @@ class Lists(Nested):
             value = self.literal_list(value, None)
         if self.is_indexed(name) and isinstance(value, Tuple) and value.is_list and value.items and value.key is None:
             return self.started(name, value, is_deque=False)
+        if isinstance(value, Array) and value.is_list and value.growing is None and value.rank == 1 and changes:
+            both = self._held_both(name, value)
+            if both is not None:
+                return both
         if not empty and name not in self._grown():
             return value
         if isinstance(value, Array) and value.is_list and value.growing is None:
@@ -145,22 +162,64 @@ class Lists(Nested):
 
     def started(self, name: str, value: Tuple, is_deque: bool) -> Value:
         """A list or deque with these first items; the type of an empty one is told by what is put into it first."""
-        span = self.emitter.span
-        key = (hash((self.scope.path, span.line, span.column)), f"items of {name}")
-        layout = self._first_layout(value) if value.items else self.resolved(self.emitter.decisions.items.get(key))
+        key = self._made_here(name)
+        layout = self.resolved(self.emitter.decisions.items.get(key))
+        if value.items:
+            layout = self._first_layout(value, layout)
         if layout is None:
             return replace(value, key=key, is_deque=is_deque)
         room = integer(len(value.items) + EXTRA_ROOM)
         made = growing.make(self.emitter, name, types_in(layout), room, is_deque)
+        self.made_at[made.data[0]] = key
         for item in value.items:
             Cells(self.emitter, made).push(tuple(self.numbers(layout, item)))
         return as_value(made, layout, is_deque)
 
-    def _first_layout(self, value: Tuple) -> ItemType:
-        """The type of the items of a list, all of which are known."""
+    def _made_here(self, name: str) -> tuple[int, str]:
+        """Where a list is made that gets this name: the same in every attempt at a build."""
+        span = self.emitter.span
+        return (hash((self.scope.path, span.line, span.column)), f"items of {name}")
+
+    def _held_both(self, name: str, value: Array) -> Value | None:
+        """A list of numbers that later gets some of another type, with room for those; None if it does not."""
+        view, key = value.view, self._made_here(name)
+        if view is not None and not (view.whole and self.exclusive(name, view.buffer)):
+            return None
+        layout = self.emitter.decisions.items.get(key)
+        if not isinstance(layout, EitherType):
+            if view is not None:
+                self.made_at[view.buffer] = key
+            return None
+        count = self.emitter.stable(value.shape[0])
+        made = growing.make(self.emitter, name, types_in(layout), ix.add(count, integer(EXTRA_ROOM)))
+        for place, column in enumerate(made.data):
+            dims, at = self.emitter.domain((count,))
+            self.emitter.assign(dims, column, at, self.numbers(layout, Scalar(value.element(at)))[place])
+        Cells(self.emitter, made).length.set(count)
+        return as_value(made, layout, False)
+
+    def hold_both(self, base: Array, value: Scalar, node: ast.AST) -> None:
+        """base[...] = value, where that may be of another type than the list's: build again with one for both."""
+        layout = self.layout(value)
+        if layout == base.type:
+            return
+        buffer = base.growing.data[0] if base.growing is not None else base.view.buffer if base.view is not None else ""
+        both, key = merged(base.type, layout), self.made_at.get(buffer)
+        if both is not None and key is not None and row_of(base) is None and base.rank == 1:
+            self.emitter.decisions.items[key] = both
+            raise Restart
+        raise self.unsupported(node, f"a {value.type} stored into a list of {base.type}", "keep one type in a list")
+
+    #: Where lists and deques are made, by their memory.
+    made_at: dict[str, tuple[int, str]]
+
+    def _first_layout(self, value: Tuple, known: ItemType | None) -> ItemType:
+        """The type of the items of a list, all of which are known; `known`: what later items tell."""
         layouts = [self.layout(item) for item in value.items]
-        found = next((layout for layout in layouts if not has_gaps(layout)), layouts[0])
-        if found is None or not all(agree(found, layout) for layout in layouts):
+        found = known or next((layout for layout in layouts if not has_gaps(layout)), layouts[0])
+        if found is not None and not all(takes(found, layout) for layout in layouts):
+            found = functools.reduce(merged, layouts)
+        if found is None or not all(takes(found, layout) for layout in layouts):
             raise self.unsupported(None, "a list of different types", "keep one type in a list", items=value)
         for item in value.items:
             self.accepts(found, item)
@@ -196,7 +255,7 @@ class Lists(Nested):
     def literal_list(self, value: Tuple, node: ast.AST | None) -> Array:
         """[x, y, z] as a list of one type in a buffer."""
         types = {item.type for item in value.items if isinstance(item, Scalar)}
-        if len(types) != 1 or not _of_numbers(value):
+        if len(types) != 1 or not _of_numbers(value) or any(map(self.is_choice, value.items)):
             raise self.unsupported(node, "a list of different types", "keep one type in a list", item=value)
         buffer = self.emitter.allocate("list", types.pop(), (integer(len(value.items)),))
         for position, item in enumerate(value.items):
@@ -259,6 +318,7 @@ class Lists(Nested):
         dims, at = self.emitter.domain((count,))
         self.emitter.assign(dims, made.data[0], at, items.element(at))
         Cells(self.emitter, made).length.set(count)
+        self.made_at[made.data[0]] = self._made_here(name)
         value = as_value(made, items.type, False)
         assert isinstance(value, Array)
         return value
@@ -275,7 +335,7 @@ class Lists(Nested):
     def store_record(self, base: Records, key: Value, value: Value, node: ast.AST | None) -> None:
         """base[key] = value"""
         cells = Cells(self.emitter, base.growing)
-        numbers = [self.emitter.snapshot(number, "item") for number in self._numbers(base.item, value, node)]
+        numbers = [self.emitter.snapshot(number, "item") for number in self._numbers(cells, base.item, value, node)]
         message = "deque index out of range" if base.is_deque else "list assignment index out of range"
         cells.write(self._position(key, cells, message, node), numbers)
         self.emitter.mutations += 1
@@ -371,30 +431,38 @@ class Lists(Nested):
             return arrays.evaluated(value, self.emitter)
         raise self.unsupported(node, "the items of this", "keep numbers in the list", items=value)
 
-    def _numbers(self, layout: ItemType, value: Value, node: ast.AST | None) -> list[Expr]:
+    def _numbers(self, cells: Cells, layout: ItemType, value: Value, node: ast.AST | None) -> list[Expr]:
         if not self.accepts(layout, value):
+            self._take_both(cells, layout, value)
             raise self.unsupported(
                 node, "an item of another type than the list has", "keep one type in a list", item=value
             )
         return self.numbers(layout, value)
 
-    def _new_item(self, layout: ItemType, value: Value, node: ast.AST) -> list[Expr]:
-        return [self.emitter.snapshot(number, "item") for number in self._numbers(layout, value, node)]
+    def _take_both(self, cells: Cells, layout: ItemType, value: Value) -> None:
+        """A list gets a number of another type than those in it: build again with one that holds both."""
+        both, key = merged(layout, self.layout(value)), self.made_at.get(cells.growing.data[0])
+        if both is not None and key is not None and cells.growing.row is None:
+            self.emitter.decisions.items[key] = both
+            raise Restart
+
+    def _new_item(self, cells: Cells, layout: ItemType, value: Value, node: ast.AST) -> list[Expr]:
+        return [self.emitter.snapshot(number, "item") for number in self._numbers(cells, layout, value, node)]
 
     def _list_append(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         (item,) = self._arguments(args, 1, "append", node)
-        cells.push(self._new_item(layout, item, node))
+        cells.push(self._new_item(cells, layout, item, node))
         return Object(None)
 
     def _list_appendleft(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         (item,) = self._arguments(args, 1, "appendleft", node)
-        cells.push_front(self._new_item(layout, item, node))
+        cells.push_front(self._new_item(cells, layout, item, node))
         return Object(None)
 
     def _list_extend(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         (value,) = self._arguments(args, 1, "extend", node)
         if isinstance(value, Tuple):
-            taken = [self._new_item(layout, item, node) for item in value.items]
+            taken = [self._new_item(cells, layout, item, node) for item in value.items]
             for item in taken:
                 cells.push(item)
             return Object(None)
@@ -403,7 +471,7 @@ class Lists(Nested):
         items = self.list_items(value, node)
         assert items is not None
         if items.type != layout:
-            raise self.unsupported(node, "items of another type than the list has", "", items=items)
+            return self._extend_by_items(cells, layout, items, node)
         count = self.emitter.snapshot(Op("add", (items.shape[0], ZERO), INT), "count")  # before it grows: xs.extend(xs)
         with loop(self.emitter, ZERO, count) as position:
             cells.push((self.emitter.snapshot(items.element((position,)), "item"),))
@@ -413,7 +481,7 @@ class Lists(Nested):
         run = self.iteration(value, node)
         count = self.emitter.snapshot(Op("add", (run.trips, ZERO), INT), "count")  # before it grows
         with loop(self.emitter, ZERO, count) as position:
-            cells.push(self._new_item(layout, run.item(position), node))
+            cells.push(self._new_item(cells, layout, run.item(position), node))
         return Object(None)
 
     def iteration(self, value: Value, node: ast.AST | None) -> Run:
@@ -438,7 +506,7 @@ class Lists(Nested):
 
     def _list_insert(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         key, item = self._arguments(args, 2, "insert", node)
-        numbers = self._new_item(layout, item, node)
+        numbers = self._new_item(cells, layout, item, node)
         place = self._place(key, cells, node)
         bounded = Op("minimum", (Op("maximum", (place, ZERO), INT), cells.length.value), INT)
         cells.insert(self.emitter.snapshot(bounded, "place"), numbers)
@@ -454,13 +522,15 @@ class Lists(Nested):
         if has_lists(layout):
             raise self.unsupported(node, "remove() of a list from a list", "compare the items in a loop")
         emitter = self.emitter
-        numbers = self._new_item(layout, item, node)
+        numbers = self._new_item(cells, layout, item, node)
         place = variable(emitter, "place", cells.length.value)
         seen = cells.last()
         with loop(emitter, ZERO, seen) as step:
             position = ix.sub(ix.sub(seen, integer(1)), step)  # from the end, so that the first one stays
             same: Expr | None = None
-            for mine, other in zip(cells.read(position), numbers):
+            for mine, other, counts in zip(cells.read(position), numbers, compared(layout)):
+                if not counts:
+                    continue
                 equal = Op("eq", (mine, other), BOOL)
                 same = equal if same is None else Op("and", (same, equal), BOOL)
             assert same is not None

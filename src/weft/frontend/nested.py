@@ -13,14 +13,15 @@ import copy
 from collections.abc import Iterator
 
 from weft.errors import Unsupported
-from weft.frontend import growing
+from weft.frontend import arith, growing
 from weft.frontend.emit import Decisions, Emitter, Restart, Untyped, without_guesses
 from weft.frontend.enums import Enums
 from weft.frontend.growing import Cells
-from weft.frontend.items import agree, as_value, layout_of, numbers_of, row_of, types_in
+from weft.frontend.items import as_value, either, layout_of, numbers_of, row_of, takes, types_in
 from weft.frontend.scope import Scope
 from weft.frontend.values import (
     Array,
+    EitherType,
     Growing,
     Heap,
     ItemType,
@@ -111,12 +112,28 @@ class Nested(Enums):
 
     def layout(self, value: Value) -> ItemType | None:
         """The type of an item; None if a container of such items has no native form."""
-        return self.resolved(layout_of(value))
+        return self.resolved(self._by_kinds(value) or layout_of(value))
+
+    def _by_kinds(self, value: Value) -> ItemType | None:
+        """The type of an item with a number in it that is of one of two types; None if there is none such."""
+        if isinstance(value, Tuple) and not value.is_list:
+            parts = [self._by_kinds(item) for item in value.items]
+            known = tuple(part or layout_of(item) for part, item in zip(parts, value.items))
+            return known if any(parts) and None not in known else None  # type: ignore[return-value]
+        if not isinstance(value, Scalar):
+            return None
+        kinds = self.kinds_of(value.expr)
+        if len(kinds) == 1:
+            return None
+        found = either(set(kinds))
+        if found is None:
+            raise self.unsupported(None, "an item of one of several types", "convert it to one", item=value)
+        return found
 
     def accepts(self, layout: ItemType, value: Value) -> bool:
         """Whether a container of items of this type takes a value; what it tells of empty lists starts a new build."""
         other = self.layout(value)
-        if not agree(layout, other):
+        if not takes(layout, other):
             return False
         self._fill_gaps(layout, other)
         self._fill_gaps(other, layout)
@@ -179,6 +196,9 @@ class Nested(Enums):
             return self.text_numbers(value)
         if isinstance(layout, MemberType):
             return [self.member(value).code]
+        if isinstance(layout, EitherType):
+            (number,) = numbers_of(value)
+            return [arith.cast(number, layout.held), self.is_other(number, layout)]
         return list(numbers_of(value))
 
     def assembled(self, layout: ItemType, numbers: Iterator[Expr]) -> Value:
@@ -190,6 +210,8 @@ class Nested(Enums):
             return self.text_of(layout.kind, number, next(numbers))
         if isinstance(layout, MemberType):
             return Member(layout.kind, number)
+        if isinstance(layout, EitherType):
+            return Scalar(self.of_either(layout, number, next(numbers)))
         if not isinstance(layout, ListOf):
             return Scalar(number)
         if layout.item is None:

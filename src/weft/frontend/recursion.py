@@ -12,19 +12,20 @@ around it become parameters.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from weft.errors import NOWHERE, Unsupported
 from weft.frontend import arrays, masks
+from weft.frontend.closures import owner_of, standing_alone, surroundings
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import Expressions
+from weft.frontend.held import Held, held, names_in
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec
-from weft.frontend.values import Array, Closure, Object, PythonFunction, Recursive, Scalar, Tuple, Value
+from weft.frontend.values import Array, Closure, Dict, Object, PythonFunction, Recursive, Scalar, Tuple, Value
 from weft.ir.expr import Expr, Read, Var
 from weft.ir.program import Block, Invoke, Layout, Node, NoneOut, Operand, Out, Program, Role, ScalarOut, TupleOut
 from weft.ir.types import FLOAT, INT, ScalarType
@@ -44,9 +45,12 @@ _GUESSES: tuple[Template, ...] = (INT, None, FLOAT)
 
 @dataclass(frozen=True)
 class Fixed:
-    """An argument that is compiled in: a function, None, a string."""
+    """An argument that is compiled in: a function, None, a string; a container of which nothing is known yet."""
 
-    value: Object | PythonFunction
+    value: Object | PythonFunction | Tuple | Dict
+
+
+Kind = Union[Spec, Fixed, Held]
 
 
 @dataclass
@@ -54,7 +58,7 @@ class Entry:
     """One function for one kind of arguments; `attempt` is the build under way."""
 
     name: str
-    captured: tuple[str, ...] | None = None
+    captured: Recursive | None = None
     program: Program | None = None
     attempt: Builder | None = None
     known: list[Template] = field(default_factory=list)  # what an earlier attempt, or a finished one, gives
@@ -80,6 +84,14 @@ class Functions:
                     wanted[node.function] = table[node.function]
                     waiting.append(table[node.function])
         return tuple(wanted.values())
+
+
+def places_of(kind: Kind) -> list[tuple[int, str]]:
+    """Where the container is made that an argument of some kind is, if its types may yet be found out."""
+    value = kind.value if isinstance(kind, Fixed) else kind.like if isinstance(kind, Held) else None
+    if isinstance(value, Tuple):
+        return [value.key] if value.key is not None else []
+    return [value.place] if isinstance(value, Dict) else []
 
 
 def key_of(source: Source, tree: ast.FunctionDef | ast.Lambda) -> Key:
@@ -121,7 +133,8 @@ def _changed_params(
             found |= set(_written(node, table, changed))
         elif not sub_blocks(node):
             found |= buffers_written(node)
-    return frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank and b.name in found)
+    lent = [b.name for b in program.buffers if b.role is Role.HELD]
+    return frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank and b.name in found).union(lent)
 
 
 def _told(body: Block, table: Mapping[str, Program], changed: Mapping[str, frozenset[str]]) -> Block:
@@ -144,7 +157,7 @@ class Recursion(Expressions):
     functions: Functions
     active: list[Key]  # the functions whose bodies are being executed, the outermost first
 
-    def nested(self, source: Source, specs: Sequence[Spec | Fixed], entry: Entry) -> Built:
+    def nested(self, source: Source, specs: Sequence[Kind], entry: Entry) -> Built:
         """A program of its own for a function, sharing the functions of this build."""
         raise NotImplementedError
 
@@ -160,44 +173,65 @@ class Recursion(Expressions):
     def invoke_closure(self, function: Closure, values: Mapping[str, Value], node: ast.AST) -> Value:
         """A call of a nested function that is recursive: what it takes from around it are further arguments."""
         assert isinstance(function.tree, ast.FunctionDef)
-        extra = self._captured(function.tree, function.scope, node)
-        around: Source = function.scope.source
-        key = key_of(around, function.tree), tuple(extra)
+        around = surroundings(function.tree, function.scope)
+        if isinstance(around, str):
+            raise self.unsupported(node, around)
+        outside: Source = function.scope.source
+        key = key_of(outside, function.tree), (*around.values, "", *around.shared)
         source = self.functions.sources.get(key)
         if source is None:
-            tree = copy.copy(function.tree)
-            tree.args = copy.copy(tree.args)
-            names = [ast.copy_location(ast.arg(arg=name), tree) for name in extra]
-            tree.args.kwonlyargs = [*tree.args.kwonlyargs, *names]
-            tree.args.kw_defaults = [*tree.args.kw_defaults, *(None for _ in names)]
-            source = self.functions.sources[key] = replace(around, name=tree.name, tree=tree)
-        return self.invoke(source, {**values, **extra}, node, tuple(extra))
+            tree = standing_alone(function.tree, around)
+            source = self.functions.sources[key] = replace(outside, name=tree.name, tree=tree)
+        captured = Recursive(source, tuple(around.values), around.shared)
+        return self._with_shared(captured, {**values, **around.values}, function.scope, node)
 
     def invoke_itself(self, function: Recursive, values: Mapping[str, Value], node: ast.AST) -> Value:
-        """A call of a nested function in its own body."""
-        extra = {name: self.scope.values[name] for name in function.captured}
-        return self.invoke(function.source, {**values, **extra}, node, function.captured)
+        """A call of a nested function in its own body, or in a function that is called there."""
+        home: Scope | None = self.scope
+        while home is not None and home.values.get(function.source.name) is not function:
+            home = home.parent
+        if home is None:
+            raise self.unsupported(node, f"a call of {function.source.name} from outside of it")
+        extra = {name: home.values[name] for name in function.captured}
+        return self._with_shared(function, {**values, **extra}, home, node)
 
-    def _captured(self, tree: ast.FunctionDef, scope: Scope, node: ast.AST) -> dict[str, Value]:
-        """What a nested function takes from the scopes around it, as parameters of its own."""
-        inner = {arg.arg for arg in [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]}
-        names = [n for n in ast.walk(tree) if isinstance(n, ast.Name)]
-        if any(isinstance(n, (ast.Nonlocal, ast.Global)) for n in ast.walk(tree)):
-            raise self.unsupported(node, f"the recursive function {tree.name}, which changes variables around it")
-        inner |= {n.id for n in names if isinstance(n.ctx, ast.Store)} | {tree.name}
-        found: dict[str, Value] = {}
-        for name in dict.fromkeys(n.id for n in names if n.id not in inner):
-            place: Scope | None = scope
-            while place is not None and name not in place.values:
-                place = place.parent
-            if place is not None:
-                found[name] = place.values[name]
-        return found
+    def _with_shared(
+        self, function: Recursive, values: Mapping[str, Value], place: Scope, node: ast.AST
+    ) -> Value:
+        """The call; what it leaves in the variables that it shares with the scopes around it is put there."""
+        if not function.shared:
+            return self.invoke(function.source, values, node, function)
+        if self.scope.regions:
+            raise self.unsupported(node, f"{function.source.name} changes variables around it, in a task")
+        types = [self._shared_type(name, values[name], function, node) for name in function.shared]
+        given = self.invoke(function.source, values, node, function)
+        assert isinstance(given, Tuple)
+        here = self.scope
+        for name, value, of in zip(function.shared, given.items[1:], types):
+            if not isinstance(value, Scalar) or value.type != of:
+                reason = f"{function.source.name} gives {name} a value of another type"
+                raise self.unsupported(node, reason, f"give {name} one type")
+            owner = owner_of(place, name)
+            assert owner is not None
+            self.scope = owner
+            try:
+                self.bind(name, value)
+            finally:
+                self.scope = here
+        self.emitter.mutations += 1  # operands to the left of the call have the values from before
+        return given.items[0]
+
+    def _shared_type(self, name: str, value: Value, function: Recursive, node: ast.AST) -> ScalarType:
+        if isinstance(value, Scalar) and self.lost(value.expr) is None and id(value.expr) not in self.mixed_exprs:
+            return value.type
+        reason = f"{function.source.name} gives {name} another value"
+        raise self.unsupported(node, reason, "change the one it has", **{name: value})
 
     def invoke(
-        self, source: Source, values: Mapping[str, Value], node: ast.AST, captured: tuple[str, ...] | None = None
+        self, source: Source, values: Mapping[str, Value], node: ast.AST, captured: Recursive | None = None
     ) -> Value:
-        """A call of a recursive function: `values` are those of its parameters; a nested one has `captured` names."""
+        """A call of a recursive function: `values` are those of its parameters; `captured` tells what a nested one
+        takes from around it."""
         spec = source.tree.args
         if spec.vararg or spec.kwarg:
             raise self.unsupported(node, "a recursive function with * or ** parameters")
@@ -205,7 +239,7 @@ class Recursion(Expressions):
         span = self.emitter.span
         given = [self._given(name, value, node) for name, value in values.items()]
         specs = tuple(spec for spec, _ in given)
-        passed = [argument for _, argument in given if argument is not None]
+        passed = [argument for _, arguments in given for argument in arguments]
         shared = [operand.buffer for operand in passed if isinstance(operand, Operand)]
         entry = self._entry(source, specs, captured, node)
         template = self._gives(entry)
@@ -227,15 +261,27 @@ class Recursion(Expressions):
         results.append(buffer.name)
         return Scalar(Read(buffer.name, (), template))
 
-    def _given(self, name: str, value: Value, node: ast.AST) -> tuple[Spec | Fixed, Expr | Operand | None]:
+    def _given(self, name: str, value: Value, node: ast.AST) -> tuple[Kind, tuple[Expr | Operand, ...]]:
         """The kind of an argument, and how it is passed."""
         value = masks.settled(value, self.emitter)
+        if isinstance(value, Scalar) and self.from_either(value.expr):
+            reason = f"the argument {name} of a recursive function is either Python's or NumPy's number"
+            raise self.unsupported(node, reason, "use int() or float()")
         if isinstance(value, Scalar):
-            return ScalarSpec(value.type), self.emitter.snapshot(value.expr, name)
-        if isinstance(value, (Object, PythonFunction)):
-            return Fixed(value), None
+            return ScalarSpec(value.type), (self.emitter.snapshot(value.expr, name),)
+        unknown = (isinstance(value, Tuple) and value.key is not None) or (isinstance(value, Dict) and not value.table)
+        if isinstance(value, (Object, PythonFunction)) or (isinstance(value, (Tuple, Dict)) and unknown):
+            return Fixed(value), ()
+        shared = held(value)
+        if shared is not None:
+            if isinstance(value, Dict) and value.is_set:
+                self.unlike_additions(value)  # what the function does with it is not known here
+            if self.scope.regions:
+                raise self.unsupported(node, f"the argument {name} of a recursive function, in a task")
+            return shared, tuple(Operand(part, (), ()) for part in names_in(shared.like))
         if isinstance(value, Array) and value.rank:
-            return self._view(name, value, node)
+            spec, operand = self._view(name, value, node)
+            return spec, (operand,)
         raise self.unsupported(
             node, f"the argument {name} of a recursive function", "pass numbers and arrays", **{name: value}
         )
@@ -264,7 +310,7 @@ class Recursion(Expressions):
     # --- the functions ----------------------------------------------------------------------------------------------
 
     def _entry(
-        self, source: Source, specs: tuple[Spec | Fixed, ...], captured: tuple[str, ...] | None, node: ast.AST
+        self, source: Source, specs: tuple[Kind, ...], captured: Recursive | None, node: ast.AST
     ) -> Entry:
         key = key_of(source, source.tree)
         entries = self.functions.entries
@@ -285,11 +331,15 @@ class Recursion(Expressions):
             raise
         return entry
 
-    def _settle_function(self, source: Source, specs: tuple[Spec | Fixed, ...], entry: Entry) -> None:
+    def _settle_function(self, source: Source, specs: tuple[Kind, ...], entry: Entry) -> None:
         """Build a function until what its calls were taken to give is what it gives."""
         failure: Unsupported | None = None
+        names = [a.arg for a in [*source.tree.args.posonlyargs, *source.tree.args.args, *source.tree.args.kwonlyargs]]
+        kinds = dict(zip(names, specs))
+        shared = () if entry.captured is None else entry.captured.shared
+        left = tuple(kind.type for kind in map(kinds.__getitem__, shared) if isinstance(kind, ScalarSpec))
         for guess in _GUESSES:
-            entry.known = [guess]
+            entry.known = [(guess, *left) if shared else guess]
             for _ in range(3):
                 entry.assumed.clear()
                 try:

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from weft.frontend import arrays, masks
+from weft.frontend import arith, arrays, masks
 from weft.frontend.core import Mixed
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
 from weft.frontend.handover import Handover
-from weft.frontend.items import has_texts, template_of
+from weft.frontend.items import has_texts, template_of, types_in
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.specs import ContainerSpec
@@ -25,6 +25,7 @@ from weft.frontend.textpool import CODE
 from weft.frontend.values import (
     Array,
     Dict,
+    EitherType,
     Flat,
     Instance,
     ItemType,
@@ -52,7 +53,10 @@ from weft.ir.program import (
     TupleOut,
     ViewOut,
 )
-from weft.ir.types import BOOL
+from weft.ir.types import BOOL, PYBOOL, ScalarType
+
+#: A result with more numbers of two types than this is made by a test for each, not by a branch for all.
+_MOST_BRANCHES = 3
 
 
 class Results(Handover):
@@ -102,7 +106,7 @@ class Results(Handover):
         lazy = [array.origin for array in arrays_in(value) if array.view is None and array.origin is not None]
         self._returning = frozenset(shown) | {name for name in lazy if lazy.count(name) > 1}
         choice = self._first_choice(value)
-        if choice is not None:
+        if choice is not None and self._count_choices(value) <= _MOST_BRANCHES:
             branches = []
             for side in (choice.then, choice.orelse):
                 with self.emitter.capture() as block:
@@ -153,6 +157,12 @@ class Results(Handover):
         if isinstance(value, Tuple):
             return next((found for found in map(self._first_choice, value.items) if found is not None), None)
         return self.mixed_exprs.get(id(value.expr)) if isinstance(value, Scalar) else None
+
+    def _count_choices(self, value: Value) -> int:
+        """How many numbers of a result are choices between types."""
+        if isinstance(value, Tuple):
+            return sum(map(self._count_choices, value.items))
+        return int(isinstance(value, Scalar) and id(value.expr) in self.mixed_exprs)
 
     def _decided(self, value: Value, choice: Mixed, side: Expr) -> Value:
         """The value with one side of a choice taken."""
@@ -233,6 +243,12 @@ class Results(Handover):
             lost = self.lost(value.expr)
             if lost is not None:
                 self.tell_type(lost)
+            choice = self.mixed_exprs.get(id(value.expr))
+            if choice is not None:
+                told = Scalar(arith.cast(choice.test, PYBOOL))
+                parts = (Scalar(choice.then), Scalar(choice.orelse), told)
+                items = tuple(self.out(part, node) for part in parts)
+                return TupleOut(items, named="weft.runtime.containers:one_of")
             if isinstance(value.expr, Read) and value.expr.buffer in self.emitter.boxed:
                 raise self.unsupported(node, "the return of an array of rank 0", "add [()]")
             buffer = self.emitter.declare("result", value.type)
@@ -246,7 +262,7 @@ class Results(Handover):
         if isinstance(value, Records):
             maker = "deque_of" if value.is_deque else "list_of"
             columns = self.columns(Cells(self.emitter, value.growing), len(value.growing.data))
-            return self._out_container(maker, [template_of(value.item)], columns, node)
+            return self._out_container(maker, [template_of(value.item)], as_either([value.item], columns), node)
         if isinstance(value, Dict):
             return self._out_dict(value, node)
         if isinstance(value, Struct):
@@ -262,7 +278,9 @@ class Results(Handover):
             kind = "set" if value.is_set else "dict"
             return TupleOut((), named="collections:Counter" if value.counts else f"builtins:{kind}")
         templates = [template_of(layout) for layout in (value.key, value.item) if layout is not None]
-        columns = self.entry_columns(value)
+        if value.is_set:
+            self.keep_result_order(value)
+        columns = as_either([value.key, value.item], self.entry_columns(value))
         if value.counts:
             return self._out_container("counter_of", templates, columns, node)
         if isinstance(value.default, Scalar):
@@ -285,6 +303,8 @@ class Results(Handover):
         if any("." in text.rpartition(":")[2] for text in constants):
             raise self.unsupported(node, "the return of members of a class inside another", "return their values")
         if any(kind in text for text in constants for kind in ("'str'", "'bytes'", ":")):
+            if any("-1" in text for text in constants):
+                raise self.unsupported(node, "the return of strings beside numbers of two types", "convert these")
             count = self.pool.cells.last()
             codes = Array((count,), CODE, lambda at: Read(self.pool.buffer, at, CODE))
             plain = [part == 0 for text in constants for part in _number_parts(ast.literal_eval(text))]
@@ -322,6 +342,9 @@ class Results(Handover):
             if value.origin is not None and self._shown(value.origin):
                 raise self.unsupported(node, "the return of such a view of an argument or of a result", "add .copy()")
             value = arrays.materialise(value, emitter, "result")
+        if value.view is not None and not value.view.whole and not emitter.buffers[value.view.buffer].rank:
+            # A number with axes of extent 1 around it, as keepdims gives: a number has no memory of its own.
+            value = arrays.materialise(replace(value, view=None), emitter, "result")
         view = value.view
         assert view is not None
         buffer = emitter.buffers[view.buffer]
@@ -378,3 +401,27 @@ def _number_parts(template: Any) -> list[Any]:
     if template in ("str", "bytes"):
         return [template, template]
     return [] if template in ("int", "float") else [template]
+
+
+def as_either(layouts: Iterable[ItemType | None], columns: list[Array]) -> list[Array]:
+    """The columns of items for the caller: of numbers of two types, all as one, all as the other, and which it is."""
+    found: list[Array] = []
+    rest = iter(columns)
+    for part in (part for layout in layouts for part in _parts_of(layout)):
+        if isinstance(part, EitherType):
+            numbers = next(rest)
+            found += [_cast_to(numbers, kind) for kind in (part.one, part.other)]
+            found.append(_cast_to(next(rest), PYBOOL))
+        else:
+            found += [next(rest) for _ in types_in(part)]
+    return found
+
+
+def _parts_of(layout: ItemType | None) -> list[ItemType | None]:
+    return [one for part in layout for one in _parts_of(part)] if isinstance(layout, tuple) else [layout]
+
+
+def _cast_to(column: Array, of: ScalarType) -> Array:
+    if column.type == of:
+        return column
+    return Array(column.shape, of, lambda at: arith.cast(column.element(at), of), is_list=True, cost=1)

@@ -206,6 +206,8 @@ class Statements(Results):
                 self._exec_if(branch)
                 return
         value = self.evaluate(node.value)
+        if not all(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
+            value = self.kept_items(value)
         self.scope.departed |= is_departure(node)
         self.scope.keeping = len(node.targets) > 1
         if self.scope.keeping:
@@ -217,7 +219,7 @@ class Statements(Results):
 
     def _exec_annassign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
-            self.assign_target(node.target, self.evaluate(node.value), node)
+            self.assign_target(node.target, self.kept_items(self.evaluate(node.value)), node)
 
     def assign_target(self, target: ast.expr, value: Value, node: ast.AST) -> None:
         if isinstance(target, ast.Name):
@@ -398,6 +400,10 @@ class Statements(Results):
         if not isinstance(base, Array):
             self.will_change(base)
             raise self.unsupported(target, "an assignment to an element of this", base=base)
+        if base.is_list and isinstance(value, Scalar) and isinstance(key, Scalar):
+            self.hold_both(base, value, node)
+        elif isinstance(value, Scalar) and self.from_either(value.expr):
+            self.keep_in_range(value, base)
         self.store(base, key, value, target)
 
     def _store_item(self, name: str, base: Tuple, key: Value, value: Value, node: ast.AST) -> None:
@@ -507,6 +513,9 @@ class Statements(Results):
         if grows or (isinstance(current, Tuple) and current.key is not None and isinstance(node.op, ast.Add)):
             self.list_method(current, "extend", [self.evaluate(node.value)], node)
             return
+        if isinstance(current, Dict):
+            self.augment_dict(current, node, self.evaluate(node.value))
+            return
         operation = ast.copy_location(ast.BinOp(left=load, op=node.op, right=node.value), node)
         self.bind(target.id, self.evaluate(operation))
 
@@ -546,6 +555,7 @@ class Statements(Results):
                 return
         if not isinstance(base, Array) or (base.view is None and base.part is None):
             raise self.unsupported(node, "an update in place of this", base=base)
+        self.refuse_two_results(base, value, node)
         if isinstance(node.op, ast.MatMult):
             raise self.unsupported(node, "@= on elements")
         place = self.subscript(base, key, node, store=True)
@@ -559,7 +569,10 @@ class Statements(Results):
         if isinstance(place, Scalar):
             if not isinstance(value, Scalar):
                 raise self.unsupported(node, "an array added to one element", value=value)
-            self._store_scalar(base, place, self.scalar_binary(op, place, value), node)
+            new = self.binary(op, place, value, node, self.emitter.span) if base.is_list else None
+            if isinstance(new, Scalar):
+                self.hold_both(base, new, node)
+            self._store_scalar(base, place, new or self.scalar_binary(op, place, value), node)
         elif isinstance(place, Array) and _data_dependent(place):
             copied = arrays.copied(place)
             result = arrays.apply(op, [copied, value], self.emitter)

@@ -100,6 +100,8 @@ class Structs(Generators):
         if frozen and isinstance(value, Scalar):  # it stays what it is
             base.fields[name] = Scalar(self._kept(value.expr, name))
             return
+        if isinstance(value, Scalar) and self.from_either(value.expr):
+            raise self.unsupported(node, f"an attribute {name} that is either Python's or NumPy's number", "use int()")
         if isinstance(value, Scalar) and (held is None or isinstance(held, Slot)):
             title = f"{base.kind.__name__.lower()}.{name}"
             if held is None:

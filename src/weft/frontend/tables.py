@@ -55,6 +55,10 @@ class Hashed:
     def _key_at(self, entry: Expr) -> tuple[Expr, ...]:
         return self.entries.read(entry)[: self.table.keys]
 
+    def _seen(self, key: Sequence[Expr]) -> list[Expr]:
+        """The numbers of a key by which it is found."""
+        return [number for place, number in enumerate(key) if place not in self.table.unseen]
+
     def value_at(self, entry: Expr) -> tuple[Expr, ...]:
         return self.entries.read(entry)[self.table.keys : -1]
 
@@ -64,7 +68,7 @@ class Hashed:
     def _first_place(self, key: Sequence[Expr]) -> Expr:
         """Where the search for a key begins."""
         mixed: Expr = Const(0, _U64)
-        for number in key:
+        for number in self._seen(key):
             mixed = Op("bitxor", (mixed, arith.cast(arith.cast(number, I64), _U64)), _U64)
             mixed = Op("mul", (mixed, Const(_SPREAD, _U64)), _U64)
             mixed = Op("bitxor", (mixed, Op("shr", (mixed, Const(29, _U64)), _U64)), _U64)
@@ -81,7 +85,8 @@ class Hashed:
         entry = variable(emitter, "entry", self._led_to(place.value))
         # Entries are read also when there is none: at 0, since a comparison reads both of its sides.
         at = Op("maximum", (entry.value, ZERO), INT)
-        same = both(self._there(at), *(Op("eq", (mine, other), BOOL) for mine, other in zip(self._key_at(at), key)))
+        pairs = zip(self._seen(self._key_at(at)), self._seen(key))
+        same = both(self._there(at), *(Op("eq", (mine, other), BOOL) for mine, other in pairs))
         going = both(Op("ge", (entry.value, ZERO), BOOL), Op("not", (same,), BOOL))
         with repeat(emitter, going):
             place.set(self._within(Op("add", (place.value, ONE), INT)))
@@ -192,13 +197,19 @@ def filled(emitter: Emitter, name: str, entries: Growing, keys: int, count: Expr
     return table
 
 
-def make(emitter: Emitter, name: str, keys: Sequence[ScalarType], values: Sequence[ScalarType]) -> Table:
+def make(
+    emitter: Emitter,
+    name: str,
+    keys: Sequence[ScalarType],
+    values: Sequence[ScalarType],
+    unseen: tuple[int, ...] = (),
+) -> Table:
     """An empty table."""
     entries = growing.make(emitter, name, [*keys, *values, BOOL])
     live = variable(emitter, f"{name}_live", ZERO)
     places = variable(emitter, f"{name}_places", integer(_PLACES))
     index = emitter.declare(f"{name}_index", INT, (places.value,))
     emitter.emit(Alloc(index.name, False, emitter.span))
-    table = Table(entries, index.name, places.name, live.name, len(keys))
+    table = Table(entries, index.name, places.name, live.name, len(keys), unseen=unseen)
     Hashed(emitter, table)._free_places()
     return table

@@ -14,7 +14,7 @@ from dataclasses import field
 from typing import Any, Union
 
 from weft.ir.expr import ZERO, Expr, Read
-from weft.ir.types import INT, ScalarType
+from weft.ir.types import FLOAT, INT, ScalarType
 from weft.records import dataclass
 
 Index = tuple[Expr, ...]
@@ -137,8 +137,21 @@ class MemberType:
     kind: type
 
 
+@dataclass(frozen=True)
+class EitherType:
+    """The type of a number in a container that is of one of two types, `one` or `other`: two numbers, the value as a
+    `held`, which has room for both, and whether it is an `other`."""
+
+    one: ScalarType
+    other: ScalarType
+
+    @property
+    def held(self) -> ScalarType:
+        return INT if self.one.dtype.is_integer else FLOAT
+
+
 #: The type of an item: of a number, of the parts of a tuple, of a list, of a string, of a member of an enumeration.
-ItemType = Union[ScalarType, tuple["ItemType", ...], ListOf, TextType, MemberType]
+ItemType = Union[ScalarType, tuple["ItemType", ...], ListOf, TextType, MemberType, EitherType]
 
 
 @dataclass(frozen=True)
@@ -190,6 +203,19 @@ class Stack:
 
 
 @dataclass(frozen=True)
+class SlotTable:
+    """The order of a set: the buffer of places, and the scalars that tell how many there are, how many are not free,
+    and where pop() goes on; what its keys are.
+    """
+
+    slots: str
+    size: str
+    fill: str
+    finger: str
+    layout: ItemType
+
+
+@dataclass(frozen=True)
 class Table:
     """The memory of a dict or set: its entries (the first `keys` numbers of one are its key, the last tells whether it
     is there), the names of the index buffer, and of scalars: how many places that has, and how many entries there are.
@@ -200,6 +226,8 @@ class Table:
     places: str
     live: str
     keys: int
+    order: SlotTable | None = None
+    unseen: tuple[int, ...] = ()  # numbers of a key that tell of what type it is: equal keys may differ in them
 
 
 @dataclass(frozen=True)
@@ -330,6 +358,7 @@ class Recursive:
 
     source: Any = field(repr=False)  # its Source, with these parameters
     captured: tuple[str, ...]
+    shared: tuple[str, ...] = ()  # those of them that it gives other values
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,10 @@ def _enter(state: _State, arguments: Mapping[str, object]) -> None:
     for buffer in program.buffers:
         if buffer.role is Role.PARAM:
             state.memory[buffer.name] = _argument(buffer, arguments[buffer.name], buffer.name in written)
+        elif buffer.role is Role.HELD:
+            memory = arguments[buffer.name]
+            assert isinstance(memory, _Memory), f"{buffer.name} is no variable of a caller"
+            state.memory[buffer.name] = memory
         elif buffer.rank == 0:
             state.memory[buffer.name] = _allocate(buffer, (), zero=False)
     for symbol in program.symbols:
@@ -517,10 +521,15 @@ def _library(state: _State, node: Library) -> None:
 def _invoke(state: _State, node: Invoke) -> None:
     """A program of its own on views of this one's memory."""
     function = state.functions[node.function]
-    given = {
-        name: _seen(state, value) if isinstance(value, Operand) else _eval(state, value)
-        for name, value in zip(function.params, node.arguments)
-    }
+    given: dict[str, object] = {}
+    held: dict[str, str] = {}
+    for name, value in zip(function.params, node.arguments):
+        if name in function.table and function.table[name].role is Role.HELD:
+            assert isinstance(value, Operand)
+            held[value.buffer] = name
+            given[name] = state.memory[value.buffer]
+        else:
+            given[name] = _seen(state, value) if isinstance(value, Operand) else _eval(state, value)
     inner = _State(function, {}, {}, state.order, state.random, functions=state.functions)
     _enter(inner, given)
     signal = _block(inner, function.body)
@@ -529,7 +538,9 @@ def _invoke(state: _State, node: Invoke) -> None:
     for target, name in zip(node.results, numbers):
         value = _load(inner, name, inner.memory[name], (), function.buffer(name).type)
         _store(state, target, state.memory[target], (), value)
-    for buffer in node.writes:
+    for buffer, name in held.items():
+        state.memory[buffer] = inner.memory[name]
+    for buffer in set(node.writes) - held.keys():
         state.memory[buffer].ready[...] = True  # what the function left alone is its caller's own affair
 
 

@@ -47,6 +47,7 @@ class Role(enum.Enum):
     PARAM = "param"  # memory of an argument (array, list copied in, or a scalar argument of rank 0)
     LOCAL = "local"  # memory of the function's own
     RESULT = "result"  # a new array handed to the caller
+    HELD = "held"  # of a function: a variable of its caller, which may also get other memory
 
 
 class Layout(enum.Enum):
@@ -265,8 +266,9 @@ class Invoke:
     """A call of the function `function` of the program: a number for each scalar parameter, a strided array for each
     other one.
 
-    The numbers it returns go into the rank-0 buffers `results`; `writes` names the buffers of operands whose elements
-    it may change.  What it raises, the caller raises.
+    A parameter of role HELD gets an operand without index: the buffer itself, contents and memory, for the time of the
+    call.  The numbers it returns go into the rank-0 buffers `results`; `writes` names the buffers of operands whose
+    elements it may change.  What it raises, the caller raises.
     """
 
     function: str

@@ -199,7 +199,8 @@ class _Verifier:
             self.declare(name)
         self.header()
         params = {b.name for b in program.buffers if b.role is Role.PARAM}
-        entry = _Scope(set(self.symbols), {b.name for b in program.buffers if b.rank == 0} | params)
+        held = {b.name for b in program.buffers if b.role is Role.HELD}
+        entry = _Scope(set(self.symbols), {b.name for b in program.buffers if b.rank == 0} | params | held)
         for name in params:
             self.extents(self.table[name], entry)
         for first, second in program.disjoint:
@@ -223,7 +224,7 @@ class _Verifier:
     def header(self) -> None:
         program = self.program
         arguments = {s.name for s in program.symbols if isinstance(s.source, Argument)}
-        params = [b.name for b in program.buffers if b.role is Role.PARAM]
+        params = [b.name for b in program.buffers if b.role in (Role.PARAM, Role.HELD)]
         self.require(len(set(program.params)) == len(program.params), "a parameter is named twice")
         for name in program.params:
             self.require(
@@ -501,7 +502,9 @@ class _Verifier:
         self.require(len(node.arguments) == len(function.params), f"{node.function} takes {len(function.params)}")
         for argument, name in zip(node.arguments, function.params):
             wanted = function.table.get(name)
-            if isinstance(argument, Operand):
+            if wanted is not None and wanted.role is Role.HELD:
+                fits = isinstance(argument, Operand) and self.hands_over(argument, wanted, node, scope)
+            elif isinstance(argument, Operand):
                 self.operand(argument, scope, affine_only=False)
                 have = self.table[argument.buffer].type.dtype
                 fits = wanted is not None and wanted.rank == len(argument.dims) and wanted.type.dtype is have
@@ -519,6 +522,14 @@ class _Verifier:
             self.require(fits, f"the result {target} is no {of}")
         operands = {operand.buffer for operand in node.operands}
         self.require(set(node.writes) <= operands, f"{node.function} writes what it is not given")
+
+    def hands_over(self, operand: Operand, wanted: Buffer, node: Invoke, scope: _Scope) -> bool:
+        """Whether a buffer may be that of a function for the time of a call."""
+        have = self.table.get(operand.buffer)
+        if have is None or operand.buffer not in scope.ready or operand.buffer not in node.writes:
+            return False
+        plain = not operand.dims and not operand.index and have.role in (Role.LOCAL, Role.HELD)
+        return plain and have.rank == wanted.rank and have.type.dtype is wanted.type.dtype
 
     def operand(self, operand: Operand, scope: _Scope, affine_only: bool = True) -> None:
         """A strided array; where it begins may also be read from memory, unless it must be `affine_only`."""

@@ -1,5 +1,6 @@
 """Containers for the caller.  In: the numbers of a compiled list, deque, dict or set as columns, and how an item is
-made of them (0 for a number, a tuple for a tuple); out: the Python object.
+made of them (0 for a number, -1 for one of two types, which is three columns: the number as one, as the other, and
+whether it is the other; a tuple for a tuple); out: the Python object.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ Column = list[Any]
 def _items(template: Template, columns: Iterator[Column]) -> Column:
     if isinstance(template, tuple):
         return list(zip(*[_items(part, columns) for part in template]))
+    if template == -1:
+        ones, others, told = next(columns), next(columns), next(columns)
+        return [other if is_other else one for one, other, is_other in zip(ones, others, told)]
     return next(columns)
 
 
@@ -95,6 +99,11 @@ def _core() -> Any:
 
     core = dispatch.load_core()
     return None if core is None else core.library
+
+
+def one_of(one: Any, other: Any, is_one: bool) -> Any:
+    """A number that is of one of two types."""
+    return one if is_one else other
 
 
 def set_of(template: Template, *columns: Column) -> set[Any]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from weft.errors import Unsupported
+from weft.frontend.knowledge.kinds import known_kinds
 from weft.frontend.masks import settled
 from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value, describe
 from weft.records import dataclass
@@ -114,6 +115,7 @@ class Entry:
         if not self.masks:
             args = [settled(value, builder.emitter) for value in args]
             kwargs = {key: settled(value, builder.emitter) for key, value in kwargs.items()}
+        args, kwargs = known_kinds(builder, self, args, kwargs)
         given: dict[str, Value] = {}
         rest: tuple[Value, ...] = ()
         star = next((k for k, p in enumerate(self.parameters) if p.startswith("*")), None)
@@ -209,6 +211,7 @@ def _as_scalar(value: Value, numbers: bool, builder: Builder) -> Value:
         return value
     if value.view is None:
         return Scalar(value.element(()))
+    numbers = numbers or not builder.emitter.buffers[value.view.buffer].rank
     return Scalar(builder.emitter.snapshot(value.element(()), "number")) if numbers else value
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant_int
-from weft.frontend.emit import Emitter
+from weft.frontend.emit import Choosing, Emitter
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import shape_of
@@ -23,6 +23,7 @@ from weft.frontend.strings import is_text
 from weft.frontend.values import (
     Array,
     Dict,
+    EitherType,
     Iterable,
     Object,
     Range,
@@ -206,6 +207,10 @@ def _choose(kind: str) -> None:
             raise Unsupported(builder.emitter.span, f"default= of {kind}() of a sequence that may be empty")
         if len(values) == 1 and isinstance(values[0], Tuple):
             values = values[0].items
+        if len(values) == 1 and isinstance(values[0], Records) and isinstance(values[0].item, EitherType):
+            from weft.frontend.knowledge.sequences import best_of
+
+            return builder.expand(best_of, {"items": values[0], "greatest": Scalar(Const(kind == "max", PYBOOL))})
         if len(values) == 1 and isinstance(values[0], Array) and values[0].rank == 1:
             array = values[0]
             if array.type.dtype.is_float:
@@ -266,7 +271,17 @@ def _sum(call: Bound) -> Value:
                 raise Unsupported(builder.emitter.span, "sum() of a sequence that is not of numbers")
             start = builder.scalar_binary("add", start, item)
         return start
-    return builder.accumulate(value, start)
+    try:
+        return builder.accumulate(value, start)
+    except Choosing:
+        return builder.expand(total_of, {"items": value, "start": start})
+
+
+def total_of(items, start):  # type: ignore[no-untyped-def]
+    total = start
+    for item in items:
+        total = total + item
+    return total
 
 
 def _sum_of_rows(call: Bound, array: Array, start: Value) -> Value:
@@ -293,6 +308,8 @@ def _truths(function: Any, op: str) -> None:
                 expr = Const(test, BOOL) if isinstance(test, bool) else arith.condition(test.expr)
                 result = Op(op, (result, expr), BOOL)
             return Scalar(arith.cast(result, PYBOOL))
+        if isinstance(value, Records) and isinstance(value.item, EitherType):
+            value = arrays.numbers_in(value, value.item.held, builder.emitter)
         if not isinstance(value, Array) or value.rank != 1:
             raise Unsupported(builder.emitter.span, f"{call.name}() of {describe(value)}", f"use np.{call.name}")
         found = arrays.reduce(masks.truths(value), op, (0,), False, builder.emitter, call.name, BOOL)

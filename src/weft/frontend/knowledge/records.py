@@ -11,7 +11,7 @@ from weft.errors import Unsupported
 from weft.frontend import growing
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import as_value, has_lists, has_texts, types_in
-from weft.frontend.values import Array, Object, Records, Scalar, TextType, Value
+from weft.frontend.values import Array, EitherType, Object, Records, Scalar, TextType, Value
 from weft.frontend.writing import loop
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
@@ -102,6 +102,11 @@ def _refuse_odd_keys(builder: Builder, keys: Value) -> None:
 def method(builder: Builder, items: Records, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:
     """A method of a list of tuples that keeps its length; None if it is another one."""
     emitter, cells = builder.emitter, Cells(builder.emitter, items.growing)
+    numbers = isinstance(items.item, EitherType) and len(args) == 1 and isinstance(args[0], Scalar) and not kwargs
+    if name in ("index", "count") and numbers and not items.is_deque:
+        from weft.frontend.knowledge.sequences import first_place, occurrences
+
+        return builder.expand(first_place if name == "index" else occurrences, {"items": items, "wanted": args[0]})
     if args or items.is_deque:
         return None
     if name == "copy" and not kwargs:

@@ -54,10 +54,10 @@ def ordered(array: Array, keys: Array | None, reverse: bool, emitter: Emitter) -
 
 
 def _in_memory(call: Bound, name: str) -> Value:
-    """A sequence as a list in memory."""
+    """A sequence as a list in memory; a set in its order if equal keys of its items show it."""
     value = call.need(name)
     if isinstance(value, Dict):
-        value = call.builder.entries_of(value, "keys", None, ordered=False)
+        value = call.builder.entries_of(value, "keys", None, ordered=call.get("key") is not None)
     if isinstance(value, Tuple) and not (value.items and all(isinstance(item, Scalar) for item in value.items)):
         return call.builder.started("list", replace(value, is_list=True, named=None), is_deque=False)
     return call.builder.listed(value)
@@ -211,6 +211,18 @@ def best_by(items, key, greatest):
         if (this > best_key) if greatest else (this < best_key):
             best = found[place]
             best_key = this
+    return best
+
+
+def best_of(items, greatest):
+    if len(items) == 0:
+        if greatest:
+            raise ValueError(EMPTY_MAX)
+        raise ValueError(EMPTY_MIN)
+    best = items[0]
+    for item in items:
+        if (item > best) if greatest else (item < best):
+            best = item
     return best
 
 

@@ -77,7 +77,8 @@ def why_not_independent(
         threaded = threaded or (isinstance(node, Invoke) and not (asserted and repeatable))
         if threaded or (isinstance(node, Check) and not repeatable):
             return "its order matters: it may raise, or calls what weft does not see into"
-        if isinstance(node, Rebind) and not all(is_born(loop.body, name) for name in (*node.targets, *node.sources)):
+        moved = (*node.targets, *node.sources) if isinstance(node, Rebind) else _lent(node, program)
+        if not all(is_born(loop.body, name) for name in moved):
             return "memory that an iteration makes is used by another one"
         if isinstance(node, Alloc):
             if program.table[node.buffer].role is not Role.LOCAL:
@@ -96,6 +97,12 @@ def why_not_independent(
         elif not (asserted and not accumulates(loop.body, name)) and not _apart(loop, name):
             return f"iterations may touch the same elements of {name}"
     return None
+
+
+def _lent(node: Node, program: Program) -> tuple[str, ...]:
+    """Arrays that a call may give other memory."""
+    operands = node.operands if isinstance(node, Invoke) else ()
+    return tuple(o.buffer for o in operands if not o.index and program.table[o.buffer].rank)
 
 
 def is_born(block: Block, name: str) -> bool:

@@ -40,7 +40,7 @@ def remove(program: Program) -> Program:
 
 def needed_buffers(program: Program) -> set[str]:
     """Buffers whose contents can reach the caller, a check, or a decision; what feeds only itself is not among them."""
-    needed = {b.name for b in program.buffers if b.role is Role.PARAM}
+    needed = {b.name for b in program.buffers if b.role in (Role.PARAM, Role.HELD)}
     feeds: dict[str, set[str]] = {}
     for out in program.results:
         needed |= result_buffers(out)
@@ -138,9 +138,9 @@ def _drop_buffers(program: Program) -> Program:
         elif isinstance(node, (If, While)):
             used |= expr_buffers(node.condition)
     for buffer in program.buffers:
-        if buffer.name in used or buffer.role is Role.PARAM:
+        if buffer.name in used or buffer.role in (Role.PARAM, Role.HELD):
             used |= {name for extent in buffer.shape for name in expr_buffers(extent)}
-    unused = {b.name for b in program.buffers if b.role is not Role.PARAM and b.name not in used}
+    unused = {b.name for b in program.buffers if b.role not in (Role.PARAM, Role.HELD) and b.name not in used}
     if not unused:
         return program
     body = _without_targets(program.body, unused)

@@ -1,0 +1,115 @@
+"""Containers that a recursive function shares with its caller.  In: a list, deque, dict or set with memory of its own;
+out: what kind of container it is, the buffers and scalars that it consists of, and, in the function, the same container
+over parameters of role HELD: whatever becomes of these, also new memory, the caller has it after the call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from weft.frontend.emit import Emitter
+from weft.frontend.items import as_value, types_in
+from weft.frontend.values import Array, Dict, Growing, ItemType, Records, Table, Value
+from weft.ir.expr import Read
+from weft.ir.program import Role
+from weft.ir.types import BOOL, INT, ScalarType
+from weft.records import dataclass
+
+
+@dataclass(frozen=True)
+class Held:
+    """A kind of container: `like` is one of its kind, of which the memory is not compared."""
+
+    item: ItemType | None
+    key: ItemType | None  # of a dict or set
+    is_deque: bool
+    is_set: bool
+    counts: bool
+    default: object
+    spare: bool  # it may change
+    like: Array | Records | Dict
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Held) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash((self.is_deque, self.is_set, self.spare))
+
+    def _identity(self) -> tuple[object, ...]:
+        return self.item, self.key, self.is_deque, self.is_set, self.counts, self.default, self.spare
+
+
+def held(value: Value) -> Held | None:
+    """What kind of container a value is; None if it is none that can be shared."""
+    memory = _memory(value)
+    if memory is None or memory.row is not None or memory.shared is not None:
+        return None
+    if isinstance(value, Dict) and value.table is not None and value.table.order is not None:
+        return None
+    if isinstance(value, Dict):
+        parts = (value.key, value.item)
+        made = Held(value.item, value.key, False, value.is_set, value.counts, value.default, bool(memory.spare), value)
+    else:
+        assert isinstance(value, (Array, Records))
+        item = value.item if isinstance(value, Records) else value.type
+        parts, is_deque = (item, None), isinstance(value, Records) and value.is_deque
+        made = Held(item, None, is_deque, False, False, None, bool(memory.spare), value)
+    return made if all(part is None or _of_numbers(part) for part in parts) else None
+
+
+def _of_numbers(layout: ItemType) -> bool:
+    return all(map(_of_numbers, layout)) if isinstance(layout, tuple) else isinstance(layout, ScalarType)
+
+
+def _memory(value: Value) -> Growing | None:
+    if isinstance(value, Dict):
+        return None if value.table is None else value.table.entries
+    return value.growing if isinstance(value, (Array, Records)) else None
+
+
+def names_in(value: Array | Records | Dict) -> list[str]:
+    """The buffers that a container consists of, those of numbers that others depend on first."""
+    memory = _memory(value)
+    assert memory is not None
+    scalars = [memory.length, memory.capacity, *([] if memory.head is None else [memory.head])]
+    arrays = [*memory.data, *memory.spare]
+    if isinstance(value, Dict):
+        assert value.table is not None
+        scalars += [value.table.places, value.table.live]
+        arrays.append(value.table.index)
+    return scalars + arrays
+
+
+def parameter(emitter: Emitter, name: str, kind: Held) -> tuple[Value, tuple[str, ...]]:
+    """A container of that kind whose memory is the caller's, and the names of the parameters."""
+    like = kind.like
+    memory = _memory(like)
+    assert memory is not None
+
+    def declare(title: str, of: ScalarType, extent: str | None = None) -> str:
+        shape = () if extent is None else (Read(extent, (), INT),)
+        return emitter.declare(f"{name}_{title}", of, shape, Role.HELD).name
+
+    length, room = declare("length", INT), declare("room", INT)
+    head = None if memory.head is None else declare("head", INT)
+    places = live = ""
+    types = types_in(kind.item) if kind.item is not None else []
+    if isinstance(like, Dict):
+        places, live = declare("places", INT), declare("live", INT)
+        assert kind.key is not None
+        types = [*types_in(kind.key), *types, BOOL]
+    data = tuple(declare("items", of, room) for of in types)
+    spare = tuple(declare("spare", of, room) for of in types) if kind.spare else ()
+    made = Growing(data, spare, length, room, head, sparse=memory.sparse)
+    if isinstance(like, Dict):
+        assert like.table is not None
+        table = Table(made, declare("index", INT, places), places, live, like.table.keys)
+        value: Array | Records | Dict = replace(like, table=table)
+    else:
+        assert kind.item is not None
+        found = as_value(made, kind.item, kind.is_deque)
+        assert isinstance(found, (Array, Records))
+        value = found
+    parameters = tuple(names_in(value))
+    emitter.params.extend(parameters)
+    return value, parameters
