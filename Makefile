@@ -12,8 +12,8 @@ PYTEST := $(BIN)/python -m pytest
 
 help:
 	@echo "make demo       set up everything and run the demonstration"
-	@echo "make test       set up everything, check the style and the types, run the tests"
-	@echo "make test-slow  the long tests as well"
+	@echo "make test       set up everything, check the style and the types, run the tests (of many cases a sample)"
+	@echo "make test-slow  the long tests and all cases as well"
 	@echo "make sanitize   tests with generated code under the compiler's checks of memory and undefined behaviour"
 	@echo "make bench      compare with NumPy, Numba, Pythran, JAX and DaCe (hours)"
 	@echo "make clean      remove the environment and everything generated"

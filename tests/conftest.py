@@ -44,7 +44,28 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lambda: shutil.rmtree(directory, ignore_errors=True))
 
 
+# Folders whose tests have many cases, and of how many cases some, at least a quarter, are enough for a daily run.
+_SAMPLED = ("semantics", "apps", "passes", "sparse")
+_MANY = 10
+
+
+def _mark_samples(items: list[pytest.Item]) -> None:
+    """Of a test with many cases some are slow ones: all of them together take more than half an hour."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.path.relative_to(ROOT / "tests").parts[0] in _SAMPLED:
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for group in cases.values():
+        step = max(1, min(4, len(group) // _MANY))
+        for place, item in enumerate(group):
+            if place % step:
+                item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    _mark_samples(items)
+
     def rank(item: pytest.Item) -> int:
         first = item.path.relative_to(ROOT / "tests").parts[0]
         return _ORDER.index(first) if first in _ORDER else len(_ORDER)

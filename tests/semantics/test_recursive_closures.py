@@ -770,7 +770,11 @@ def held_numbers(n):
     for _ in range(n):
         pair = (t, 2)
         t += 1
-        s += pair[0] * pair[1]
+        steps = range(t)
+        t += 1
+        s += pair[0] * pair[1] + len(steps)
+        for k in steps:
+            s += k
     items = [t, s]
     t += 5
     return s, items[0], t

@@ -154,6 +154,9 @@ class Calls(Structs, Recursion):
         name = getattr(thing, "__name__", repr(thing))
         module = getattr(thing, "__module__", None) or ""
         title = f"{module}.{name}" if module and module != "builtins" else name
+        if isinstance(thing, functools._lru_cache_wrapper):
+            reason = f"a call of {title}, which keeps its results for all callers"
+            raise self.unsupported(node, reason, "make it a nested function with @functools.cache")
         raise self.unsupported(
             node, f"a call of {title}, which weft has no native form for", "call it outside the compiled function"
         )

@@ -21,6 +21,7 @@ from weft.frontend.values import (
     EitherType,
     Flat,
     Object,
+    Range,
     Records,
     Rows,
     Scalar,
@@ -153,8 +154,8 @@ class Core(ArraySlots):
 
     def of_either(self, of: EitherType, number: Expr, told: Expr) -> Expr:
         """An item that is of one of two types: a choice by what is told of it."""
-        held: Expr = replace(number)  # type: ignore[type-var]
-        one, other = (arith.cast(replace(number), kind) for kind in (of.one, of.other))  # type: ignore[type-var]
+        held: Expr = replace(number)
+        one, other = (arith.cast(replace(number), kind) for kind in (of.one, of.other))
         self.note_mixed(held, Mixed(told, other, one))
         return held
 
@@ -251,7 +252,10 @@ class Core(ArraySlots):
         self.emitter.mutations += 1  # operands to the left of the call have the value from before
 
     def kept_items(self, value: Value) -> Value:
-        """A tuple or list whose numbers stay what they are now, whatever becomes of the variables they came from."""
+        """A tuple, list or range whose numbers stay what they are now, whatever becomes of variables they come from."""
+        if isinstance(value, Range):
+            stable = self.emitter.stable
+            return replace(value, lo=stable(value.lo), hi=stable(value.hi), step=stable(value.step))
         if not isinstance(value, Tuple) or not value.items:
             return value
         items = tuple(

@@ -569,10 +569,13 @@ class Statements(Results):
         if isinstance(place, Scalar):
             if not isinstance(value, Scalar):
                 raise self.unsupported(node, "an array added to one element", value=value)
-            new = self.binary(op, place, value, node, self.emitter.span) if base.is_list else None
-            if isinstance(new, Scalar):
-                self.hold_both(base, new, node)
-            self._store_scalar(base, place, new or self.scalar_binary(op, place, value), node)
+            if base.is_list:
+                updated = self.binary(op, place, value, node, self.emitter.span)
+                assert isinstance(updated, Scalar)
+                self.hold_both(base, updated, node)
+            else:
+                updated = self.scalar_binary(op, place, value)
+            self._store_scalar(base, place, updated, node)
         elif isinstance(place, Array) and _data_dependent(place):
             copied = arrays.copied(place)
             result = arrays.apply(op, [copied, value], self.emitter)
