@@ -764,42 +764,6 @@ def test_what_is_not_native_is_left_to_python(function, arguments):
     assert outcome(weft.jit(fallback="silent")(function), arguments) == outcome(function, arguments)
 
 
-def held_numbers(n):
-    """What a tuple holds stays when the variable changes."""
-    t, s = 1, 0
-    for _ in range(n):
-        pair = (t, 2)
-        t += 1
-        steps = range(t)
-        t += 1
-        s += pair[0] * pair[1] + len(steps)
-        for k in steps:
-            s += k
-    items = [t, s]
-    t += 5
-    return s, items[0], t
-
-
-def left_of_a_call(n):
-    t = 1
-
-    def add():
-        nonlocal t
-        t += n
-        return t
-
-    pair = (t, n)
-    a = t + add()
-    return a, t, pair[0], 0 < t < add() < t
-
-
-@pytest.mark.parametrize("function", [held_numbers, left_of_a_call])
-def test_values_from_before(function):
-    compiled = weft.jit(fallback="error")(function)
-    for n in (0, 1, 4):
-        assert compiled(n) == function(n)
-
-
 @native
 def test_deep_and_large():
     """Too deep is an exception, and the memory of a call that failed is given back."""

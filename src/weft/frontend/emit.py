@@ -170,6 +170,7 @@ class Emitter:
         self.results: list[Out] = []
         #: Arrays of integers from 0 to a greatest one, which nobody writes any more.
         self.contents: dict[str, Expr] = {}
+        self.order_sites = 0  # places that add to a set whose order matters: each is long
         self.handed: list[tuple[Span, str]] = []
         self.params: list[str] = []
         self.remainders: dict[str, Expr] = {}  # scalars that hold a remainder, and its modulus

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from weft.errors import Unsupported
 from weft.frontend import arith
 from weft.frontend.emit import Emitter
 from weft.frontend.setmodel import (
@@ -35,6 +36,8 @@ from weft.ir.program import Alloc
 from weft.ir.types import BOOL, I64, INT, DType, ScalarType
 from weft.records import dataclass
 
+#: Every place that adds to such a set is written out, some hundred nodes: more would be slow to compile.
+_MOST_SITES = 8
 _U64 = ScalarType(DType.U64)
 _ALL = 2**64 - 1
 #: Fill of a set that stands in the order of an argument: which places its items have is not known.
@@ -182,6 +185,10 @@ class Ordered(Hashed):
     def _give_place(self, key: Sequence[Expr]) -> None:
         """A place for the entry that has just been added: the last of those on the way whose item is gone, or free."""
         emitter = self.emitter
+        emitter.order_sites += 1
+        if emitter.order_sites > _MOST_SITES:
+            reason = f"more than {_MOST_SITES} places that add to sets whose order matters"
+            raise Unsupported(emitter.span, reason, "sort what the loops run over, or split the function")
         again = variable(emitter, "again", integer(FREE))
 
         def visit(place: Expr) -> None:
