@@ -75,6 +75,8 @@ class Choices(Comparisons):
         wanted = arith.condition(test.expr)
         if self.types_differ(*sides):
             wanted = self.emitter.snapshot(wanted, "test")
+        for side in sides:
+            self.hold_whole(side, of)
         buffer = self.emitter.declare("both" if conjunction else "either", of)
         self.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
         store = Stmt((), buffer.name, (), arith.cast(second.expr, of), None, self.emitter.span)
@@ -140,6 +142,8 @@ class Choices(Comparisons):
             chosen = Op("select", parts, of)
             self.note_choice(chosen, parts[0], then.expr, orelse.expr)
             return Scalar(chosen)
+        for side in (then.expr, orelse.expr):
+            self.hold_whole(side, of)
         buffer = self.emitter.declare("choice", of)
         span = self.emitter.span
         first = Stmt((), buffer.name, (), arith.cast(then.expr, of), None, span)

@@ -271,6 +271,8 @@ class Core(ArraySlots):
         choice = self.mixed_exprs.get(id(expr))
         lost = self.lost(expr)
         if isinstance(kept, Read) and choice is not None:
+            for side in (choice.then, choice.orelse):
+                self.hold_whole(side, kept.type)
             kept = self.held_choice(kept, choice)
         elif isinstance(kept, Read) and lost is not None:
             self.widened[kept.buffer] = self.widened[lost]
@@ -393,8 +395,24 @@ class Core(ArraySlots):
             raise Restart
         elif not benign(value.type, buffer.type) or self._type_may_differ(value, buffer.type):
             self.widened[buffer.name] = slot.key
+        self.hold_whole(value, buffer.type)
         self.emitter.assign((), buffer.name, (), arith.cast(value, buffer.type))
         self.scope.values[name] = Scalar(held)
+
+    def hold_whole(self, value: Expr, of: ScalarType) -> None:
+        """A Python number in a variable of NumPy's narrower ones is one of those, or Python runs: 0.0 fits, 0.1 does not
+        fit float32.
+        """
+        narrow = value.type.weak and not of.weak and _is_narrower(of.dtype, value.type.dtype)
+        if not narrow or (of.dtype is DType.F64 and affine(value) is not None):
+            return
+        reason = f"a Python number that {of.dtype.numpy.name} cannot hold, in a variable of such numbers"
+        if not isinstance(value, Const):
+            back = arith.cast(arith.cast(value, of), value.type)
+            same = Op("or", (Op("eq", (back, value), BOOL), Op("ne", (value, value), BOOL)), BOOL)
+            self.emitter.hand_back(same, reason)
+        elif not _holds(of.dtype, value.value):
+            raise Unsupported(self.emitter.span, reason, "convert it, as in np.float32(0.1)")
 
     def _tag(self, slot: Slot, value: Expr, held: Read) -> None:
         """Write down whether a number is of the slot's type or of the other one that the slot holds.
@@ -645,3 +663,18 @@ def _part_name(name: str, part: Slot) -> str:
 
 def _shows(array: Array, buffer: Buffer) -> bool:
     return buffer.name == (array.view.buffer if array.view is not None else array.origin)
+
+
+def _is_narrower(dtype: DType, than: DType) -> bool:
+    """Whether some Python numbers of one dtype are no numbers of another."""
+    if than is DType.I64:
+        return dtype is not DType.I64 and dtype is not DType.C128
+    return (than, dtype) in ((DType.F64, DType.F32), (DType.F64, DType.C64), (DType.C128, DType.C64))
+
+
+def _holds(dtype: DType, value: bool | int | float | complex) -> bool:
+    """Whether a dtype has this very number (or NaN)."""
+    if dtype.is_integer:
+        low, high = arith.limits(dtype)
+        return low <= value.real <= high
+    return value != value or dtype.numpy.type(value).item() == value
