@@ -44,9 +44,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lambda: shutil.rmtree(directory, ignore_errors=True))
 
 
-# Folders whose tests have many cases, and of how many cases some, at least a quarter, are enough for a daily run.
-_SAMPLED = ("semantics", "apps", "passes", "sparse")
-_MANY = 10
+# Folders whose tests have many cases, and of how many cases some, at least a fifth, are enough for a daily run.
+_SAMPLED = ("semantics", "apps", "passes", "sparse", "errors")
+_MANY = 4
 
 
 def _mark_samples(items: list[pytest.Item]) -> None:
@@ -56,7 +56,7 @@ def _mark_samples(items: list[pytest.Item]) -> None:
         if item.path.relative_to(ROOT / "tests").parts[0] in _SAMPLED:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for group in cases.values():
-        step = max(1, min(4, len(group) // _MANY))
+        step = max(1, min(5, len(group) // _MANY))
         for place, item in enumerate(group):
             if place % step:
                 item.add_marker(pytest.mark.slow)
