@@ -400,8 +400,9 @@ class Core(ArraySlots):
         self.scope.values[name] = Scalar(held)
 
     def hold_whole(self, value: Expr, of: ScalarType) -> None:
-        """A Python number in a variable of NumPy's narrower ones is one of those, or Python runs: 0.0 fits, 0.1 does not
-        fit float32.
+        """A Python number in a variable of NumPy's narrower ones is one of those, or Python runs.
+
+        0.0 is a number of float32, 0.1 is none.
         """
         narrow = value.type.weak and not of.weak and _is_narrower(of.dtype, value.type.dtype)
         if not narrow or (of.dtype is DType.F64 and affine(value) is not None):
