@@ -58,6 +58,7 @@ class Manager:
         self.samples = 0
         self.trouble = ""
         self._table: dict[int, Spot | None] = {}
+        self._tops: dict[int, int] = {}  # how often code was found at the top of a stack
         self._kept: list[types.CodeType] = []  # whose identities the table uses
         self._request: tuple[elsewhere.Request, Spot, Any] | None = None
         self._busy = False
@@ -130,6 +131,7 @@ class Manager:
         for thread, top in sys._current_frames().items():
             if thread == own:
                 continue
+            self._look_below(top)
             frame: types.FrameType | None = top
             seen: set[int] = set()
             is_leaf, depth = True, 0
@@ -147,6 +149,28 @@ class Manager:
                         if spot.state == "seen" and spot.samples >= _HOT and self._affordable():
                             self._consider(spot)
                 frame, depth = frame.f_back, depth + 1
+
+    def _look_below(self, frame: types.FrameType) -> None:
+        """Have functions measured that code at the top of a stack calls.
+
+        Threads mostly change where NumPy lets another one have a turn, so that a short function without such a place
+        is never found at work: its caller is, in the middle of a line.
+        """
+        code = frame.f_code
+        count = self._tops[id(code)] = self._tops.get(id(code), 0) + 1
+        if count % _HOT or not is_users(code.co_filename):
+            return
+        if count == _HOT:
+            self._kept.append(code)
+        for function in _callees(code, frame.f_globals):
+            inner = function.__code__
+            spot = self._table.get(id(inner), _MISSING)
+            if spot is _MISSING:
+                spot = self._meet(inner, function.__globals__)
+            if spot is None or spot.state != "seen" or trampoline.unfit(inner) is not None or not has_loop(inner):
+                continue
+            if self._affordable():
+                spot.arm(function, self._ask_first, perf_counter())
 
     def _meet(self, code: types.CodeType, namespace: dict[str, Any]) -> Spot | None:
         self._kept.append(code)
@@ -261,6 +285,15 @@ def has_loop(code: types.CodeType) -> bool:
         return True
     inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
     return any(item.co_name.startswith("<") and has_loop(item) for item in inner)
+
+
+def _callees(code: types.CodeType, namespace: dict[str, Any]) -> list[types.FunctionType]:
+    """Functions that code names: globals, and what belongs to modules among them."""
+    named = [namespace.get(name) for name in code.co_names]
+    modules = [item for item in named if isinstance(item, types.ModuleType)]
+    named += [vars(module).get(name) for module in modules for name in code.co_names]
+    plain = (_unwrapped(item) for item in named if callable(item) and not isinstance(item, type))
+    return [item for item in plain if isinstance(item, types.FunctionType)]
 
 
 def find_function(code: types.CodeType, namespace: dict[str, Any]) -> types.FunctionType | None:

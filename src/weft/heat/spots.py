@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from weft.heat.elsewhere import Answer
     from weft.heat.hot import Counted
 
+_SHARE = 0.1  # of the time since it was armed: what is measured without samples must take so much of it
 _SHORTEST_CALL = 2e-6  # a native call costs a few tenths of this
 _LONG_ENOUGH = 1e-3  # a call that may be worth cutting into parts
 _ENOUGH_CALLS = 12
@@ -76,6 +77,7 @@ class Spot:
         self._frame = 0
         self._inside = False
         self._warm = 0
+        self._since = 0.0  # when it was armed, if not because of samples
 
     @property
     def _twin(self) -> types.FunctionType:
@@ -101,8 +103,11 @@ class Spot:
         assert self.function is not None
         self.function.__code__ = self.code if target is None else trampoline.passing_on(self.code, target)
 
-    def arm(self, function: types.FunctionType, request: Callable[[Spot, tuple[Any, ...]], bool]) -> None:
-        """Have the next calls measured, and one of them compiled for."""
+    def arm(
+        self, function: types.FunctionType, request: Callable[[Spot, tuple[Any, ...]], bool], since: float = 0.0
+    ) -> None:
+        """Have the next calls measured, and one of them compiled for; given the time, only if they take much of it."""
+        self._since = since
         self.function, self.twin = function, trampoline.twin(function, self.code)
         self.plain = Clock()
         self.state = "armed"
@@ -134,6 +139,9 @@ class Spot:
         if self.is_long or self.plain.enough:
             if not self.is_long and self.plain.mean < _SHORTEST_CALL:
                 self.leave("its calls are too short to gain anything")
+                return self._twin(*args, **kwargs)
+            if self._since and self.plain.seconds < _SHARE * (perf_counter() - self._since):
+                self.again()
                 return self._twin(*args, **kwargs)
             if not self._request(self, (*args, *kwargs.values())):
                 self.again()
