@@ -40,6 +40,8 @@ def variables(framework: str, threads: int, directory: Path, tree: Path, python:
         "PYTHONPATH": os.pathsep.join(path),
         "PYTHONHASHSEED": "0",
         "WEFT_CACHE_DIR": str(directory / CACHE),
+        # The cache is empty, and a worker waits while the others run: it would measure the machine in their time.
+        "WEFT_CALIBRATE": "0",
         "JAX_PLATFORMS": "cpu",
         "JAX_ENABLE_X64": "1",
         "XLA_FLAGS": f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'}",

@@ -41,9 +41,11 @@ from weft.passes import (
     jam,
     lanes,
     match,
+    pack,
     paired,
     races,
     raise_loops,
+    registers,
     schedule,
     search,
     simplify,
@@ -79,6 +81,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
 #: The passes that decide and lower the loops.
 LOWERING: tuple[tuple[str, Pass], ...] = (
     ("match", match.run),
+    ("pack", pack.run),
     ("search", search.run),
     ("wavefront", wavefront.run),
     ("schedule", schedule.run),
@@ -88,6 +91,7 @@ LOWERING: tuple[tuple[str, Pass], ...] = (
     ("store", store.run),
     ("lanes", lanes.run),
     ("jam", jam.run),
+    ("registers", registers.run),
     ("trapezoid", trapezoid.run),
     ("invariant", invariant.run),
     ("version", version.run),
@@ -96,7 +100,7 @@ LOWERING: tuple[tuple[str, Pass], ...] = (
 #: Passes that the meaning of a program, or its lowered form, depends on: they cannot be left out.
 NEEDED = frozenset({"tasks", "simplify", "races", "schedule", "directed", "store", "version"})
 #: Passes that give whole nests another shape: not in a function whose loops somebody directs one by one.
-RESHAPING = frozenset({"wavefront", "paired", "block", "lanes", "jam", "trapezoid"})
+RESHAPING = frozenset({"wavefront", "paired", "block", "lanes", "jam", "registers", "trapezoid"})
 #: The options of a caller that gives none.
 DEFAULTS = Options()
 #: Specs of arguments that fill several parameters, one a column.
@@ -106,7 +110,7 @@ _KNOWS_CALLS = frozenset({"tasks", "simplify", "simplify again", "races", "sched
 #: The passes that a program with tasks goes through: others would move work into a task, or memory from one to another.
 _KNOWS_TASKS = _KNOWS_CALLS - {"store"}
 _LOWERED = frozenset(
-    {"schedule", "directed", "paired", "block", "store", "lanes", "jam", "trapezoid", "invariant", "version"}
+    {"schedule", "directed", "paired", "block", "store", "lanes", "jam", "registers", "trapezoid", "invariant", "version"}
 )
 
 

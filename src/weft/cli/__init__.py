@@ -51,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
 
     from weft import __version__
     from weft.cli.bench import add_options as add_bench_options
+    from weft.cli.simulate import add_options as add_simulate_options
 
     parser = argparse.ArgumentParser(prog="weft", description="Compile scientific Python to fast native code.")
     parser.add_argument("--version", action="version", version=f"weft {__version__}")
@@ -103,6 +104,10 @@ def _parser() -> argparse.ArgumentParser:
     bench = commands.add_parser("bench", help="compare with NumPy and other compilers, in weft's source tree")
     add_bench_options(bench)
     bench.set_defaults(command=_bench)
+
+    simulate = commands.add_parser("simulate", help="predict how a function would scale on a cluster")
+    add_simulate_options(simulate)
+    simulate.set_defaults(command=_simulate)
     return parser
 
 
@@ -213,6 +218,12 @@ def _support(parsed: argparse.Namespace) -> int:
     from weft.cli.support import show_support
 
     return show_support(parsed.name, as_json=parsed.json, as_markdown=parsed.markdown)
+
+
+def _simulate(parsed: argparse.Namespace) -> int:
+    from weft.cli.simulate import run
+
+    return run(parsed)
 
 
 def _bench(parsed: argparse.Namespace) -> int:

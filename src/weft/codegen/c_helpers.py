@@ -31,6 +31,7 @@ typedef struct weft_rt {
   i64 (*routine)(void *const *routine, char **arguments, const i64 *sizes, const i64 *steps);
   f64 limits[16];
   i64 (*stack_floor)(void);
+  const struct weft_rt *alone;
 } weft_rt;
 """
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from weft.analysis import ranges
 from weft.analysis.choices import calls_library
+from weft.analysis.cost import constant_extent
 from weft.analysis.floats import without_nan
 from weft.analysis.scopes import Path
-from weft.codegen import c_ops, c_support
+from weft.codegen import c_ops, c_prefetch, c_support
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import OVERFLOW, RT, Storage
 from weft.codegen.c_frame import DONE, INTERRUPTED, TICKS
@@ -39,6 +40,8 @@ from weft.records import dataclass
 POLL_ITERATIONS = 1 << 20
 #: Terms up to this size cannot overflow a sum of as many as an index can count.
 SUMMABLE = 2**22
+#: Elements of a row that a step of a loop may do without a look for Ctrl-C.
+SHORT_ROW = 64
 
 _FLAG = C.Prefix("&", C.Name(OVERFLOW))
 _CLAUSE = {"add": "+", "mul": "*", "and": "&", "or": "|", "bitand": "&", "bitor": "|", "bitxor": "^"}
@@ -84,6 +87,23 @@ def repeats(block: Block) -> bool:
         isinstance(node, (While, Call, Library)) or (isinstance(node, Loop) and node.kind not in REGIONS)
         for node in walk(block)
     )
+
+
+def _short_rows(loop: Loop) -> bool:
+    """Whether a loop over entries does a few elements for each: it counts its steps like an innermost one."""
+    if loop.kind is not LoopKind.SEQUENTIAL or not isinstance(loop.dim, Dim):
+        return False
+    if not any(True for bound in (loop.dim.lo, loop.dim.hi) for _ in reads(bound)) or _breaks(loop.body):
+        return False
+    inner = [node for node in loop.body if isinstance(node, Loop)]
+    return bool(inner) and all(
+        isinstance(node, Stmt) or (isinstance(node, Loop) and node.kind is LoopKind.VECTOR and _few(node)) for node in loop.body
+    )
+
+
+def _few(loop: Loop) -> bool:
+    count = constant_extent(loop.dim)
+    return count is not None and count <= SHORT_ROW and all(isinstance(node, Stmt) for node in loop.body)
 
 
 def _term(stmt: Stmt, op: str) -> Expr | None:
@@ -168,9 +188,9 @@ class Loops(Memory):
             self._reducing(loop, path, out)
             return out if len(out) == 1 else self._scoped(out)
         crowded, self.crowded = self.crowded, self.crowded or calls_library(loop.body)
-        body = self._body(loop, path)
+        body = (*self._ahead(loop), *self._body(loop, path))
         self.crowded = crowded
-        if loop.kind is LoopKind.VECTOR:
+        if loop.kind is LoopKind.VECTOR or (_short_rows(loop) and not self.lockstep):
             self._ticked(loop.dim, body, out, self.simd(loop, body))
         elif loop.kind is LoopKind.PARALLEL and not has_loop(loop.body):
             self._counted(loop.dim, body, out, self.simd(loop, body))
@@ -186,10 +206,31 @@ class Loops(Memory):
             self._long(loop.dim, body, out)
         return out if len(out) == 1 else self._scoped(out)
 
+    def _ahead(self, loop: Loop) -> list[C.CStmt]:
+        """Ask for the rows that an entry some iterations ahead tells."""
+        if self.lockstep:
+            return []
+        name = f"ahead of {loop.dim.var}"
+        out: list[C.CStmt] = []
+        for count, address, lines in c_prefetch.rows_ahead(loop, self.expressions, name):
+            here = C.Name(self.unit.names.of(loop.dim.var))
+            later = C.plus(here, C.number(c_prefetch.AHEAD))
+            place = C.Ternary(C.Infix("<", later, count), later, here)
+            row = self.unit.names.own("row")
+            asked: list[C.CStmt] = [
+                C.Declare("const i64", self.unit.names.of(name), place),
+                C.Declare("const char *", row, C.Convert("const char *", address)),
+            ]
+            for line in range(lines):
+                at = C.plus(C.Name(row), C.number(line * c_prefetch.LINE))
+                asked.append(C.Evaluate(C.call("__builtin_prefetch", at)))
+            out.append(C.Scope(tuple(asked)))
+        return out
+
     def _body(self, loop: Loop, path: Path) -> C.CBlock:
         outer = self.lockstep
         self.depth += 1
-        self.lockstep = outer or loop.kind is LoopKind.VECTOR
+        self.lockstep = outer or loop.kind is LoopKind.VECTOR or _short_rows(loop)
         body = self.block(loop.body, (*path, 0))
         self.depth -= 1
         self.lockstep = outer

@@ -5,19 +5,28 @@ the variables it uses, and the code that hands both to the thread pool when the 
 from __future__ import annotations
 
 from weft.analysis import ranges
+from weft.analysis.balance import pointer_of
+from weft.analysis.choices import calls_library
 from weft.analysis.scopes import Path
 from weft.codegen import c_invoke, c_support
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import OVERFLOW, OWN, RT, limit
 from weft.codegen.c_frame import DONE, FAILED, HELD, STATUS, THREAD, TICKS, WORDS, Frame
+from weft.codegen.c_helpers import C_TYPE
 from weft.codegen.c_loops import Loops, has_loop
 from weft.errors import Unsupported
-from weft.ir.expr import Dim
+from weft.ir.expr import Dim, integer
 from weft.ir.program import Loop
 from weft.records import dataclass
 
 #: Pieces handed out for each thread, so that uneven iterations even out.
 TASKS_PER_THREAD = 2
+#: Iterations with calls of the library from which on every thread makes calls of its own: few products are shared out
+#: better by the library's threads, within each.
+SEVERAL_PRODUCTS = 8
+#: Pieces for each thread where an array tells how long iterations are: what they do besides may still differ.
+PIECES_PER_THREAD = 8
+MAX_PIECES = 64  # the room of k_pieces
 REGION_TICKS = 1 << 16
 
 
@@ -58,15 +67,22 @@ class Parallel(Loops):
         if loop.work is not None:
             least = limit("crowded" if self.crowded else "parallel")
             worth.insert(0, C.Infix(">", self.expressions.estimate(loop.work), least))
+        products = calls_library(loop.body)
+        if products:
+            worth.append(self._alone(context, count, out))
         condition = C.all_of(worth)
         assert condition is not None
         available = C.Ternary(condition, C.through(RT, "threads"), C.Number("1"))
         threads = self.variable("i64", "threads", available, out)
-        tasks = C.Infix("*", C.number(TASKS_PER_THREAD), threads)
-        fewer = C.Ternary(C.Infix("<", count, tasks), count, tasks)
-        many = C.Evaluate(C.through(RT, "parallel", C.Number(function), address, count, fewer))
+        pointer = pointer_of(loop, lambda name: self.expressions.storages[name].buffer)
+        if pointer is None:
+            tasks = C.Infix("*", C.number(PIECES_PER_THREAD if products else TASKS_PER_THREAD), threads)
+            fewer = C.Ternary(C.Infix("<", count, tasks), count, tasks)
+            many: list[C.CStmt] = [C.Evaluate(C.through(RT, "parallel", C.Number(function), address, count, fewer))]
+        else:
+            many = self._balanced(function, address, count, threads, pointer)
         alone = C.Evaluate(C.call(function, address, C.Number("0"), count, C.Number("0")))
-        shared = (many, *self.chosen(loop, True))
+        shared = (*many, *self.chosen(loop, True))
         out.append(C.IfElse(C.Infix(">", threads, C.Number("1")), shared, (alone, *self.chosen(loop, False))))
         # A region counts its own steps: for the loops around it, it is as long as many of theirs.
         out.append(self._tick(C.number(REGION_TICKS)))
@@ -77,6 +93,42 @@ class Parallel(Loops):
             leave = (C.Assign(C.Name(STATUS), C.Dot(failed, "status")), C.Jump(f"goto {DONE}"))
             out.append(C.IfElse(C.Dot(failed, "status"), leave))
         return self._scoped(out)
+
+    def _alone(self, context: str, count: C.CExpr, out: list[C.CStmt]) -> C.Name:
+        """Whether each thread calls the library for itself; then the loop's body gets a library without threads.
+
+        On one thread as well, and whatever the number of threads: sums must not depend on it.
+        """
+        self.unit.used.text(c_support.ALONE)
+        several = C.Infix(">=", count, C.number(SEVERAL_PRODUCTS))
+        other = C.Arrow(C.Name(RT), "alone")
+        alone = self.variable("i64", "alone", C.Infix("&&", other, several), out)
+        out.append(C.IfElse(alone, (C.Assign(C.Dot(C.Name(context), RT), other),)))
+        return alone
+
+    def _balanced(
+        self, function: str, address: C.CExpr, count: C.CExpr, threads: C.CExpr, pointer: str
+    ) -> list[C.CStmt]:
+        """Pieces of about equal work, found by bisection in the array of offsets by which the iterations run."""
+        storage = self.expressions.storages[pointer]
+        ctype = C_TYPE[storage.buffer.type.dtype]
+        self.unit.used.text(c_support.PIECES)
+        self.unit.used.text(c_support.BALANCE.substitute(type=ctype))
+        out: list[C.CStmt] = []
+        tasks = C.Infix("*", C.number(PIECES_PER_THREAD), threads)
+        least = C.Ternary(C.Infix("<", count, tasks), count, tasks)
+        pieces = self.variable("i64", "pieces", least, out)
+        out.append(C.IfElse(C.Infix(">", pieces, C.number(MAX_PIECES)), (C.Assign(pieces, C.number(MAX_PIECES)),)))
+        split = self.unit.names.own("split")
+        out.append(C.Declare("k_pieces", split))
+        for name, value in (("body", C.Number(function)), ("context", address)):
+            out.append(C.Assign(C.Dot(C.Name(split), name), value))
+        first, second = (C.Prefix("&", self.expressions.element(pointer, (integer(at),))) for at in (0, 1))
+        stride = C.Infix("-", second, first)
+        bounds = C.Prefix("&", C.Name(split))
+        out.append(C.Evaluate(C.call(f"k_balance_{ctype}", bounds, first, stride, count, pieces)))
+        out.append(C.Evaluate(C.through(RT, "parallel", C.Number("k_piece"), bounds, pieces, pieces)))
+        return out
 
     def _outline(
         self, loop: Loop, path: Path, start: C.Name, function: str, structure: str

@@ -9,7 +9,7 @@ from string import Template
 #: The functions and types below: names that no variable may have.
 FUNCTIONS = frozenset(
     f"k_{name}" for name in ("is_c", "is_f", "span", "disjoint", "trips", "bytes", "record", "failure", "matrix")
-) | frozenset(f"k_{name}" for name in ("within", "between", "shared", "c", "context", "begin", "end", "task", "done"))
+) | frozenset(f"k_{name}" for name in ("within", "between", "pieces", "piece", "balance_i32", "balance_i64", "shared", "c", "context", "begin", "end", "task", "done"))
 #: Those of calls and tasks (c_invoke.py, c_tasks.py).
 FUNCTIONS |= frozenset(
     f"k_{name}"
@@ -88,6 +88,36 @@ static i64 k_disjoint(const i64 *a, i64 ra, i64 sa, const i64 *b, i64 rb, i64 sb
 TRIPS = """static inline i64 k_trips(i64 lo, i64 hi, i64 step) {
   return step > 0 ? (hi > lo ? (hi - lo - 1) / step + 1 : 0) : (lo > hi ? (lo - hi - 1) / -step + 1 : 0);
 }"""
+
+#: What a kernel exports whose threads call BLAS each for itself; both parts of a unit may say so.
+ALONE = "__attribute__((weak)) const char weft_alone = 1;"
+
+#: Iterations in pieces of about equal work: `before[i]` steps come before iteration i, which is a step itself.  Bounds
+#: only rise, whatever the array holds.
+PIECES = """typedef struct {
+  void (*body)(void *, i64, i64, i64);
+  void *context;
+  i64 bounds[65];
+} k_pieces;
+static void k_piece(void *pieces, i64 begin, i64 end, i64 task) {
+  const k_pieces *p = pieces;
+  for (i64 t = begin; t < end; t++)
+    if (p->bounds[t] < p->bounds[t + 1]) p->body(p->context, p->bounds[t], p->bounds[t + 1], task);
+}"""
+
+BALANCE = Template("""static void k_balance_${type}(k_pieces *p, const ${type} *before, i64 step, i64 count, i64 pieces) {
+  i64 first = before[0], total = (i64)before[count * step] - first + count;
+  p->bounds[0] = 0;
+  for (i64 t = 1; t < pieces; t++) {
+    i64 wanted = (i64)((f64)total / (f64)pieces * (f64)t), low = p->bounds[t - 1], high = count;
+    while (low < high) {
+      i64 middle = low + (high - low) / 2;
+      if ((i64)before[middle * step] - first + middle < wanted) low = middle + 1; else high = middle;
+    }
+    p->bounds[t] = low;
+  }
+  p->bounds[pieces] = count;
+}""")
 
 #: The bytes of an array; less than 0 if no memory could hold them.
 BYTES = """static i64 k_bytes(i64 size, i64 rank, const i64 *shape) {

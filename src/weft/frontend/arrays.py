@@ -30,11 +30,11 @@ from weft.frontend.values import (
 )
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
+from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
 from weft.ir.index import affine
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer
-from weft.ir.types import BOOL, INT, DType, ScalarType, can_cast, promote
+from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType, can_cast, promote
 
 EMPTY = "zero-size array to reduction operation {op} which has no identity"
 MISMATCH = "operands could not be broadcast together with shapes"
@@ -310,6 +310,8 @@ def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) ->
     """target[...] = value, broadcast and cast as NumPy's assignment does."""
     if target.view is None and target.part is None:
         raise Unsupported(emitter.span, "an assignment to the elements of a value that is not an array in memory")
+    if isinstance(value, Scalar) and not fresh:
+        value = Scalar(element(value.expr, target.type, emitter))
     source = as_array(value, emitter)
     while source.rank > target.rank and is_one(source.shape[0]):
         source = remap(source, source.shape[1:], _with_leading_zero)
@@ -345,6 +347,36 @@ def storable(expr: Expr, of: ScalarType, emitter: Emitter, is_list: bool = False
         raise Unsupported(emitter.span, "a complex value stored into a real array", "take .real first")
     weak_int(expr, of, emitter)
     return arith.cast(expr, of)
+
+
+def element(expr: Expr, of: ScalarType, emitter: Emitter) -> Expr:
+    """A number that is assigned to elements as such: for signed integers, and for all integers if it is a Python float,
+    NumPy makes a Python integer of it, which must exist and fit. Only what comes out of an array is cast.
+    """
+    given = expr.type.dtype
+    if not of.dtype.is_integer or of.weak or given.kind in "bc" or given is of.dtype:
+        return expr
+    if of.dtype.kind == "u" and not expr.type.weak:
+        return expr
+    if given.kind == "f":
+        whole = Op("trunc", (expr,), expr.type)
+        return whole_number(whole, emitter, "Python int too large to convert to C long")
+    if given is DType.U64:
+        most = arith.cast(Const(2**63 - 1, INT), expr.type)
+        emitter.check(Op("le", (expr, most), BOOL), "OverflowError", "Python int too large to convert to C long")
+    return arith.cast(expr, INT)
+
+
+def whole_number(expr: Expr, emitter: Emitter, message: str) -> Expr:
+    """A float without a fraction as a Python int; `message` is that of one that 64 bits do not hold."""
+    value = emitter.snapshot(arith.cast(expr, FLOAT), "whole")
+    limit = Const(2.0**63, FLOAT)
+    inside = arith.conjunction(
+        Op("ge", (value, Const(-(2.0**63), FLOAT)), BOOL), Op("lt", (value, limit), BOOL)
+    )
+    emitter.check(Op("eq", (value, value), BOOL), "ValueError", "cannot convert float NaN to integer")
+    emitter.check(inside, "OverflowError", message)
+    return Cast(value, INT)
 
 
 def weak_int(expr: Expr, of: ScalarType, emitter: Emitter) -> None:

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from weft.errors import LeftToLibrary, Unsupported
-from weft.frontend import arrays, nested
+from weft.frontend import arrays, growing, nested
 from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
 from weft.frontend.expressions import constant_value
 from weft.frontend.held import Held
 from weft.frontend.held import parameter as held_parameter
+from weft.frontend.items import types_in
 from weft.frontend.liveness import Liveness
 from weft.frontend.recursion import Entry, Fixed, Functions, Kind, key_of, places_of, with_functions
 from weft.frontend.scope import Scope
@@ -118,7 +119,7 @@ class Builder(SparseObjects, Arguments):
         self.names: list[str | tuple[str, ...] | None] = []
         self.own, self.argument_of, self.changed = {}, {}, {}
         self.text_kinds, self._keys = {}, {}
-        self.heaps, self.rows_of_argument, self.row_sites = {}, {}, {}
+        self.heaps, self.pools, self.rows_of_argument, self.row_sites = {}, {}, {}, {}
         self.loaded, self._shown_kinds = [], []
         # Under another key than the body of the same function inlined.
         plain = without_contexts(source.tree.body, source.namespace)
@@ -140,6 +141,9 @@ class Builder(SparseObjects, Arguments):
         self.emitter.span = self.scope.source.span(tree)
         for item in self.emitter.decisions.heaps if self.entry is None else ():
             self.heaps[item] = nested.make(self.emitter, item)
+        for kind, attributes in self.emitter.decisions.objects.items() if self.entry is None else ():
+            columns = [of for layout in attributes.values() for of in types_in(layout)]
+            self.pools[kind] = growing.make(self.emitter, kind.__name__.lower(), columns)
         for position, (name, kind) in enumerate(zip(names, self.specs)):
             sample = None if self.arguments is None else self.arguments[position]
             value, param = self.parameter(name, kind, sample, position)

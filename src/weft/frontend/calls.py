@@ -36,6 +36,7 @@ from weft.frontend.values import (
     Dict,
     Keywords,
     Mask,
+    Maybe,
     Method,
     Object,
     Partial,
@@ -82,7 +83,7 @@ class Calls(Structs, Recursion):
         if _takes_arrays(function) and arguments and isinstance(arguments[0], ast.ListComp):
             values = [self.comprehension(arguments[0], lists=False), *self.evaluate_all(arguments[1:])]
         else:
-            values = self.evaluate_all(arguments)
+            values = self.evaluate_all(arguments, open_ones=isinstance(function, (PythonFunction, Closure)))
         args = self.spread(node.args, values[: len(node.args)])
         kwargs = self._keywords(node, values[len(node.args) :])
         self.at(node)
@@ -349,7 +350,9 @@ class Calls(Structs, Recursion):
                 raise self.unsupported(node, f"a call of {name} that always raises an exception here")
             last = body[-1]
             assert isinstance(last, ast.Return) and last.value is not None
-            result = self.evaluate(last.value)
+            result = self.evaluate_open(last.value)
+            if isinstance(result, Maybe):
+                result = self.kept_maybe(result, "value")
             if isinstance(result, Scalar):
                 result = Scalar(self._kept(result.expr, name if name.isidentifier() else "value"))
             if isinstance(result, Text):
@@ -373,6 +376,8 @@ class Calls(Structs, Recursion):
 
     def _argument(self, value: Value, name: str) -> Value:
         value = masks.settled(value, self.emitter)
+        if isinstance(value, Maybe):
+            return self.kept_maybe(value, name)
         if isinstance(value, Scalar):
             return Scalar(self._kept(value.expr, name))
         if isinstance(value, Text):

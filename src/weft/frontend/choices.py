@@ -13,8 +13,9 @@ from weft.frontend.core import Mixed, is_list
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.items import row_of
+from weft.frontend.missing import implied
 from weft.frontend.strings import is_text
-from weft.frontend.values import Array, Scalar, Value
+from weft.frontend.values import Array, Maybe, Scalar, Value
 from weft.ir.expr import Const, Op, Read
 from weft.ir.program import If, Node, Stmt
 from weft.ir.types import INT, PYBOOL, DType, join
@@ -26,27 +27,35 @@ class Choices(Comparisons):
     def evaluate(self, node: ast.expr) -> Value:
         raise NotImplementedError
 
+    def evaluate_open(self, node: ast.expr) -> Value:
+        raise NotImplementedError
+
     def _eval_boolop(self, node: ast.BoolOp) -> Value:
         """`and`/`or`: later operands are evaluated only if they are needed."""
         conjunction = isinstance(node.op, ast.And)
-        result = self.evaluate(node.values[0])
-        for operand in node.values[1:]:
+        result = self.evaluate_open(node.values[0])
+        told: set[str] = set()
+        for before, operand in zip(node.values, node.values[1:]):
+            told |= implied(before, conjunction)
             test = self.truth(result, node)
-            if isinstance(test, bool):
-                if test != conjunction:
+            with self.assuming(told):
+                if not isinstance(test, bool):
+                    result = self._lazily(test, operand, result, conjunction, node)
+                elif test == conjunction:
+                    result = self.evaluate_open(operand)
+                else:
                     return result
-                result = self.evaluate(operand)
-                continue
-            result = self._lazily(test, operand, result, conjunction, node)
         return result
 
     def _lazily(self, test: Scalar, operand: ast.expr, first: Value, conjunction: bool, node: ast.AST) -> Value:
+        if isinstance(first, Maybe) and not conjunction:
+            first = first.held  # it is taken only if it is there
         if not isinstance(first, Scalar) and self._as_condition:
             first = test  # only the truth matters
         if not isinstance(first, Scalar):
             raise self.unsupported(node, "`and`/`or` of these values", first=first)
         with self.emitter.capture() as block:
-            second = self.evaluate(operand)
+            second = self.evaluate_open(operand) if self._as_condition else self.evaluate(operand)
             if self._as_condition and not isinstance(second, Scalar):
                 holds = self.truth(second, node)
                 second = Scalar(Const(holds, PYBOOL)) if isinstance(holds, bool) else holds
@@ -114,11 +123,13 @@ class Choices(Comparisons):
     def _eval_ifexp(self, node: ast.IfExp) -> Value:
         test = self.truth(self.condition_value(node.test), node)
         if isinstance(test, bool):
-            return self.evaluate(node.body if test else node.orelse)
-        with self.emitter.capture() as then_block:
-            then = self.evaluate(node.body)
-        with self.emitter.capture() as else_block:
-            orelse = self.evaluate(node.orelse)
+            with self.assuming(implied(node.test, test)):
+                return self.evaluate(node.body if test else node.orelse)
+        evaluate = self.evaluate_open if node is self.choice else self.evaluate
+        with self.emitter.capture() as then_block, self.assuming(implied(node.test, True)):
+            then = evaluate(node.body)
+        with self.emitter.capture() as else_block, self.assuming(implied(node.test, False)):
+            orelse = evaluate(node.orelse)
         if node is self.choice and not (isinstance(then, Scalar) and isinstance(orelse, Scalar)):
             self.emitter.decisions.branched[id(self.statement)] = None
             raise Restart
@@ -183,6 +194,6 @@ class Choices(Comparisons):
         previous = self._as_condition
         self._as_condition = True
         try:
-            return self.evaluate(node)
+            return self.evaluate_open(node)
         finally:
             self._as_condition = previous

@@ -28,6 +28,11 @@ class Comparisons(WholeDicts):
         raise NotImplementedError
 
     def _eval_compare(self, node: ast.Compare) -> Value:
+        if len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
+            left, right = self.evaluate_all([node.left, node.comparators[0]], open_ones=True)
+            same = isinstance(node.ops[0], (ast.Is, ast.Eq))
+            asked = self.none_comparison(left, right, same)
+            return asked or self._comparison(node.ops[0], self.present(left), self.present(right), node)
         if len(node.ops) == 1:
             left, right = self.evaluate_all([node.left, node.comparators[0]])
             return self._comparison(node.ops[0], left, right, node)

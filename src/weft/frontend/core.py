@@ -20,6 +20,7 @@ from weft.frontend.values import (
     Dict,
     EitherType,
     Flat,
+    Maybe,
     Object,
     Range,
     Records,
@@ -229,6 +230,7 @@ class Core(ArraySlots):
         slot = self.scope.slots.get(name)
         if slot is not None:
             self._assign_slot(name, slot, value)
+            slot.last = self.scope.values.get(name)
         elif isinstance(value, Scalar):
             self.scope.values[name] = Scalar(self._kept(value.expr, name))
         elif isinstance(value, Array) and value.view is None and value.origin is None:
@@ -308,7 +310,7 @@ class Core(ArraySlots):
             self._assign_array_slot(name, slot, value)
         else:
             current = self.scope.values.get(name)
-            numbers = isinstance(value, Tuple) and not value.is_list and _all_scalars(value)
+            numbers = isinstance(value, Tuple) and not value.is_list and all_numbers(value)
             if numbers and isinstance(value, Tuple) and slot.key in self.emitter.decisions.tupled:
                 self._assign_parts(name, slot, value)
                 return
@@ -332,7 +334,7 @@ class Core(ArraySlots):
                 if is_list(current) and is_list(value) and place not in self.emitter.decisions.escaping:
                     self.emitter.decisions.escaping.add(place)
                     raise Restart
-                fits = isinstance(current, Tuple) and isinstance(value, Tuple) and _all_scalars(current)
+                fits = isinstance(current, Tuple) and isinstance(value, Tuple) and all_numbers(current)
                 if numbers and fits and len(current.items) == len(value.items):  # type: ignore[union-attr]
                     self.emitter.decisions.tupled.add(slot.key)
                     raise Restart
@@ -342,9 +344,15 @@ class Core(ArraySlots):
                     f"{name} is {first} on one path and {describe(value)} on another",
                     "use a variable of its own for each type",
                 )
-                raise self.apart(slot.branch, error)
+                raise self.maybe_instead(slot, current, value, error)
 
     def move_dict(self, name: str, slot: Slot, current: Dict, value: Dict) -> None:
+        raise NotImplementedError
+
+    def open_maybe(self, name: str, slot: Slot, value: Value | None) -> bool:
+        raise NotImplementedError
+
+    def maybe_instead(self, slot: Slot, old: Value | None, new: Value, error: Unsupported) -> Exception:
         raise NotImplementedError
 
     def own_copy(self, value: Dict, node: ast.AST) -> Dict:
@@ -375,7 +383,7 @@ class Core(ArraySlots):
     def _assign_scalar_slot(self, name: str, slot: Slot, value: Scalar) -> None:
         current = self.scope.values.get(name)
         if current is not None and not isinstance(current, Scalar):
-            raise self.apart(slot.branch, self._changes_kind(name, current, value))
+            raise self.maybe_instead(slot, current, value, self._changes_kind(name, current, value))
         of = self.slot_type(slot, value.type)
         if slot.buffer is None:
             slot.buffer = self.emitter.declare(name, of)
@@ -499,7 +507,9 @@ class Core(ArraySlots):
             slot = Slot((hash((self.scope.path, id(owner))), name))
             slot.branch = (self.scope.path, id(owner)) if id(owner) in self.scope.followed else None
             value = self.scope.values.get(name)
-            if value is not None and row_of(value) is not None:
+            if self.open_maybe(name, slot, value):
+                pass
+            elif value is not None and row_of(value) is not None:
                 self._assign_row(name, slot, value)
             elif isinstance(value, Scalar):
                 self._open_scalar(name, slot, value)
@@ -541,6 +551,8 @@ class Core(ArraySlots):
 
     def renumbered(self, value: Value, row: Expr) -> Value:
         """The list of another number among those of its kind."""
+        if isinstance(value, Struct):
+            return replace(value, row=row)
         assert isinstance(value, (Array, Records)) and value.growing is not None
         return as_value(replace(value.growing, row=row), value.type if isinstance(value, Array) else value.item, False)
 
@@ -549,12 +561,12 @@ class Core(ArraySlots):
 
     def _assign_row(self, name: str, slot: Slot, value: Value) -> None:
         row = row_of(value)
-        assert row is not None and isinstance(value, (Array, Records))
+        assert row is not None
         if slot.parts is None:
             slot.parts = part_slots(slot, 1)
             slot.parts[0].buffer = self.emitter.declare(f"{name}_number", INT)
         buffer = slot.parts[0].buffer
-        assert buffer is not None and value.growing is not None
+        assert buffer is not None
         self.emitter.assign((), buffer.name, (), row)
         self.scope.values[name] = self.renumbered(value, Read(buffer.name, (), INT))
 
@@ -563,8 +575,11 @@ class Core(ArraySlots):
     def _open_parts(self, name: str, slot: Slot, value: Tuple) -> None:
         slot.parts = part_slots(slot, len(value.items))
         for part, item in zip(slot.parts, value.items):
-            assert isinstance(item, Scalar)
-            self._open_scalar(_part_name(name, part), part, item)
+            title = part_name(name, part)
+            if isinstance(item, Scalar) and part.key not in self.emitter.decisions.missing:
+                self._open_scalar(title, part, item)
+            elif not self.open_maybe(title, part, item):
+                self.scope.values[title] = item
         self.scope.values[name] = self._assembled(name, slot, value)
 
     def _assign_parts(self, name: str, slot: Slot, value: Tuple) -> None:
@@ -573,14 +588,22 @@ class Core(ArraySlots):
         if len(slot.parts) != len(value.items):
             raise Unsupported(self.emitter.span, f"{name} is a tuple of different lengths", "use two names")
         # All numbers are taken before one changes: p = (p[1], p[0]).
-        taken = [self._kept(item.expr, "part") for item in value.items if isinstance(item, Scalar)]
-        for part, expr in zip(slot.parts, taken):
-            self._assign_scalar_slot(_part_name(name, part), part, Scalar(expr))
+        taken = [self._taken_part(item) for item in value.items]
+        for part, item in zip(slot.parts, taken):
+            self._assign_slot(part_name(name, part), part, item)
         self.scope.values[name] = self._assembled(name, slot, value)
+
+    def _taken_part(self, item: Value) -> Value:
+        if isinstance(item, Maybe):
+            return self.kept_maybe(item, "part")
+        return Scalar(self._kept(item.expr, "part")) if isinstance(item, Scalar) else item
+
+    def kept_maybe(self, value: Maybe, name: str) -> Maybe:
+        raise NotImplementedError
 
     def _assembled(self, name: str, slot: Slot, value: Tuple) -> Tuple:
         assert slot.parts is not None
-        return replace(value, items=tuple(self.scope.values[_part_name(name, part)] for part in slot.parts))
+        return replace(value, items=tuple(self.scope.values[part_name(name, part)] for part in slot.parts))
 
     def close_slots(self, names: Iterable[str]) -> None:
         for name in names:
@@ -645,8 +668,14 @@ class Core(ArraySlots):
         return found
 
 
-def _all_scalars(value: Tuple) -> bool:
-    return bool(value.items) and all(isinstance(item, Scalar) for item in value.items)
+def all_numbers(value: Tuple) -> bool:
+    """Whether each item of a tuple can be a slot of its own: a number, or None."""
+    return bool(value.items) and all(
+        isinstance(item, Scalar)
+        or (isinstance(item, Object) and item.value is None)
+        or (isinstance(item, Maybe) and isinstance(item.held, Scalar))
+        for item in value.items
+    )
 
 
 def is_list(value: Value | None) -> bool:
@@ -657,7 +686,7 @@ def part_slots(slot: Slot, count: int) -> list[Slot]:
     return [Slot((slot.key[0], f"{slot.key[1]}.{position}")) for position in range(count)]
 
 
-def _part_name(name: str, part: Slot) -> str:
+def part_name(name: str, part: Slot) -> str:
     """The name of a part: no name of the user's has a dot in it."""
     return f"{name}.{part.key[1].rpartition('.')[2]}"
 

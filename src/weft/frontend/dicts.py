@@ -14,12 +14,13 @@ from dataclasses import replace
 from weft.frontend import arith, setmodel, tables
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
-from weft.frontend.items import compared, has_either, has_lists, has_texts, merged, numbers_of, takes, types_in
+from weft.frontend.items import compared, has_either, has_lists, has_objects, has_texts, merged, numbers_of, takes, types_in
 from weft.frontend.lists import Lists
+from weft.frontend.missing import is_none
 from weft.frontend.setorder import Ordered, has_order, replays, table_of, with_order
 from weft.frontend.strings import is_text
 from weft.frontend.tables import Hashed
-from weft.frontend.values import Array, Dict, EitherType, ItemType, Iterable, Object, Scalar, Tuple, Value
+from weft.frontend.values import Array, Dict, EitherType, ItemType, Iterable, Maybe, Object, Scalar, Tuple, Value
 from weft.frontend.writing import loop, pick, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import Role
@@ -34,7 +35,7 @@ _SINGLY = 2
 class Dicts(Lists):
     """Dictionaries and sets."""
 
-    def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
+    def evaluate_all(self, nodes: Sequence[ast.expr], open_ones: bool = False) -> list[Value]:
         raise NotImplementedError
 
     # --- making -----------------------------------------------------------------------------------------------------
@@ -139,7 +140,7 @@ class Dicts(Lists):
 
     def _key_layout(self, key: Value, node: ast.AST) -> ItemType:
         layout = self.layout(key)
-        of_numbers = layout is not None and not has_lists(layout)
+        of_numbers = layout is not None and not has_lists(layout) and not has_objects(layout)
         if of_numbers and layout is not None:
             of_numbers = all(of.dtype.is_integer for of, counts in zip(types_in(layout), compared(layout)) if counts)
         if layout is None or not of_numbers:
@@ -431,8 +432,10 @@ class Dicts(Lists):
         return Object(None)
 
     def _dict_get(self, base: Dict, args: list[Value], node: ast.AST) -> Value:
+        if len(args) == 1 or (len(args) == 2 and is_none(args[1])):
+            return self._found(base, args[0], node)
         if len(args) != 2:
-            raise self.unsupported(node, "get() without a default", "give one")
+            raise self.unsupported(node, f"get() with {len(args)} arguments")
         key, default = args
         if base.table is None or base.item is None:
             return default
@@ -448,6 +451,21 @@ class Dicts(Lists):
         if has_lists(base.item) or has_texts(base.item):
             return self.assembled(base.item, iter(self._found_or_made(hashed, entry.value, base.item, default)))
         return self.assembled(base.item, iter(hashed.value_or(entry.value, self.numbers(base.item, default))))
+
+    def _found(self, base: Dict, key: Value, node: ast.AST) -> Value:
+        """The value of an entry, or None."""
+        numbers = self._numbers_of_key(base, key, node)
+        if numbers is None or base.table is None or base.item is None:
+            return Object(None)
+        hashed = table_of(self.emitter, base.table)
+        _, entry = hashed.search(numbers)
+        there = self.emitter.snapshot(Op("ge", (entry.value, ZERO), BOOL), "found")
+        found = [variable(self.emitter, "value", Const(0, part), part) for part in types_in(base.item)]
+        with when(self.emitter, there):
+            for mine, number in zip(found, hashed.value_at(entry.value)):
+                mine.set(number)
+        numbers = [self.emitter.snapshot(mine.value, "value") for mine in found]
+        return Maybe(there, self.assembled(base.item, iter(numbers)))
 
     def _either_default(self, base: Dict, key: Value, default: Value, node: ast.AST) -> Value | None:
         """The value of an entry, or a number of another type; None if there is no such number."""

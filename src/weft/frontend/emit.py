@@ -105,6 +105,7 @@ class Decisions:
     flagged: set[tuple[int, str]] = field(default_factory=set)  # variables that may still be the argument they were
     duplicated: dict[tuple[int, int], ast.If | None] = field(default_factory=dict)  # branches that take the rest along
     branched: dict[int, ast.If | None] = field(default_factory=dict)  # `x = a if c else b` as a branch, by statement
+    missing: dict[tuple[int, str], int] = field(default_factory=dict)  # slots of None, or a tuple of so many, or a number
     roomy: set[tuple[int, str]] = field(default_factory=set)  # slots that hold integers of two types, one of them wider
     items: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # what lists hold that are empty at first
     entries: dict[tuple[int, str], tuple[ItemType, ItemType | None]] = field(default_factory=dict)  # of dicts
@@ -120,6 +121,7 @@ class Decisions:
     changing: set[str] = field(default_factory=set)  # arguments that get or lose items
     left_to_python: set[tuple[int, int]] = field(default_factory=set)  # handlers of exceptions without a native form
     heaps: list[ItemType] = field(default_factory=list)  # what lists hold that are items of containers
+    objects: dict[type, dict[str, ItemType]] = field(default_factory=dict)  # classes in containers: their attributes
     escaping: set[tuple[int, str]] = field(default_factory=set)  # names of lists that are put into containers
     indexed: set[tuple[int, str]] = field(default_factory=set)  # names of lists that need memory to be indexed
     nested: set[tuple[int, str]] = field(default_factory=set)  # lists of lists whose rows change their length
@@ -132,7 +134,7 @@ class Decisions:
 
 
 #: What is learnt of containers although statements were skipped that could not be built yet.
-_LEARNT = frozenset({"items", "entries", "heaps"})
+_LEARNT = frozenset({"items", "entries", "heaps", "objects"})
 
 
 def without_guesses(before: Decisions, now: Decisions) -> None:
@@ -545,7 +547,7 @@ class Emitter:
         ):
             return
         inside = arith.conjunction(Op("ge", (expr, integer(low)), BOOL), Op("le", (expr, integer(high)), BOOL))
-        self.check(inside, exception, message)
+        self.check(inside, exception, message, (expr,))
 
     # --- the end ----------------------------------------------------------------------------------------------------
 

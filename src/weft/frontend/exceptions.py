@@ -76,6 +76,7 @@ class Exceptions(Loops):
         self._check_finally(node, exits)
         unbound = set(self.scope.unbound)
         self.scope.unbound |= names - before
+        self.forget([node])
         if not self.execute_all(node.finalbody):
             return False
         self.scope.unbound = unbound & self.scope.unbound
@@ -153,16 +154,18 @@ class Exceptions(Loops):
         first = arms[0]
         condition = exits.normal if first.places is None else exits.among(first.places)
         span = self.at(node)
-        start, unbound = dict(self.scope.values), set(self.scope.unbound)
+        start, unbound, known = dict(self.scope.values), set(self.scope.unbound), set(self.scope.known)
         with self.emitter.capture() as then:
             then_ends = not self._arm(first, exits, names, before, node)
         then_gone, self.scope.departed = then_ends or self.scope.departed, False
         then_values, then_unbound = self.scope.values, self.scope.unbound
         self.scope.values, self.scope.unbound = start.copy(), set(unbound)
+        then_known, self.scope.known = self.scope.known, known
         with self.emitter.capture() as orelse:
             else_ends = not self._take(arms[1:], exits, names, before, node)
         else_gone = else_ends or self.scope.departed
         self.scope.departed = then_gone and else_gone
+        self.scope.known &= then_known
         self.emitter.emit(If(condition, tuple(then), tuple(orelse), span))
         else_values, else_unbound = self.scope.values, self.scope.unbound
         self._merge(start, then_values, else_values, then_ends, else_ends, names, node)
@@ -182,6 +185,7 @@ class Exceptions(Loops):
             self.emitter.hand_back(FALSE, "a handler of an exception that has no native form")
             return False
         self.scope.unbound |= names - before
+        self.forget([node])
         if arm.handler.name:
             self.scope.values[arm.handler.name] = caught
         self.handled.append(caught)

@@ -109,10 +109,27 @@ class Expressions(Choices):
                 node, f"the expression {type(node).__name__}", "move it out of the compiled function"
             )
         self.at(node)
-        result: Value = method(node)
-        return result
+        return self.present(method(node))
 
-    def evaluate_all(self, nodes: Sequence[ast.expr]) -> list[Value]:
+    def evaluate_open(self, node: ast.expr) -> Value:
+        """An expression whose value may be None: it is assigned, returned, handed on or compared with None."""
+        self.at(node)
+        if isinstance(node, ast.Name):
+            return self._eval_name(node)
+        if isinstance(node, ast.Call):
+            return self._eval_call(node)
+        if isinstance(node, ast.NamedExpr):
+            return self._eval_namedexpr(node)
+        if isinstance(node, ast.Tuple) and any(isinstance(item, (ast.Name, ast.Call)) for item in node.elts):
+            return Tuple(tuple(self.spread(node.elts, self.evaluate_all(node.elts, open_ones=True))))
+        if isinstance(node, ast.BoolOp):
+            return self._eval_boolop(node)
+        return self.evaluate(node)
+
+    def _eval_call(self, node: ast.Call) -> Value:
+        raise NotImplementedError
+
+    def evaluate_all(self, nodes: Sequence[ast.expr], open_ones: bool = False) -> list[Value]:
         """Several operands, left to right; an operand that is still lazy must not see what a later one changes."""
         values: list[Value] = []
         before = self.emitter.mutations
@@ -125,7 +142,7 @@ class Expressions(Choices):
             if values and (changes_list(node) or place in self.emitter.decisions.settled):
                 values = [self._unchanging(v) if place in self.emitter.decisions.settled else v for v in values]
                 values = [Scalar(self._kept(v.expr, "t")) if isinstance(v, Scalar) else v for v in values]
-            value = self.evaluate(node)
+            value = self.evaluate_open(node) if open_ones else self.evaluate(node)
             lazy = [v for v in values if self._lazy(v)] if self.emitter.mutations != before else []
             kinds = (Scalar, Array)
             if lazy and all(isinstance(v, kinds) for v in lazy) and place not in self.emitter.decisions.settled:
@@ -184,7 +201,7 @@ class Expressions(Choices):
                     node, f"{name} shares its memory with a variable that is rebound in a branch or loop", "add .copy()"
                 )
             if name in scope.values:
-                return scope.values[name]
+                return self.name_value(scope, name)
             if name in scope.variables and name not in scope.outer:
                 raise self.unsupported(node, f"{name} may be unset here", f"give {name} a value on every path")
             if scope.parent is None:
@@ -474,9 +491,10 @@ class Expressions(Choices):
         return Scalar(value)
 
     def _eval_unaryop(self, node: ast.UnaryOp) -> Value:
-        value = self.evaluate(node.operand)
+        negates = isinstance(node.op, ast.Not)
+        value = self.evaluate_open(node.operand) if negates else self.evaluate(node.operand)
         self.at(node)
-        if isinstance(node.op, ast.Not):
+        if negates:
             test = self.truth(value, node)
             if isinstance(test, bool):
                 return Scalar(Const(not test, PYBOOL))
@@ -664,9 +682,9 @@ class Expressions(Choices):
         return Method(value, name)
 
     def _eval_namedexpr(self, node: ast.NamedExpr) -> Value:
-        value = self.evaluate(node.value)
+        value = self.evaluate_open(node.value)
         self.bind(node.target.id, value)
-        return self.evaluate(ast.copy_location(ast.Name(id=node.target.id, ctx=ast.Load()), node))
+        return self._eval_name(ast.copy_location(ast.Name(id=node.target.id, ctx=ast.Load()), node))
 
     # --- iteration --------------------------------------------------------------------------------------------------
 

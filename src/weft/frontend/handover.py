@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from weft.frontend.expressions import Expressions
 from weft.frontend.growing import Cells
-from weft.frontend.items import has_lists, row_of
+from weft.frontend.items import has_lists, has_names, has_objects, row_of
 from weft.frontend.tables import Hashed
 from weft.frontend.textpool import CODE
 from weft.frontend.values import (
@@ -21,6 +21,7 @@ from weft.frontend.values import (
     Loaded,
     MemberType,
     Records,
+    Struct,
     TextType,
     Tuple,
     Value,
@@ -53,6 +54,8 @@ class Handover(Expressions):
 
     def spelled(self, layout: ItemType, node: ast.AST) -> str:
         """An item as weft.runtime.templates reads it; NumPy's numbers are "n"."""
+        if has_objects(layout) or has_names(layout):
+            raise self.unsupported(node, "the return of objects in lists inside containers", "return their attributes")
         if isinstance(layout, tuple):
             return "(" + "".join(self.spelled(part, node) for part in layout) + ")"
         if isinstance(layout, ListOf):
@@ -71,6 +74,8 @@ class Handover(Expressions):
         """Whether a value is a list among others, or holds such lists."""
         if isinstance(value, Dict):
             return has_lists(value.item)
+        if isinstance(value, Struct):
+            return False
         return row_of(value) is not None or (isinstance(value, Records) and has_lists(value.item))
 
     def out_nested(self, value: Value, node: ast.AST) -> Out:

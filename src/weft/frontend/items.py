@@ -16,9 +16,12 @@ from weft.frontend.values import (
     ListOf,
     Member,
     MemberType,
+    NamedParts,
     Object,
+    ObjectType,
     Records,
     Scalar,
+    Struct,
     Text,
     TextType,
     Tuple,
@@ -43,7 +46,9 @@ def layout_of(value: Value) -> ItemType | None:
         return _literal_layout(value)
     if isinstance(value, Tuple):
         parts = tuple(layout_of(item) for item in value.items)
-        return None if None in parts or not parts else parts  # type: ignore[return-value]
+        return None if None in parts or not parts else with_name(parts, value.named)
+    if isinstance(value, Struct):
+        return None if value.row is None else ObjectType(value.kind)
     if isinstance(value, Text):
         return TextType(value.kind)
     if isinstance(value, Object) and type(value.value) in (str, bytes):
@@ -53,6 +58,16 @@ def layout_of(value: Value) -> ItemType | None:
     if isinstance(value, Object) and isinstance(value.value, enum.Enum):
         return MemberType(type(value.value))
     return None
+
+
+def with_name(parts: tuple[ItemType | None, ...], named: type | None) -> ItemType:
+    """The type of a tuple, of a class of named ones perhaps."""
+    return parts if named is None else NamedParts(parts, named)  # type: ignore[return-value]
+
+
+def name_of(layout: ItemType | None) -> type | None:
+    """The class of a named tuple."""
+    return layout.named if isinstance(layout, NamedParts) else None
 
 
 def _list_layout(of: ItemType, rank: int) -> ItemType:
@@ -79,6 +94,19 @@ def has_lists(layout: ItemType | None) -> bool:
     return any(map(has_lists, layout)) if isinstance(layout, tuple) else isinstance(layout, ListOf)
 
 
+def has_objects(layout: ItemType | None) -> bool:
+    if isinstance(layout, ListOf):
+        return has_objects(layout.item)
+    return any(map(has_objects, layout)) if isinstance(layout, tuple) else isinstance(layout, ObjectType)
+
+
+def has_names(layout: ItemType | None) -> bool:
+    """Whether there are named tuples in it."""
+    if isinstance(layout, ListOf):
+        return has_names(layout.item)
+    return isinstance(layout, tuple) and (name_of(layout) is not None or any(map(has_names, layout)))
+
+
 def has_texts(layout: ItemType | None) -> bool:
     """Whether there is something in it that a message cannot show."""
     return any(map(has_texts, layout)) if isinstance(layout, tuple) else isinstance(layout, (TextType, MemberType))
@@ -87,7 +115,7 @@ def has_texts(layout: ItemType | None) -> bool:
 def agree(one: ItemType | None, other: ItemType | None) -> bool:
     """Whether two types are equal, as far as both are known."""
     if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(agree, one, other))
+        return len(one) == len(other) and name_of(one) is name_of(other) and all(map(agree, one, other))
     if isinstance(one, ListOf) and isinstance(other, ListOf):
         return one.item is None or other.item is None or agree(one.item, other.item)
     return one is not None and one == other
@@ -99,7 +127,7 @@ def merged(one: ItemType | None, other: ItemType | None) -> ItemType | None:
         return one
     if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
         parts = tuple(map(merged, one, other))
-        return None if None in parts else parts  # type: ignore[return-value]
+        return None if None in parts or name_of(one) is not name_of(other) else with_name(parts, name_of(one))
     kinds = _kinds(one) | _kinds(other)
     return either(kinds) if len(kinds) == 2 else None
 
@@ -130,7 +158,7 @@ def _kinds(layout: ItemType | None) -> set[ScalarType | None]:
 def takes(layout: ItemType | None, other: ItemType | None) -> bool:
     """Whether an item of the second type is one of the first, too, as far as both are known."""
     if isinstance(layout, tuple) and isinstance(other, tuple):
-        return len(layout) == len(other) and all(map(takes, layout, other))
+        return len(layout) == len(other) and name_of(layout) is name_of(other) and all(map(takes, layout, other))
     return agree(layout, other) or (isinstance(layout, EitherType) and _kinds(other) <= _kinds(layout))
 
 
@@ -156,7 +184,7 @@ def types_in(layout: ItemType | None) -> list[ScalarType]:
         return [INT]
     if isinstance(layout, TextType):
         return [INT, INT]
-    if isinstance(layout, MemberType):
+    if isinstance(layout, (MemberType, ObjectType)):
         return [INT]
     if isinstance(layout, EitherType):
         return [layout.held, BOOL]
@@ -178,7 +206,9 @@ def numbers_of(value: Value) -> Iterator[Expr]:
 def template_of(layout: ItemType) -> str:
     """How an item is made of numbers, as weft.runtime.containers reads it."""
     if isinstance(layout, tuple):
-        return "(" + "".join(f"{template_of(part)}, " for part in layout) + ")"
+        named = name_of(layout)
+        mark = "" if named is None else repr(f"={named.__module__}|{named.__qualname__}") + ", "
+        return "(" + mark + "".join(f"{template_of(part)}, " for part in layout) + ")"
     if isinstance(layout, TextType):
         return repr(layout.kind)
     if isinstance(layout, MemberType):
@@ -190,7 +220,7 @@ def template_of(layout: ItemType) -> str:
 
 def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
     """The list that lies in some memory."""
-    if isinstance(layout, (tuple, ListOf, TextType, MemberType, EitherType)) or is_deque:
+    if isinstance(layout, (tuple, ListOf, TextType, MemberType, EitherType, ObjectType)) or is_deque:
         return Records(held, layout, is_deque)
     of, data = layout, held.data[0]
 
@@ -205,6 +235,8 @@ def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
 
 
 def row_of(value: Value | None) -> Expr | None:
-    """Which of the lists of its kind a list is that is an item of some container; None for anything else."""
+    """Which of the lists or objects of its kind one is that is an item of some container; None for anything else."""
+    if isinstance(value, Struct):
+        return value.row
     held = value.growing if isinstance(value, (Array, Records)) else None
     return None if held is None else held.row

@@ -16,10 +16,11 @@ from weft.frontend import arith, arrays
 from weft.frontend.core import SYNTHETIC, Mixed, benign
 from weft.frontend.emit import NeedConstant, Restart
 from weft.frontend.interrupts import FALSE, Interrupts, jump
-from weft.frontend.liveness import assigned, bound_anew, set_at_exit, surely_assigned, target_names
+from weft.frontend.liveness import EMPTY, assigned, bound_anew, set_at_exit, surely_assigned, target_names
+from weft.frontend.missing import implied
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
-from weft.frontend.values import Array, Closure, Dict, Grid, Iterable, Range, Records, Scalar, Tuple, Value
+from weft.frontend.values import Array, Closure, Dict, Grid, Iterable, Range, Records, Scalar, Struct, Tuple, Value
 from weft.frontend.writing import repeat, variable
 from weft.ir import index as ix
 from weft.ir import walk
@@ -49,6 +50,7 @@ class Loops(Statements):
     def _exec_if(self, node: ast.If) -> bool:
         test = self.truth(self.condition_value(node.test), node)
         if isinstance(test, bool):
+            self.suppose(implied(node.test, test))
             return self.execute_all(node.body if test else node.orelse)
         condition = arith.condition(test.expr)
         span = self.emitter.span
@@ -63,8 +65,12 @@ class Loops(Statements):
         widened = set(self.widened)
         self.scope.departed = False
         unbound = set(self.scope.unbound)
+        known = set(self.scope.known)
+        self.suppose(implied(node.test, True))
         with self.emitter.capture() as then_block, self._side(node, 1):
             then_ends = not self.execute_all(node.body)
+        then_known, self.scope.known = self.scope.known, known
+        self.suppose(implied(node.test, False))
         then_gone, self.scope.departed = then_ends or self.scope.departed, False
         then_unbound, self.scope.unbound = self.scope.unbound, unbound
         turns = {name: len(self.scope.slots[name].history) for name in opened}
@@ -76,6 +82,8 @@ class Loops(Statements):
         if not then_gone:
             self.scope.unbound = then_unbound if else_gone else then_unbound | self.scope.unbound
         else_values = self.scope.values
+        if not then_ends:
+            self.scope.known = then_known if else_ends else then_known & self.scope.known
         self.emitter.emit(If(condition, tuple(then_block), tuple(else_block), span))
         self._merge(start, then_values, else_values, then_ends, else_ends, merged, node)
         self.refresh()
@@ -102,6 +110,8 @@ class Loops(Statements):
         """A scalar of one type after one branch and of another after the other: remember which, for a return."""
         slot = self.scope.slots[name]
         if slot.buffer is None or slot.buffer.rank or slot.tag is not None or slot.buffer.name in widened:
+            return
+        if slot.there is not None:
             return
         if not isinstance(condition, (Read, Var)):
             return
@@ -167,7 +177,7 @@ class Loops(Statements):
         condition: Expr = Const(test, BOOL) if isinstance(test, bool) else arith.condition(test.expr)
         forever = isinstance(test, bool) and test
         with self.emitter.capture() as block:
-            self._loop_body(node.body, frame)
+            self._loop_body(node.body, frame, implied(node.test, True))
         self.emitter.span = span
         self.emitter.emit(While(tuple(prelude), condition, tuple(block), span))
         self._settle(opened, node.body, ONE if forever else None)
@@ -269,13 +279,15 @@ class Loops(Statements):
         self.emitter.emit(If(Read(frame.completed, (), BOOL), tuple(block), (), self.emitter.span))
         self.close_slots(opened)
 
-    def _loop_body(self, body: list[ast.stmt], frame: LoopFrame) -> None:
+    def _loop_body(self, body: list[ast.stmt], frame: LoopFrame, there: frozenset[str] | set[str] = EMPTY) -> None:
         self.scope.loops.append(frame)
         around = self.loops_open
         if frame.label is None:
             self.loops_open = (*around, object())
         unbound = set(self.scope.unbound)
         self.refresh()
+        self.forget(body)
+        self.suppose(set(there))
         self.execute_all(body)
         self.scope.unbound = unbound
         self.loops_open = around
@@ -291,9 +303,13 @@ class Loops(Statements):
                 values[name] = self.slot_text(slot)
             elif slot.parts is not None and slot.key in self.emitter.decisions.members:
                 values[name] = self.slot_member(slot)
+            elif slot.there is not None and slot.last is not None:
+                values[name] = slot.last
             elif slot.buffer is not None:  # set only on a path that leaves the loop
                 made = arrays.of_buffer(slot.buffer) if slot.buffer.rank else None
                 values[name] = made or Scalar(Read(slot.buffer.name, (), slot.buffer.type))
+            elif slot.last is not None:
+                values[name] = slot.last
         self.scope.values = values
         self.refresh()
         self.close_slots(opened)
@@ -598,6 +614,8 @@ def _unbound_text(name: str) -> str:
 def _same_place(left: Value, right: Value) -> bool:
     if isinstance(left, Array) and isinstance(right, Array) and left.view is not None and right.view is not None:
         return left.view.buffer == right.view.buffer
+    if isinstance(left, Struct) and isinstance(right, Struct) and left.row is not None:
+        return left.kind is right.kind and left.row == right.row
     return left == right
 
 

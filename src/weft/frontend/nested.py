@@ -17,7 +17,7 @@ from weft.frontend import arith, growing
 from weft.frontend.emit import Decisions, Emitter, Restart, Untyped, without_guesses
 from weft.frontend.enums import Enums
 from weft.frontend.growing import Cells
-from weft.frontend.items import as_value, either, layout_of, numbers_of, row_of, takes, types_in
+from weft.frontend.items import as_value, either, layout_of, name_of, numbers_of, row_of, takes, types_in, with_name
 from weft.frontend.scope import Scope
 from weft.frontend.values import (
     Array,
@@ -28,8 +28,10 @@ from weft.frontend.values import (
     ListOf,
     Member,
     MemberType,
+    ObjectType,
     Records,
     Scalar,
+    Struct,
     TextType,
     Tuple,
     Value,
@@ -87,6 +89,11 @@ class Nested(Enums):
 
     #: The memory of the lists that containers hold, by what they hold themselves.
     heaps: dict[ItemType, Heap]
+    #: The memory of the objects that containers hold, by their class: a column for each number of an attribute.
+    pools: dict[type, Growing]
+
+    def object_type(self, value: Struct) -> ItemType | None:
+        raise NotImplementedError
 
     def heap(self, item: ItemType) -> Heap:
         found = self.heaps.get(item)
@@ -102,7 +109,7 @@ class Nested(Enums):
         """A type with what is known by now of lists that were empty at first."""
         if isinstance(layout, tuple):
             parts = tuple(self.resolved(part) for part in layout)
-            return None if None in parts else parts  # type: ignore[return-value]
+            return None if None in parts else with_name(parts, name_of(layout))
         if not isinstance(layout, ListOf):
             return layout
         item = layout.item
@@ -119,7 +126,9 @@ class Nested(Enums):
         if isinstance(value, Tuple) and not value.is_list:
             parts = [self._by_kinds(item) for item in value.items]
             known = tuple(part or layout_of(item) for part, item in zip(parts, value.items))
-            return known if any(parts) and None not in known else None  # type: ignore[return-value]
+            return with_name(known, value.named) if any(parts) and None not in known else None
+        if isinstance(value, Struct):
+            return self.object_type(value)
         if not isinstance(value, Scalar):
             return None
         kinds = self.kinds_of(value.expr)
@@ -196,6 +205,9 @@ class Nested(Enums):
             return self.text_numbers(value)
         if isinstance(layout, MemberType):
             return [self.member(value).code]
+        if isinstance(layout, ObjectType):
+            assert isinstance(value, Struct) and value.row is not None
+            return [value.row]
         if isinstance(layout, EitherType):
             (number,) = numbers_of(value)
             return [arith.cast(number, layout.held), self.is_other(number, layout)]
@@ -204,8 +216,10 @@ class Nested(Enums):
     def assembled(self, layout: ItemType, numbers: Iterator[Expr]) -> Value:
         """The item that consists of these numbers."""
         if isinstance(layout, tuple):
-            return Tuple(tuple(self.assembled(part, numbers) for part in layout))
+            return Tuple(tuple(self.assembled(part, numbers) for part in layout), named=name_of(layout))
         number = next(numbers)
+        if isinstance(layout, ObjectType):
+            return Struct(layout.kind, {}, row=number)
         if isinstance(layout, TextType):
             return self.text_of(layout.kind, number, next(numbers))
         if isinstance(layout, MemberType):

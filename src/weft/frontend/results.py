@@ -17,7 +17,7 @@ from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
 from weft.frontend.handover import Handover
-from weft.frontend.items import has_texts, template_of, types_in
+from weft.frontend.items import has_objects, has_texts, template_of, types_in
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.specs import ContainerSpec
@@ -29,6 +29,7 @@ from weft.frontend.values import (
     Flat,
     Instance,
     ItemType,
+    Maybe,
     Member,
     Object,
     Records,
@@ -67,7 +68,7 @@ class Results(Handover):
             branch = self.branched(node, node.value)
             if branch is not None:
                 return self._exec_if(branch)
-        value: Value = Object(None) if node.value is None else self.evaluate(node.value)
+        value: Value = Object(None) if node.value is None else self.evaluate_open(node.value)
         self.at(node)
         self.finish(value, node)
         return False
@@ -83,6 +84,8 @@ class Results(Handover):
             yield value.growing.data[0]
         elif isinstance(value, Dict):
             yield value.place if value.table is None else value.table.index
+        elif isinstance(value, Struct) and value.row is not None:
+            yield value.kind  # two of them may be one object
         elif isinstance(value, (Tuple, Struct)):
             if isinstance(value, Struct) or value.is_list:
                 yield id(value.fields) if isinstance(value, Struct) else id(value)
@@ -105,6 +108,10 @@ class Results(Handover):
         shown = [array.view.buffer for array in arrays_in(value) if array.view is not None]
         lazy = [array.origin for array in arrays_in(value) if array.view is None and array.origin is not None]
         self._returning = frozenset(shown) | {name for name in lazy if lazy.count(name) > 1}
+        missing = _first_maybe(value)
+        if missing is not None:
+            self._finish_maybe(value, missing, node)
+            return
         choice = self._first_choice(value)
         if choice is not None and self._count_choices(value) <= _MOST_BRANCHES:
             branches = []
@@ -138,6 +145,16 @@ class Results(Handover):
             self._return(_with_buffers(self.out(value, node), {first: second, second: first}), node)
         self.emitter.emit(If(Read(flag, (), BOOL), tuple(block), (), self.emitter.span))
         self._return(self.out(value, node), node)
+
+    def _finish_maybe(self, value: Value, part: Maybe, node: ast.AST) -> None:
+        """Return a value of which a part may be None."""
+        sides: tuple[Value, Value] = (part.held, Object(None))
+        branches = []
+        for side in sides:
+            with self.emitter.capture() as block:
+                self.finish(_settled_maybe(value, part, side), node)
+            branches.append(tuple(block))
+        self.emitter.emit(If(part.there, branches[0], branches[1], self.emitter.span))
 
     def _still_argument(self, value: Value) -> tuple[str, str, str] | None:
         """An array of the result that may be an argument's very object: its buffer, the argument, and the flag."""
@@ -259,6 +276,8 @@ class Results(Handover):
             return TupleOut(tuple(self.out(item, node) for item in value.items), value.is_list, named)
         if isinstance(value, Array):
             return self._out_array(value, node)
+        if isinstance(value, (Records, Dict)) and has_objects(value.item):
+            raise self.unsupported(node, "the return of objects in a container", "return their attributes")
         if isinstance(value, Records):
             maker = "deque_of" if value.is_deque else "list_of"
             columns = self.columns(Cells(self.emitter, value.growing), len(value.growing.data))
@@ -293,7 +312,8 @@ class Results(Handover):
         kind = value.kind
         plain = dataclasses.is_dataclass(kind) and not hasattr(kind, "__post_init__")
         names = [entry.name for entry in dataclasses.fields(kind)] if plain else []
-        if not plain or set(names) != set(value.fields) or "<locals>" in kind.__qualname__:
+        given = value.fields if value.row is None else self.emitter.decisions.objects[kind]
+        if not plain or set(names) != set(given) or "<locals>" in kind.__qualname__:
             raise self.unsupported(node, f"the return of an object of type {kind.__name__}", "return its attributes")
         items = tuple(self.out(self.field(value, name, node), node) for name in names)
         return TupleOut(items, named=f"{kind.__module__}:{kind.__qualname__}")
@@ -375,6 +395,20 @@ class Results(Handover):
         return any(buffer in pair for pair in self.swap_flags)
 
 
+def _first_maybe(value: Value) -> Maybe | None:
+    """The first part of a result that may be None."""
+    if isinstance(value, Tuple):
+        return next((found for found in map(_first_maybe, value.items) if found is not None), None)
+    return value if isinstance(value, Maybe) else None
+
+
+def _settled_maybe(value: Value, part: Maybe, side: Value) -> Value:
+    """The value with `side` in place of what may be None."""
+    if isinstance(value, Tuple):
+        return replace(value, items=tuple(_settled_maybe(item, part, side) for item in value.items))
+    return side if value is part else value
+
+
 def _replaced(value: Value, buffer: str, by: Buffer) -> Value:
     """The value with another buffer of the same shape in place of one."""
     if isinstance(value, Tuple):
@@ -398,6 +432,8 @@ def _number_parts(template: Any) -> list[Any]:
     """What each column of a template stands for: 0 for a number, two columns for a string, one for a member."""
     if isinstance(template, tuple):
         return [part for inner in template for part in _number_parts(inner)]
+    if isinstance(template, str) and template.startswith("="):  # the class of a named tuple
+        return []
     if template in ("str", "bytes"):
         return [template, template]
     return [] if template in ("int", "float") else [template]

@@ -34,7 +34,9 @@ class Slot:
     entry: ScalarType | None = None  # the type of the value it had when it was opened
     history: list[ScalarType] = field(default_factory=list)  # the types of the values assigned so far
     tag: Buffer | None = None  # whether the number is of the other of two types that the slot holds
+    there: Buffer | None = None  # whether it holds anything but None
     parts: list[Slot] | None = None  # of a tuple of numbers: the slots of those
+    last: Value | None = None  # what was assigned last
     swapped: bool = False  # only ever permuted with other arrays: `a, b = b, a`
     is_list: bool = False
     sizes: dict[int, Buffer] | None = None  # an array whose size changes: the extents, by axis, in scalars
@@ -59,6 +61,8 @@ class Scope:
     grown: frozenset[str] | None = None  # names of lists that change their length, once they have been looked for
     stored: frozenset[str] | None = None  # names whose items are assigned to, once they have been looked for
     outer: set[str] = field(default_factory=set)  # names of enclosing functions that are assigned to (nonlocal)
+    known: set[str] = field(default_factory=set)  # names that are not None here
+    shared: set[str] = field(default_factory=set)  # names that nested functions assign to
     departed: bool = False  # an inlined function has returned here: what follows is under the test of a flag
     trying: int = 0  # how many try blocks are being executed
     consumer: object = None  # of a running generator: what its items go to

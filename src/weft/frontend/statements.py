@@ -18,7 +18,7 @@ from weft.frontend.constants import constant_int
 from weft.frontend.expressions import BINARY, flat
 from weft.frontend.liveness import assigned, nonlocals
 from weft.frontend.results import Results
-from weft.frontend.returns import is_departure
+from weft.frontend.returns import RESULT, is_departure
 from weft.frontend.slots import arrays_in
 from weft.frontend.values import (
     Array,
@@ -26,6 +26,7 @@ from weft.frontend.values import (
     Dict,
     Flat,
     Mask,
+    Maybe,
     Object,
     Records,
     Rows,
@@ -111,8 +112,15 @@ class Statements(Results):
             )
         self.at(node)
         self.statement = node
+        repeats = isinstance(node, (ast.For, ast.While, ast.Try))
         try:
-            return method(node) is not False
+            if not repeats:
+                return method(node) is not False
+            if not isinstance(node, ast.Try):
+                self.forget([node])
+            falls = method(node) is not False
+            self.forget([node])
+            return falls
         except Unsupported as problem:
             if not self.skips(problem):
                 problem.types.update({} if problem.types else self._types_in(node))
@@ -149,6 +157,7 @@ class Statements(Results):
         names = nonlocals(body) & (assigned(body) | set(self.scope.values))
         if names:
             self.scope.outer = {n for node in body if isinstance(node, ast.Nonlocal) for n in node.names}
+            self.scope.shared = set(names)
             self.open_slots(names - self.scope.outer, body[0])
 
     def _exec_nonlocal(self, node: ast.Nonlocal) -> None:
@@ -205,7 +214,7 @@ class Statements(Results):
             if branch is not None:
                 self._exec_if(branch)
                 return
-        value = self.evaluate(node.value)
+        value = self._assigned_value(node)
         if not all(isinstance(target, (ast.Tuple, ast.List)) for target in node.targets):
             value = self.kept_items(value)
         self.scope.departed |= is_departure(node)
@@ -217,11 +226,23 @@ class Statements(Results):
             self.assign_target(target, value, node)
         self.scope.keeping = False
 
+    def _assigned_value(self, node: ast.Assign) -> Value:
+        """What is assigned: None or a number to names, where a tuple does not keep it."""
+        target = node.targets[0]
+        spread = isinstance(target, (ast.Tuple, ast.List)) or (isinstance(target, ast.Name) and target.id == RESULT)
+        named = all(isinstance(target, ast.Name) for target in node.targets)
+        if (len(node.targets) == 1 and spread) or (named and not isinstance(node.value, ast.Tuple)):
+            value = self.evaluate_open(node.value)
+            return value if spread or isinstance(value, Maybe) else self.present(value)
+        return self.evaluate(node.value)
+
     def _exec_annassign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
             self.assign_target(node.target, self.kept_items(self.evaluate(node.value)), node)
 
     def assign_target(self, target: ast.expr, value: Value, node: ast.AST) -> None:
+        if isinstance(value, Maybe) and not isinstance(target, ast.Name):
+            value = self.present(value)
         if isinstance(target, ast.Name):
             self.bind(target.id, value)
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -332,6 +353,8 @@ class Statements(Results):
 
     def _taken(self, value: Value) -> Value:
         value = masks.settled(value, self.emitter)
+        if isinstance(value, Maybe):
+            return self.kept_maybe(value, "t")
         if isinstance(value, Scalar):
             return Scalar(self._kept(value.expr, "t"))
         if isinstance(value, Text):
@@ -450,7 +473,8 @@ class Statements(Results):
             value = Scalar(value.element(()))
         if not isinstance(value, Scalar):
             raise self.unsupported(node, "an array assigned to one element", value=value)
-        converted = arrays.storable(value.expr, base.type, self.emitter, base.is_list)
+        element = value.expr if base.is_list else arrays.element(value.expr, base.type, self.emitter)
+        converted = arrays.storable(element, base.type, self.emitter, base.is_list)
         self.emitter.assign((), expr.buffer, expr.index, converted)
         self.emitter.mutations += 1
 

@@ -15,8 +15,9 @@ from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, indexing
-from weft.frontend.core import Core, part_slots
+from weft.frontend.core import part_slots
 from weft.frontend.emit import NeedData, Restart
+from weft.frontend.missing import Missing
 from weft.frontend.scope import Slot
 from weft.frontend.textpool import CODE, Element, TextPool
 from weft.frontend.values import Array, Iterable, Object, Scalar, Slice, Text, Tuple, Value, View
@@ -77,7 +78,7 @@ def among(code: Expr, codes: Names[int]) -> Expr:
     return Const(False, PYBOOL) if result is None else result
 
 
-class Strings(Core):
+class Strings(Missing):
     """Strings as values, in variables, compared and joined."""
 
     _pool: TextPool | None = None

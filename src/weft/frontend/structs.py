@@ -15,11 +15,15 @@ import types
 from typing import Any
 
 from weft.frontend import arrays
+from weft.frontend.emit import Restart
 from weft.frontend.expressions import constant_value
 from weft.frontend.generators import Generators
+from weft.frontend.growing import Cells
+from weft.frontend.items import merged, types_in
 from weft.frontend.scope import Slot
-from weft.frontend.values import Array, Method, Object, Scalar, Struct, Tuple, Value
+from weft.frontend.values import Array, Growing, ItemType, Method, Object, ObjectType, Scalar, Struct, Tuple, Value
 from weft.ir.expr import Read
+from weft.ir.types import ScalarType
 
 #: What Python calls for an operator, and for its mirror image.
 OPERATORS = frozenset({"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"})
@@ -70,7 +74,79 @@ class Structs(Generators):
             self._inline_function(start, [made, *args], kwargs, node)
         elif args or kwargs:
             raise self.unsupported(node, f"arguments of {kind.__name__}()")
-        return dataclasses.replace(made, block=None)
+        return self._pooled(dataclasses.replace(made, block=None), node)
+
+    # --- objects in containers: one column for each number of an attribute, and one row for each object ---------------
+
+    def object_type(self, value: Struct) -> ItemType | None:
+        """The type of an object in a container: from then on all objects of its class are made side by side."""
+        if value.row is not None:
+            return ObjectType(value.kind)
+        if value.block is not None or value.kind in self.emitter.decisions.objects or not value.fields:
+            return None
+        attributes = {name: self.layout(self.field(value, name, ast.Pass())) for name in value.fields}
+        known = {name: layout for name, layout in attributes.items() if layout is not None}
+        if len(known) < len(attributes):
+            return None
+        self.emitter.decisions.objects[value.kind] = known
+        raise Restart
+
+    def _pooled(self, made: Struct, node: ast.AST) -> Struct:
+        """A new object among those of its class, if containers hold some of them."""
+        attributes = self.emitter.decisions.objects.get(made.kind)
+        if attributes is None:
+            return made
+        if set(attributes) != set(made.fields):
+            raise self.unsupported(node, f"objects of type {made.kind.__name__} with different attributes")
+        numbers = []
+        for name, layout in attributes.items():
+            value = self.field(made, name, node)
+            self._fits(made.kind, name, layout, value, node)
+            numbers += [self.emitter.snapshot(number, name) for number in self.numbers(layout, value)]
+        cells = Cells(self.emitter, self._pool_of(made.kind, node))
+        row = cells.last()
+        cells.push(numbers)
+        self.emitter.mutations += 1
+        return Struct(made.kind, {}, row=row)
+
+    def _pool_of(self, kind: type, node: ast.AST) -> Growing:
+        pool = self.pools.get(kind)
+        if pool is None:
+            raise self.unsupported(node, "objects inside containers in a recursive function", "use arrays")
+        return pool
+
+    def _fits(self, kind: type, name: str, layout: ItemType, value: Value, node: ast.AST) -> None:
+        """An attribute gets a value: of its type, or of one that the build starts again with."""
+        if self.accepts(layout, value):
+            return
+        both = merged(layout, self.layout(value))
+        if both is not None and both != layout:
+            self.emitter.decisions.objects[kind][name] = both
+            raise Restart
+        reason = f"an attribute {name} of different types in objects that containers hold"
+        raise self.unsupported(node, reason, "give it one type", value=value)
+
+    def _attribute_columns(self, base: Struct, name: str, node: ast.AST) -> tuple[ItemType, list[Read]] | None:
+        """The numbers of an attribute of an object among others; None if it has no such attribute."""
+        assert base.row is not None
+        data = list(self._pool_of(base.kind, node).data)
+        for attribute, layout in self.emitter.decisions.objects[base.kind].items():
+            types = types_in(layout)
+            if attribute == name:
+                return layout, [Read(column, (base.row,), of) for column, of in zip(data, types)]
+            data = data[len(types) :]
+        return None
+
+    def _store_column(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
+        found = self._attribute_columns(base, name, node)
+        if found is None:
+            raise self.unsupported(node, f"a new attribute {name} of an object", "set it in __init__")
+        layout, columns = found
+        self._fits(base.kind, name, layout, value, node)
+        numbers = [self.emitter.snapshot(number, name) for number in self.numbers(layout, value)]
+        for column, number in zip(columns, numbers):
+            self.emitter.assign((), column.buffer, column.index, number)
+        self.emitter.mutations += 1
 
     def _fill(self, made: Struct, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> None:
         """What the generated __init__ of a dataclass does."""
@@ -94,6 +170,9 @@ class Structs(Generators):
         frozen = getattr(getattr(base.kind, "__dataclass_params__", None), "frozen", False)
         if (frozen and base.block is None) or isinstance(inspect.getattr_static(base.kind, name, None), property):
             raise self.unsupported(node, f"an assignment to {name} of {base.kind.__name__}")
+        if base.row is not None:
+            self._store_column(base, name, value, node)
+            return
         held = base.fields.get(name)
         if held is None and base.block is not self.emitter.blocks[-1]:
             raise self.unsupported(node, f"an attribute {name} that only some paths set", "set it in __init__")
@@ -126,6 +205,11 @@ class Structs(Generators):
 
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
         """base.name"""
+        column = None if base.row is None else self._attribute_columns(base, name, node)
+        if column is not None:
+            layout, reads = column
+            plain = isinstance(layout, ScalarType)
+            return self.assembled(layout, iter([r if plain else self.emitter.snapshot(r, name) for r in reads]))
         held = base.fields.get(name)
         if isinstance(held, Slot):
             assert held.buffer is not None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import types
 from collections.abc import Callable
+from collections.abc import Iterable as Iterable_
 from dataclasses import field
 from typing import Any, Union
 
@@ -150,8 +151,36 @@ class EitherType:
         return INT if self.one.dtype.is_integer else FLOAT
 
 
-#: The type of an item: of a number, of the parts of a tuple, of a list, of a string, of a member of an enumeration.
-ItemType = Union[ScalarType, tuple["ItemType", ...], ListOf, TextType, MemberType, EitherType]
+@dataclass(frozen=True)
+class ObjectType:
+    """The type of an object in a container: which it is of all objects of its class."""
+
+    kind: type
+
+
+class NamedParts(tuple[Any, ...]):
+    """The type of a named tuple in a container: those of its parts, and its class."""
+
+    named: type | None
+
+    def __new__(cls, parts: Iterable_[Any], named: type | None = None) -> NamedParts:
+        made = super().__new__(cls, parts)
+        made.named = named
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NamedParts) and other.named is self.named and tuple(self) == tuple(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((self.named, tuple(self)))
+
+
+#: The type of an item: of a number, of the parts of a tuple, of a list, of a string, of a member of an enumeration, of
+#: an object.
+ItemType = Union[ScalarType, tuple["ItemType", ...], ListOf, TextType, MemberType, EitherType, ObjectType]
 
 
 @dataclass(frozen=True)
@@ -311,6 +340,14 @@ class Member:
 
 
 @dataclass(frozen=True)
+class Maybe:
+    """`held` if `there`, else None."""
+
+    there: Expr
+    held: Value
+
+
+@dataclass(frozen=True)
 class Instance:
     """An object of the run time whose attributes are read: a path of names from an argument."""
 
@@ -326,6 +363,7 @@ class Struct:
     kind: type
     fields: dict[str, Any]
     block: list[Any] | None = None  # while it is being made: where its attributes may be set for the first time
+    row: Expr | None = None  # which it is of all objects of its class, which are in memory side by side
 
 
 @dataclass(frozen=True)
@@ -401,7 +439,7 @@ class Caught:
 
 Value = Union[
     Scalar, Array, Mask, Flat, Text, Member, Tuple, Records, Rows, Stack, Dict, Struct, Range, Grid, Slice, Iterable,
-    Object, Instance, Method, Closure, PythonFunction, Recursive, Caught, Generator, Keywords, Partial,
+    Object, Maybe, Instance, Method, Closure, PythonFunction, Recursive, Caught, Generator, Keywords, Partial,
 ]  # fmt: skip
 
 
@@ -429,6 +467,8 @@ def describe(value: Value) -> str:
         return f"an object of type {value.kind.__name__}"
     if isinstance(value, Instance):
         return f"an object of type {type(value.sample).__name__}"
+    if isinstance(value, Maybe):
+        return f"None or {describe(value.held)}"
     if isinstance(value, Object):
         return getattr(value.value, "__name__", None) or repr(value.value)
     return type(value).__name__.lower()

@@ -60,7 +60,7 @@ from weft.ir.walk import buffers_read, buffers_written, leaves, walk
 from weft.limits import LIMIT
 from weft.records import dataclass
 
-__all__ = ["GuardFailed", "IntegerOverflow", "check_message", "run"]
+__all__ = ["GuardFailed", "IntegerOverflow", "check_message", "run", "value_of"]
 
 SYMBOL_LIMIT = 2**40  # what the entry guards promise of every symbol, see ir.expr
 ORDERS = ("forward", "reversed", "shuffled")
@@ -132,6 +132,15 @@ def run(
     _copy_out(state, arguments)
     assert isinstance(signal, Return), f"{program.name}: control left the body without a Return"
     return _result(state, program.results[signal.result])
+
+
+def value_of(expr: Expr, program: Program, variables: Mapping[str, int], scalars: Mapping[str, object]) -> Any:
+    """The value of an expression over symbols, loop variables and rank-0 buffers of a program."""
+    state = _State(program, dict(variables), {}, "forward", random.Random(0))
+    for name, value in scalars.items():
+        data = np.array(value, dtype=program.table[name].type.dtype.numpy)
+        state.memory[name] = _Memory(data, np.ones((), dtype=bool))
+    return _eval(state, expr)
 
 
 def check_message(message: str, values: Iterable[object]) -> str:

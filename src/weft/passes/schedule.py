@@ -54,6 +54,7 @@ from weft.passes.scheduling.lower import Atom, Workspace, has_reduce, is_private
 from weft.passes.scheduling.order import order
 from weft.passes.scheduling.partial import in_blocks, reduced_scalars
 from weft.passes.scheduling.plain import plain, plain_check
+from weft.passes.scheduling.products import calls_products, why_not_at_once
 from weft.passes.scheduling.recompute import pays, recomputed
 from weft.passes.scheduling.rewrite_dims import dense_domain
 from weft.passes.scheduling.sink import sunk
@@ -145,7 +146,9 @@ class _Scheduler:
     def control(self, node: If | While | Loop) -> Block:
         if isinstance(node, If):
             return (replace(node, then=self.block(node.then), orelse=self.block(node.orelse)),)
-        if isinstance(node, Loop) and self.shares(node):
+        if isinstance(node, Loop) and calls_products(node) and self.shares_products(node):
+            node = replace(node, kind=LoopKind.PARALLEL)
+        elif isinstance(node, Loop) and self.shares(node):
             reduced = reduced_scalars(node, self.workspace)
             if reduced:
                 return self.in_blocks(handing_back(node), reduced)
@@ -195,8 +198,7 @@ class _Scheduler:
             return False  # a loop inside it is shared already
         if not asserted and (few := cost.constant_extent(loop.dim)) is not None and few < FEW_ITERATIONS:
             return False
-        inside = mentions((loop,))
-        outside = {name for name, count in self.uses.items() if count > inside.get(name, 0)} | outputs(self.program)
+        outside = self.outside(loop)
         reduced = reduced_scalars(loop, self.workspace)
         reason = why_not_independent(loop, self.program, outside, reduced)
         if reason is not None:
@@ -205,6 +207,24 @@ class _Scheduler:
         written = set().union(*(buffers_written(node) for node in loop.body))
         self.note_pairs(buffers_read(loop) | written, written)
         return True
+
+    def shares_products(self, loop: Loop) -> bool:
+        """Whether the matrix products of a loop are computed at once, each on one thread."""
+        if self.kinds.shared or self.kinds.concurrent is LoopKind.SEQUENTIAL:
+            return False
+        reason = why_not_at_once(loop, self.program, self.outside(loop))
+        if reason is not None:
+            self.context.missed(PASS, f"products one after the other: {reason}", loop.span)
+            return False
+        self.context.done(PASS, "products at once, each on one thread", loop.span)
+        written = set().union(*(buffers_written(node) for node in loop.body))
+        self.note_pairs(buffers_read(loop) | written, written)
+        return True
+
+    def outside(self, loop: Loop) -> set[str]:
+        """Buffers that are used elsewhere than in a loop."""
+        inside = mentions((loop,))
+        return {name for name, count in self.uses.items() if count > inside.get(name, 0)} | outputs(self.program)
 
     # --- straight-line code ---------------------------------------------------------------------------------------
 

@@ -2,17 +2,25 @@
 
 In: the shared libraries of this process. Out: a `BlasTable` whose functions are CBLAS entry points, proven on one small
 product, or None: a machine without a usable BLAS is no error, kernels then use their own loops.
+
+A second table is for kernels whose own threads each call BLAS: there the library's threads would be in the way, and to
+tell it so would change what NumPy does in other threads of the process. A copy of the file is a library with variables
+of its own, which is told to use one thread (`alone`); OpenBLAS can be told.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
+import shutil
 import sys
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 from typing import Final
 
 from weft.records import dataclass
+from weft.runtime.cache import default_cache, digest
 
 #: In the order of the kernel's table.
 FUNCTIONS: Final = (
@@ -71,6 +79,36 @@ def _loaded_libraries() -> Iterator[str]:
         fields = line.split(maxsplit=5)
         if len(fields) == 6 and fields[5].startswith("/"):
             yield fields[5]
+
+
+def alone(table: BlasTable) -> BlasTable | None:
+    """The functions of a copy of the library that computes on the caller's thread alone; None if there cannot be one."""
+    try:
+        original, library = ctypes.CDLL(table.path), ctypes.CDLL(str(_copied(Path(table.path))))
+    except OSError:
+        return None
+    for prefix, suffix in product(("scipy_", ""), ("64_", "_64", "")):
+        getter, setter = (f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set"))
+        if not (hasattr(library, getter) and hasattr(library, setter)):
+            continue
+        before = getattr(original, getter)()
+        getattr(library, setter)(1)
+        if getattr(original, getter)() != before:  # the loader has given us the same variables
+            getattr(original, setter)(before)
+            return None
+        return _table(library, table.path) if getattr(library, getter)() == 1 else None
+    return None
+
+
+def _copied(path: Path) -> Path:
+    """The file beside the cache, written once in one step."""
+    status = path.stat()
+    place = default_cache().auxiliary("blas") / f"{digest(str(path), status.st_size, status.st_mtime_ns)}{path.suffix}"
+    if not place.is_file():
+        staged = place.with_suffix(f".{os.getpid()}")
+        shutil.copyfile(path, staged)
+        os.replace(staged, place)
+    return place
 
 
 def _table(library: ctypes.CDLL, path: str) -> BlasTable | None:

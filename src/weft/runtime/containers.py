@@ -1,10 +1,11 @@
 """Containers for the caller.  In: the numbers of a compiled list, deque, dict or set as columns, and how an item is
 made of them (0 for a number, -1 for one of two types, which is three columns: the number as one, as the other, and
-whether it is the other; a tuple for a tuple); out: the Python object.
+whether it is the other; a tuple for a tuple, with "=module|name" first for a named one); out: the Python object.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from operator import ne
@@ -12,17 +13,26 @@ from typing import Any, Union
 
 from weft.runtime import templates, texts
 
-Template = Union[int, tuple["Template", ...]]
+Template = Union[int, str, tuple["Template", ...]]
 Column = list[Any]
 
 
 def _items(template: Template, columns: Iterator[Column]) -> Column:
     if isinstance(template, tuple):
+        if isinstance(template[0], str):
+            make = _class_of(template[0])._make
+            return list(map(make, zip(*[_items(part, columns) for part in template[1:]])))
         return list(zip(*[_items(part, columns) for part in template]))
     if template == -1:
         ones, others, told = next(columns), next(columns), next(columns)
         return [other if is_other else one for one, other, is_other in zip(ones, others, told)]
     return next(columns)
+
+
+def _class_of(mark: str) -> Any:
+    """The class of named tuples that a template names: "=module|name"."""
+    module, _, name = mark[1:].partition("|")
+    return getattr(importlib.import_module(module), name)
 
 
 def list_of(template: Template, *columns: Column) -> list[Any]:
@@ -127,6 +137,8 @@ def with_texts(maker: str, codes: Any, constants: int, *rest: Any) -> Any:
     def plain(template: Any) -> Any:
         if isinstance(template, tuple):
             return tuple(map(plain, template))
+        if isinstance(template, str) and template.startswith("="):
+            return template
         if template in ("str", "bytes"):
             columns.append(texts.taken(template, codes, next(numbers), next(numbers)))
             return 0

@@ -68,6 +68,8 @@ from weft.runtime.descriptor import (
 Encoded: TypeAlias = tuple[Any, ...]
 
 _SCALAR_CODES: Final = {kind: code for code, kind in enumerate((*PYTHON_SCALARS, *NUMPY_SCALARS))}
+#: A kernel that exports this calls BLAS in the pieces of its regions.
+_ALONE: Final = "weft_alone"
 _NATIVE_SOURCES: Final = Path(__file__).parent / "native"
 _WITHOUT_CORE: Final = "everything runs in weft's slower Python back end; `weft doctor` shows what the compiler said"
 
@@ -184,6 +186,7 @@ def _start_core() -> Core:
     library.weft_scratch_kept.restype = ctypes.c_int64
     library.weft_set_threads.argtypes = [ctypes.c_int64]
     library.weft_set_blas.argtypes = [ctypes.c_int64, ctypes.c_void_p]
+    library.weft_set_alone.argtypes = [ctypes.c_void_p]
     for name, count in (("weft_change_list", 3), ("weft_change_dict", 4), ("weft_texts", 4)):
         getattr(library, name).restype = ctypes.py_object
         getattr(library, name).argtypes = [ctypes.py_object] * count
@@ -279,7 +282,18 @@ def load_kernel(path: str | Path, symbol: str = "kernel") -> Kernel:
     if not address:
         raise CompileError(f"the kernel {symbol} has no address")
     routines.bind(library)
+    if hasattr(library, _ALONE):
+        _offer_blas_alone()
     return Kernel(address, library)
+
+
+@functools.lru_cache(maxsize=1)
+def _offer_blas_alone() -> None:
+    """Kernels whose threads call BLAS each for itself find a library for that from now on, where there is one."""
+    core = load_core()
+    found = None if core is None or core.blas is None else blas.alone(core.blas)
+    if core is not None and found is not None:
+        core.library.weft_set_alone((ctypes.c_void_p * len(found.addresses))(*found.addresses))
 
 
 # --- versions as tuples, in the order of native/version.h ----------------------------------------------------------
@@ -411,6 +425,12 @@ def thrower(
         raise error
     file, line = location.files[line >> 32], line & 0xFFFFFFFF
     return types.FunctionType(_raising_code(file, location.function, line), {"error": error})
+
+
+def raise_at(error: BaseException, file: str, function: str, line: int) -> NoReturn:
+    """Raise an exception as if from a line of the user's: it was raised there, in another process."""
+    types.FunctionType(_raising_code(file, function, line), {"error": error})()
+    raise error
 
 
 @functools.lru_cache(maxsize=256)

@@ -7,9 +7,11 @@ from weft.frontend import arith, arrays
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import dtype_of
 from weft.frontend.models import primitives
-from weft.frontend.values import Array, Closure, Mask, Object, Scalar, Tuple, Value
+from weft.frontend.models.sparse import Matrix
+from weft.frontend.values import Array, Closure, Mask, Object, Scalar, Struct, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, AnyDim, CompressedDim, Const, Dim, Expr, Op, Reduce, Var, boolean, integer
+from weft.ir.index import affine
 from weft.ir.types import BOOL, F64, INT, ScalarType
 from weft.ir.walk import free_vars
 
@@ -49,8 +51,60 @@ def _holds(call: Bound) -> Value:
     return count
 
 
+@native(primitives.larger, parameters="size bound", name="larger")
+def _larger(call: Bound) -> Value:
+    size, bound, emitter = call.need("size"), call.need("bound"), call.builder.emitter
+    assert isinstance(size, Scalar) and isinstance(bound, Scalar)
+    above = ix.sub(ix.sub(emitter.resolve(arith.cast(size.expr, INT)), arith.cast(bound.expr, INT)), ONE)
+    form = affine(above)
+    known = form is not None and all(name in emitter.symbols for name in form.names)
+    reason = "a sparse operator with an operand of so few rows or columns"
+    if known and not emitter.assure(above, "RuntimeError"):
+        raise Unsupported(emitter.span, reason)
+    if not known:
+        emitter.hand_back(Op("ge", (above, ZERO), BOOL), reason)
+    return Object(None)
+
+
+@native(primitives.or_python, parameters="condition what", name="or_python")
+def _or_python(call: Bound) -> Value:
+    condition, what, emitter = call.need("condition"), call.need("what"), call.builder.emitter
+    assert isinstance(what, Object)
+    test = call.builder.truth(condition, None)
+    if test is False:
+        raise Unsupported(emitter.span, str(what.value), "call it outside the compiled function")
+    if isinstance(test, Scalar):
+        emitter.hand_back(arith.cast(test.expr, BOOL), str(what.value))
+    return Object(None)
+
+
+@native(primitives.is_matrix, parameters="value", name="is_matrix")
+def _is_matrix(call: Bound) -> Value:
+    value = call.need("value")
+    return Scalar(boolean(isinstance(value, Struct) and value.kind is Matrix))
+
+
+@native(primitives.reordered, parameters="matrix", name="reordered")
+def _reordered(call: Bound) -> Value:
+    matrix = call.need("matrix")
+    assert isinstance(matrix, Struct)
+    call.builder.note_reordered(matrix)
+    return Object(None)
+
+
+@native(primitives.ordered, parameters="indptr indices", name="ordered")
+def _ordered(call: Bound) -> Value:
+    return Scalar(call.builder.emitter.snapshot(_rises(call), "ordered"))
+
+
 @native(primitives.ordered_or_python, parameters="indptr indices", name="ordered_or_python")
 def _ordered_or_python(call: Bound) -> Value:
+    call.builder.emitter.hand_back(_rises(call), "entries of a sparse matrix out of order, or stored twice")
+    return Object(None)
+
+
+def _rises(call: Bound) -> Expr:
+    """Whether the coordinates of each row rise."""
     emitter = call.builder.emitter
     pointer, coordinate = call.need("indptr"), call.need("indices")
     assert isinstance(pointer, Array) and isinstance(coordinate, Array)
@@ -58,9 +112,7 @@ def _ordered_or_python(call: Bound) -> Value:
     first, end = (arith.cast(pointer.element((at,)), INT) for at in (Var(row.var), ix.add(Var(row.var), ONE)))
     entry = Dim(emitter.fresh("p"), ix.add(first, ONE), end)
     before, here = (coordinate.element((at,)) for at in (ix.sub(Var(entry.var), ONE), Var(entry.var)))
-    rises = Reduce("and", (row, entry), Op("lt", (before, here), BOOL), emitter.span)
-    emitter.hand_back(rises, "entries of a sparse matrix out of order, or stored twice")
-    return Object(None)
+    return Reduce("and", (row, entry), Op("lt", (before, here), BOOL), emitter.span)
 
 
 @native(primitives.stretches, parameters="size", name="stretches")

@@ -392,13 +392,8 @@ def _round_decimal(value: Any, scale: Any) -> Any:
 
 def checked_int(call: Bound, expr: Expr, what: str) -> Expr:
     """A float that is a whole number as a Python int; out of 64 bits Python takes over."""
-    emitter = call.builder.emitter
-    value = emitter.snapshot(expr, what)
-    limit = 2.0**62
-    low, high = (arith.cast(Const(v, FLOAT), value.type) for v in (-limit, limit))
-    inside = arith.conjunction(Op("ge", (value, low), BOOL), Op("le", (value, high), BOOL))
-    emitter.check(inside, "OverflowError", "a float too large for a 64-bit integer, or not finite")
-    return Cast(value, INT)
+    message = f"{what}() of a float that is infinite or too large for 64 bits"
+    return arrays.whole_number(expr, call.builder.emitter, message)
 
 
 @native(int, parameters="x base")

@@ -38,6 +38,32 @@ def holds(count: int, dtype: Any) -> int:
     return count
 
 
+def larger(size: int, bound: int) -> None:
+    """The model covers sizes above a bound; the library treats smaller ones in another way."""
+    assert size > bound
+
+
+def or_python(condition: bool, what: str) -> None:
+    """The model covers calls for which the condition holds at run time; the library itself does the rest."""
+    assert condition, what
+
+
+def is_matrix(value: Any) -> bool:
+    """Whether a value is of class numpy.matrix."""
+    return isinstance(value, np.matrix)
+
+
+def reordered(matrix: Any) -> None:
+    """The library now changes the order of a matrix's own entries: nobody may look at it from here on."""
+
+
+def ordered(indptr: Any, indices: Any) -> bool:
+    """Whether the entries of each row are in order, each place once."""
+    return all(
+        indices[p - 1] < indices[p] for i in range(len(indptr) - 1) for p in range(indptr[i] + 1, indptr[i + 1])
+    )
+
+
 def ordered_or_python(indptr: Any, indices: Any) -> None:
     """The model covers rows whose entries are in order, each place once; the library itself does the rest."""
     for i in range(len(indptr) - 1):

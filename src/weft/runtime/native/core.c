@@ -20,7 +20,7 @@
 #include "results.c"
 #include "dispatcher.c"
 
-#define CORE_VERSION 5
+#define CORE_VERSION 6
 
 static weft_rt runtime_table = {
     .version = CORE_VERSION,
@@ -39,6 +39,9 @@ static weft_rt runtime_table = {
     .isolate = rt_isolate,
     .release_isolated = rt_release_isolated,
 };
+
+/* What the pieces of a region get that call BLAS themselves: threads of the library's own would be in their way. */
+static weft_rt alone_table;
 
 /* The hand-written layouts hold for the objects of this interpreter: number 1.5, list [number], array zeros((2, 3)). */
 static int layout_agrees(PyObject *number, PyObject *list, PyObject *array)
@@ -94,7 +97,7 @@ PyObject *weft_core_start(PyObject *capsule, PyObject *number, PyObject *list, P
 void weft_set_limits(const double *limits)
 {
     for (int i = 0; i < LIMIT_PLACES; i++)
-        runtime_table.limits[i] = limits[i];
+        alone_table.limits[i] = runtime_table.limits[i] = limits[i];
 }
 
 const weft_rt *weft_runtime_table(void) { return &runtime_table; }
@@ -103,4 +106,12 @@ void weft_set_blas(int64_t ilp64, void **functions)
 {
     runtime_table.blas_ilp64 = ilp64;
     memcpy(runtime_table.blas, functions, sizeof runtime_table.blas);
+}
+
+/* Once, after weft_set_blas: functions of the same kind that use no other thread than the caller's. */
+void weft_set_alone(void **functions)
+{
+    alone_table = runtime_table;
+    memcpy(alone_table.blas, functions, sizeof alone_table.blas);
+    __atomic_store_n(&runtime_table.alone, &alone_table, __ATOMIC_RELEASE);
 }

@@ -29,6 +29,7 @@ typedef struct weft_rt {
     int64_t (*routine)(void *const *routine, char **arguments, const int64_t *sizes, const int64_t *steps);
     double limits[LIMIT_PLACES]; /* weft.limits, in its order */
     int64_t (*stack_floor)(void);
+    const struct weft_rt *alone; /* the same table with a BLAS that computes on the caller's thread; NULL without one */
     /* For kernels with tasks (tasks.c); others do not know of what follows. */
     weft_worker *(*enter)(const struct weft_rt *rt);
     void (*leave)(weft_worker *self);

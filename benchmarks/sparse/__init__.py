@@ -1,0 +1,1 @@
+"""Programs over sparse and dense operands: SciPy, Numba, GraphBLAS and weft."""

@@ -1,0 +1,219 @@
+"""Values that may be None.  In: variables that hold None on one path and a number on another; out: a flag beside the
+number, and the names that are known not to be None at some place of the program.
+
+    best = None                              best_there = False; best = 0.0
+    for x in xs:                             for x in xs:
+        if best is None or x < best:  -->        if not best_there or x < best:
+            best = x                                 best_there = True; best = x
+
+Whatever is done with such a value but to ask for None, to hand it on or to return it needs the number: where no test
+around it says that there is one, the call is handed back to Python, which raises what it raises.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from weft.errors import Unsupported
+from weft.frontend import arith
+from weft.frontend.core import Core, all_numbers, part_name, part_slots
+from weft.frontend.emit import Restart
+from weft.frontend.liveness import assigned
+from weft.frontend.scope import Scope, Slot
+from weft.frontend.values import Maybe, Object, Scalar, Tuple, Value, describe
+from weft.ir.expr import Const, Expr, Read
+from weft.ir.types import BOOL, PYBOOL
+
+
+def is_none(value: Value | None) -> bool:
+    return isinstance(value, Object) and value.value is None
+
+
+def implied(test: ast.expr, holds: bool) -> set[str]:
+    """The names that are not None if a test holds, or if it does not."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return implied(test.operand, not holds)
+    if isinstance(test, ast.BoolOp):
+        parts = [implied(part, holds) for part in test.values]
+        each = isinstance(test.op, ast.And) == holds
+        return set.union(*parts) if each else set.intersection(*parts)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        right = test.comparators[0]
+        told = isinstance(test.ops[0], (ast.IsNot, ast.NotEq)) if holds else isinstance(test.ops[0], (ast.Is, ast.Eq))
+        return _named(test.left) if told and isinstance(right, ast.Constant) and right.value is None else set()
+    return _named(test) if holds else set()
+
+
+def _named(node: ast.expr) -> set[str]:
+    if isinstance(node, ast.NamedExpr):
+        node = node.target
+    return {node.id} if isinstance(node, ast.Name) else set()
+
+
+class Missing(Core):
+    """Variables that hold None or a number."""
+
+    # --- what is known of names -------------------------------------------------------------------------------------
+
+    @contextmanager
+    def assuming(self, names: set[str]) -> Iterator[None]:
+        """The names are not None in a part of an expression."""
+        known = set(self.scope.known)
+        self.scope.known |= names - self.scope.shared
+        yield
+        self.scope.known &= known
+
+    def suppose(self, names: set[str]) -> None:
+        """The names are not None from here on."""
+        self.scope.known |= names - self.scope.shared
+
+    def forget(self, nodes: list[ast.stmt]) -> None:
+        """What the statements assign to may be None where they may have been left anywhere, or run more than once."""
+        if self.scope.known:
+            self.scope.known -= assigned(nodes)
+
+    def bind(self, name: str, value: Value) -> None:
+        if isinstance(value, Maybe):
+            value = self.kept_maybe(value, name)
+        super().bind(name, value)
+        if isinstance(value, Maybe) or is_none(value):
+            self.scope.known.discard(name)
+        elif name not in self.scope.shared and name not in self.scope.outer:
+            self.scope.known.add(name)
+
+    def name_value(self, scope: Scope, name: str) -> Value:
+        """What a name denotes, as far as is known here."""
+        value = scope.values[name]
+        return value.held if isinstance(value, Maybe) and name in scope.known else value
+
+    # --- values -----------------------------------------------------------------------------------------------------
+
+    def present(self, value: Value) -> Value:
+        """A value of which more is wanted than whether it is None."""
+        if isinstance(value, Maybe):
+            self.emitter.hand_back(value.there, "None where a value is needed")
+            return value.held
+        if isinstance(value, Tuple) and any(isinstance(item, (Maybe, Tuple)) for item in value.items):
+            items = tuple(map(self.present, value.items))
+            return value if all(new is old for new, old in zip(items, value.items)) else replace(value, items=items)
+        return value
+
+    def kept_maybe(self, value: Maybe, name: str) -> Maybe:
+        """The value as it is now, whatever becomes of the variables that it comes from."""
+        there = self.emitter.snapshot(value.there, f"{name}_there")
+        held = value.held
+        return Maybe(there, Scalar(self._kept(held.expr, name)) if isinstance(held, Scalar) else self.kept_items(held))
+
+    def truth(self, value: Value, node: ast.AST | None) -> Scalar | bool:
+        if not isinstance(value, Maybe):
+            return super().truth(value, node)
+        holds = super().truth(value.held, node)
+        if isinstance(holds, bool):
+            return Scalar(value.there) if holds else False
+        return Scalar(arith.conjunction(value.there, arith.condition(holds.expr)))
+
+    def none_comparison(self, left: Value, right: Value, same: bool) -> Value | None:
+        """`left is right`, or is not, where one of them is None and the other may be."""
+        for mine, other in ((left, right), (right, left)):
+            if isinstance(mine, Maybe) and is_none(other):
+                there = arith.cast(mine.there, PYBOOL)
+                return Scalar(arith.negate(there) if same else there)
+        return None
+
+    # --- variables --------------------------------------------------------------------------------------------------
+
+    def maybe_instead(self, slot: Slot, old: Value | None, new: Value, error: Unsupported) -> Exception:
+        """What to raise where a variable is None on one path and something else on another."""
+        other = new if is_none(old) else old
+        problem = self.apart(slot.branch, error)
+        if isinstance(problem, Restart) or not (is_none(old) or is_none(new)):
+            return problem
+        if other is None or slot.key in self.emitter.decisions.missing or not self._note_missing(slot, other):
+            return problem
+        return Restart()
+
+    def _note_missing(self, slot: Slot, value: Value) -> bool:
+        """Note that a slot holds None or such a value; False if there is no native form of that."""
+        if isinstance(value, Scalar):
+            self.emitter.decisions.missing[slot.key] = 0
+            self.emitter.decisions.slot_types.setdefault(slot.key, value.type)
+            return True
+        if not isinstance(value, Tuple) or value.is_list or value.named or not all_numbers(value):
+            return False
+        self.emitter.decisions.missing[slot.key] = len(value.items)
+        for part, item in zip(part_slots(slot, len(value.items)), value.items):
+            if isinstance(item, Scalar):
+                self.emitter.decisions.slot_types.setdefault(part.key, item.type)
+        return True
+
+    def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
+        if slot.key in self.emitter.decisions.missing:
+            self._assign_maybe(name, slot, value)
+        elif isinstance(value, Maybe):
+            if not self._note_missing(slot, value.held):
+                reason = f"{name} is None or {describe(value.held)}, in a loop or branch"
+                raise Unsupported(self.emitter.span, reason, "use a name of its own")
+            raise Restart
+        else:
+            super()._assign_slot(name, slot, value)
+
+    def open_maybe(self, name: str, slot: Slot, value: Value | None) -> bool:
+        """The first contents of a slot that may hold None; False if it is another."""
+        missing = self.emitter.decisions.missing
+        if isinstance(value, Maybe) and slot.key not in missing:
+            self._note_missing(slot, value.held)
+        if slot.key not in missing or value is None:
+            return False
+        self._assign_maybe(name, slot, value)
+        return True
+
+    def _assign_maybe(self, name: str, slot: Slot, value: Value) -> None:
+        """name = value, where a flag tells whether it is None."""
+        there: Expr = Const(not is_none(value), BOOL)
+        if isinstance(value, Maybe):
+            there, value = self.emitter.snapshot(value.there, "there"), value.held
+        count = self.emitter.decisions.missing[slot.key]
+        if is_none(value):
+            held = self._nothing(name, slot, count)
+        elif isinstance(value, Scalar) and not count:
+            held = self._number(name, slot, value)
+        elif isinstance(value, Tuple) and len(value.items) == count and all_numbers(value) and not value.is_list:
+            self._assign_parts(name, slot, replace(value, named=None))
+            held = self.scope.values[name]
+        else:
+            raise self.apart(slot.branch, self._changes_kind(name, Object(None), value))
+        if slot.there is None:
+            slot.there = self.emitter.declare(f"{name}_there", BOOL)
+        self.emitter.assign((), slot.there.name, (), there)
+        self.scope.values[name] = Maybe(Read(slot.there.name, (), BOOL), held)
+
+    def _number(self, name: str, slot: Slot, value: Scalar) -> Value:
+        of = self.slot_type(slot, value.type)
+        slot.history.append(value.type)
+        if slot.buffer is None:
+            slot.buffer = self.emitter.declare(name, of)
+        if value.type.weak and not of.weak:
+            self.undecided.add(slot.buffer.name)
+        self._write_number(name, slot, slot.buffer, value.expr)
+        return self.scope.values[name]
+
+    def _nothing(self, name: str, slot: Slot, count: int) -> Value:
+        """The memory of what there is not: zeros."""
+        if count:
+            slot.parts = slot.parts or part_slots(slot, count)
+            return Tuple(tuple(self._no_part(part_name(name, part), part) for part in slot.parts))
+        of = self.emitter.decisions.slot_types[slot.key]
+        if slot.buffer is None:
+            slot.buffer = self.emitter.declare(name, of)
+        self.emitter.assign((), slot.buffer.name, (), Const(0, of))
+        return Scalar(Read(slot.buffer.name, (), slot.buffer.type))
+
+    def _no_part(self, name: str, part: Slot) -> Value:
+        if part.key in self.emitter.decisions.missing:
+            self._assign_maybe(name, part, Object(None))
+            return self.scope.values[name]
+        known = part.key in self.emitter.decisions.slot_types
+        return self._nothing(name, part, 0) if known else Object(None)
