@@ -29,17 +29,24 @@ _HOME: dict[str, str] = {
     "TransformError": "weft.errors",
     "CompileError": "weft.errors",
     "OptionError": "weft.errors",
+    "ClusterError": "weft.errors",
     "transform": "weft.transformer",
+    "out_of_core": "weft.cluster.outofcore",
     "CacheWarning": "weft.errors",
     "CoreWarning": "weft.errors",
     "TransformWarning": "weft.errors",
     "FallbackWarning": "weft.errors",
 }
 
+#: Parts of the package that are used under their own name.
+_MODULES = ("cluster",)
+
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (the names are strings, spelt once)
 
 
 def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return importlib.import_module(f"weft.{name}")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'weft' has no attribute {name!r}")

@@ -27,12 +27,16 @@ def jit(function: Any = None, /, **options: Any) -> Any:
             return target
         from weft.jitted import Jitted
 
-        if isinstance(target, Jitted):
+        if isinstance(target, Jitted) or hasattr(target, "__weft_distributed__"):
             target = target.py_func
         if not inspect.isfunction(target):
             if chosen.fallback == "error" or not callable(target):
                 raise TypeError(f"weft.jit needs a Python function, not {type(target).__name__}")
             return target
+        if chosen.target != "cpu":
+            from weft.cluster.function import distributed
+
+            return distributed(target, chosen)
         return Jitted(target, chosen)
 
     return decorate if function is None else decorate(function)

@@ -252,6 +252,10 @@ class OptionError(WeftError, ValueError):
     """An option of `weft.jit` or an environment variable has a value weft does not know."""
 
 
+class ClusterError(WeftError):
+    """There is no cluster where one was asked for, or it has failed in a way that no repetition mends."""
+
+
 class TransformWarning(UserWarning):
     """Transformations kept beside the source are not applied: the function, or the file, is not what it was."""
 

@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from weft.errors import OptionError
 
-Target = Literal["cpu"]
+Target = Literal["cpu", "ray", "mpi"]
 FloatingPoint = Literal["numpy", "strict", "fast"]
 Fallback = Literal["warn", "silent", "error"]
 Backend = Literal["auto", "c", "python"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "target": ("cpu",),
+    "target": ("cpu", "ray", "mpi"),
     "fp": ("numpy", "strict", "fast"),
     "fallback": ("warn", "silent", "error"),
     "backend": ("auto", "c", "python"),

@@ -254,8 +254,8 @@ def _front(
 ) -> Compiled:
     clock = _Clock()
     log: list[Remark] = []
-    libraries = options.fallback != "error"
-    built = clock.step("build", lambda: builder.build(source, kinds, arguments, specialise, libraries))
+    libraries, strict = options.fallback != "error", options.fp == "strict"
+    built = clock.step("build", lambda: builder.build(source, kinds, arguments, specialise, libraries, strict))
     found = _optimise(built, options, clock, log, directives)
     optimised = dict(found)[PASSES[-1][0]]
     return Compiled(

@@ -152,9 +152,12 @@ def test_malformed_structure_is_an_error_and_reads_nothing_outside(expression: s
 
 
 CONSTRUCTORS = {
-    "rows": "sp.csr_array((d, j, np.array([0, 2, 3, 3, 5])), shape=(4, 6))",
-    "columns": "sp.csc_array((d, j, np.array([0, 2, 3, 3, 5])), shape=(6, 4))",
-    "triplets": "sp.coo_array((d, (i, j)), shape=(4, 6))",
+    "rows": "sp.csr_array((d * 1.5, j + 0, np.array([0, 2, 3, 3, 5])), shape=(4, 6))",
+    "narrow rows": "sp.csr_matrix((d * 1.5, j, np.array([0, 2, 3, 3, 5])), shape=(4, 6)).indices",
+    "wide rows": "sp.csr_array((d * 1.5, j, np.array([0, 2, 3, 3, 5])), shape=(4, 6)).indices",
+    "columns": "sp.csc_array((d * 1.5, j.copy(), np.array([0, 2, 3, 3, 5])), shape=(6, 4))",
+    "triplets": "sp.coo_array((d.copy(), (i.copy(), j.copy())), shape=(4, 6))",
+    "arguments": "sp.coo_array((d, (i, j)), shape=(4, 6)) * 2",
     "triplets to rows": "sp.csr_array((d, (i, j)), shape=(4, 6))",
     "matrix": "sp.csr_matrix((d, (i, j)), shape=(4, 6))",
     "dense": "sp.csr_array(D)",

@@ -17,7 +17,7 @@ from weft.analysis.cost import evaluate
 from weft.cluster import work
 from weft.cluster.costs import block_sizes
 from weft.cluster.kernels import Kernel
-from weft.cluster.plan import Fresh, Plan, Refused, Repeat, Slice, Stage, Step, Swap, Whole, stages_of
+from weft.cluster.plan import Fresh, Plan, Refused, Repeat, Slice, Stage, Step, Swap, Whole, may_raise, stages_of
 from weft.cluster.spread import Array, Objects, Piece, Spread, ranges, take
 from weft.cluster.tiles import TileProgram, tile_program, whole_program
 from weft.cluster.work import Failure, Give, Take, Task
@@ -114,6 +114,7 @@ class Run:
         self.threads = threads
         self.checked: list[Any] = []  # handles to look at before the call returns: their tasks may raise
         self.changed: set[str] = set()
+        self._raising: dict[str, bool] = {}
         self.edges = _edges(self.plan)
         extents = {stage.name: self.number(stage.extent) for stage in stages_of(self.plan.steps)}
         self.blocks = block_sizes(self.plan, self.numbers, extents, rows)
@@ -213,10 +214,10 @@ class Run:
         inputs = {p.name: at for at, p in enumerate(tile.parameters) if p.kind == "input"}
         starts = [("start", inputs[p.name]) if p.kind == "start" else None for p in tile.parameters]
         filled = tuple(argument if start is None else start for argument, start in zip(arguments, starts))
-        task = Task(stage.name, span[0], span[1], filled, self.threads)
+        task = Task(stage.name, span[0], span[1], filled, self.threads, self.raising(stage))
         results = self.engine.submit(task, kernel, objects.handles, float(size))
-        if stage.may_raise:
-            self.checked.append(results[0] if results else None)
+        if task.checked:
+            self.checked.append(results.pop())
         self.keep(outputs, results, made, shares, block)
         for name, handle in zip(tile.returned, results[len(results) - len(tile.returned) :]):
             shares[name].append(handle)
@@ -282,6 +283,12 @@ class Run:
             return Take(None, (work.Held(objects.number(self.whole_of(spread)), 0, 0, 0),))
         first, past = piece.range(*span, spread.shape[piece.axis]) if span[0] < span[1] else (0, 0)
         return take(spread, piece.axis, first, past, objects, piece.below, piece.above, piece.clipped)
+
+    def raising(self, step: Stage | Whole) -> bool:
+        known = self._raising.get(step.name)
+        if known is None:
+            known = self._raising[step.name] = may_raise(step.nodes)
+        return known
 
     # --- arrays ---
 
@@ -369,9 +376,10 @@ class Run:
             arguments.append(Give(spread.shape, dtype, None, 0, held, spread.zero and spread.fresh))
             outputs.append(parameter.name)
             size += spread.nbytes
-        task = Task(step.name, 0, 0, tuple(arguments), self.threads)
+        task = Task(step.name, 0, 0, tuple(arguments), self.threads, self.raising(step))
         results = self.engine.submit(task, self.programs.kernel(step), objects.handles, size)
-        self.checked.extend(results[:1])
+        if task.checked:
+            self.checked.append(results.pop())
         for name, handle in zip(outputs, results):
             before = self.arrays[name]
             self.arrays[name] = Spread(before.shape, before.dtype, None, (Piece(handle, 0, 0),))
@@ -393,7 +401,7 @@ class Run:
 
     def finish(self) -> None:
         """Wait for what may have raised, and raise it: the first in the order of the program."""
-        for value in self.engine.get([handle for handle in self.checked if handle is not None]):
+        for value in self.engine.get(self.checked):
             if isinstance(value, Failure):
                 work.throw(value)
 

@@ -14,17 +14,16 @@ from typing import Any
 import numpy as np
 
 from weft.cluster import mpi_world
+from weft.cluster.lazy import ClusterArray
 from weft.cluster.mpi_boxes import Box, slices
 from weft.cluster.mpi_holdings import Holdings, Message, between, replicated, spread
-from weft.cluster.mpi_layout import Distribution, block, near_square
+from weft.cluster.mpi_layout import Distribution, block, rows_first, tile_size
 
 Array = np.ndarray[Any, Any]
 
 
-class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
+class DistributedArray(ClusterArray):
     """An array of which this rank holds a part: of `frame`, the boxes that `holdings` names."""
-
-    __array_priority__ = 100.0
 
     def __init__(self, frame: Array, holdings: Holdings, distribution: Distribution | None = None) -> None:
         self.frame = frame
@@ -33,7 +32,7 @@ class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
         #: Whether Python has had the memory in its hands: then it must be whole after every call that writes it.
         self.touched = False
 
-    # --- what is known without a message ------------------------------------------------------------------------------
+    # --- what is known without a message ---
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -55,12 +54,9 @@ class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
     def nbytes(self) -> int:
         return self.frame.nbytes
 
-    def __len__(self) -> int:
-        return len(self.frame)
-
-    def __repr__(self) -> str:
-        state = "whole" if self.holdings.is_replicated else f"over {self.holdings.ranks} ranks"
-        return f"<distributed array {self.shape} {self.dtype}, {state}>"
+    @property
+    def is_here(self) -> bool:
+        return self.holdings.is_replicated
 
     @property
     def is_as_distributed(self) -> bool:
@@ -75,25 +71,29 @@ class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def local(self) -> Array:
         """This rank's part, packed: a view of it if it is one block."""
-        if self.distribution is None:
-            boxes: Sequence[Box] = self.boxes
-            if len(boxes) > 1:
-                raise ValueError("this rank's part is no array: several blocks of no distribution")
-            return self.frame[slices(boxes[0])] if boxes else np.empty((0,) * self.ndim, self.dtype)
         rank = mpi_world.world().rank
-        boxes = self.distribution.boxes(rank)
+        boxes: Sequence[Box] = self.boxes if self.distribution is None else self.distribution.boxes(rank)
         if len(boxes) == 1:
             return self.frame[slices(boxes[0])]
+        if self.distribution is None:
+            if boxes:
+                raise ValueError("this rank's part is no array: several blocks of no distribution")
+            return np.empty((0,) * self.ndim, self.dtype)
         packed = np.empty(self.distribution.local_shape(rank), self.dtype)
         for box in boxes:
             at = self.distribution.local_index([low for low, _ in box])
             packed[tuple(slice(i, i + high - low) for i, (low, high) in zip(at, box))] = self.frame[slices(box)]
         return packed
 
-    # --- what brings the array together -------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        if self.is_here:
+            return repr(self._read())
+        return f"<array of {self.shape} {self.dtype} over {self.holdings.ranks} ranks>"
+
+    # --- what brings the array together ---
 
     def gather(self) -> Array:
-        """The whole array, on every rank (collective)."""
+        """The whole array, on every rank (collective): memory that stays up to date."""
         if self.distribution is not None and self.is_as_distributed:
             mpi_world.start([(self.frame, between(self.distribution, None, self.holdings.ranks))]).wait()
             self.holdings = replicated(self.shape, self.holdings.ranks)
@@ -102,69 +102,20 @@ class DistributedArray(np.lib.mixins.NDArrayOperatorsMixin):
         self.touched = True
         return self.frame
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def _read(self) -> Array:
+        view = self.gather().view()
+        view.flags.writeable = False
+        return view
+
+    def _writable(self) -> Array:
         whole = self.gather()
-        if dtype is not None and np.dtype(dtype) != whole.dtype:
-            if copy is False:
-                raise ValueError(f"an array of dtype {whole.dtype} is no {np.dtype(dtype)} without a copy")
-            return whole.astype(dtype)
-        return whole.copy() if copy else whole
+        # Every rank makes the same change, so that all copies stay equal.
+        self.holdings = replicated(self.shape, self.holdings.ranks)
+        return whole
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        if "out" in options:
-            options["out"] = tuple(map(_plain, options["out"]))
-        return getattr(ufunc, method)(*map(_plain, inputs), **options)
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return function(*_plain_tree(args), **_plain_tree(kwargs))
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.gather()[_plain_tree(key)]
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.gather()[_plain_tree(key)] = _plain(value)
-
-    def __iter__(self) -> Any:
-        return iter(self.gather())
-
-    def __contains__(self, value: Any) -> bool:
-        return _plain(value) in self.gather()
-
-    def __bool__(self) -> bool:
-        return bool(self.gather())
-
-    def __float__(self) -> float:
-        return float(self.gather())
-
-    def __int__(self) -> int:
-        return int(self.gather())
-
-    def __complex__(self) -> complex:
-        return complex(self.gather())
-
-    def __index__(self) -> int:
-        return self.gather().__index__()
-
-    def __reduce__(self) -> Any:
-        return np.asarray, (self.gather().copy(),)
-
-    def __getattr__(self, name: str) -> Any:
-        # Whatever else an ndarray has (sum, T, reshape, ...), the whole array has.
-        if name.startswith("__") or not hasattr(np.ndarray, name):
-            raise AttributeError(f"a distributed array has no attribute {name!r}")
-        return getattr(self.gather(), name)
-
-
-def _plain(value: Any) -> Any:
-    return value.gather() if isinstance(value, DistributedArray) else value
-
-
-def _plain_tree(value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return type(value)(map(_plain_tree, value))
-    if isinstance(value, dict):
-        return {key: _plain_tree(item) for key, item in value.items()}
-    return _plain(value)
+    def _take(self, array: Array) -> None:
+        self.frame[...] = array
+        self.holdings = replicated(self.shape, self.holdings.ranks)
 
 
 # --- moving -----------------------------------------------------------------------------------------------------------
@@ -199,8 +150,8 @@ def distribute(
 ) -> DistributedArray:
     """The array spread over the ranks: blocks of these sizes go round a grid of processes, axis by axis.
 
-    Without `grid` the ranks form the grid that cuts the array most evenly; without `blocks` each process gets one
-    block.  A distributed array is redistributed: every element goes straight to its new owner.
+    Without `grid` the first axis is cut, as compiled functions do; without `blocks` each process gets one block, of
+    whole tiles.  A distributed array is redistributed: every element goes straight to its new owner.
     """
     if not isinstance(array, DistributedArray):
         array = np.asarray(array)
@@ -208,14 +159,18 @@ def distribute(
             raise TypeError(f"an array of dtype {array.dtype} cannot be distributed")
     ranks, rank = mpi_world.world().size, mpi_world.world().rank
     shape = tuple(array.shape)
-    chosen = near_square(ranks, shape) if grid is None else _entries(grid, "grid")
-    layout = block(shape, chosen) if blocks is None else Distribution(shape, _entries(blocks, "blocks"), chosen)
+    chosen = rows_first(ranks, shape) if grid is None else _entries(grid, "grid")
+    if blocks is not None:
+        layout = Distribution(shape, _entries(blocks, "blocks"), chosen)
+    else:
+        layout = block(shape, chosen, [tile_size(extent) for extent in shape])
     target = spread(layout, ranks)
     frame = np.empty(shape, array.dtype)
     source = array
     if isinstance(array, DistributedArray):
         source = array.frame
         if array.is_as_distributed:
+            assert array.distribution is not None
             mpi_world.start([(source, between(array.distribution, layout, ranks))]).wait()
         else:
             bring([(array, dict(enumerate(target.copies)))])

@@ -139,3 +139,34 @@ def _factorisations(number: int, parts: int) -> Iterator[tuple[int, ...]]:
     for first in range(1, number + 1):
         if number % first == 0:
             yield from ((first, *rest) for rest in _factorisations(number // first, parts - 1))
+
+
+#: Tiles along one axis: divisible by the usual numbers of ranks, and doubled where tiles would grow beyond a size.
+TILES = 24
+_LARGE = 512
+
+
+def tile_size(extent: int) -> int:
+    """How many elements a tile has along an axis.  It depends on the extent alone, so that results do not depend on the
+    number of ranks; distributions and stages use the same tiles, so that they fit."""
+    count = TILES
+    while extent > count * _LARGE:
+        count *= 2
+    return max(-(-extent // count), 1)
+
+
+def tile_bounds(extent: int, size: int | None = None) -> list[tuple[int, int]]:
+    """The ranges of the tiles of an axis."""
+    size = size or tile_size(extent)
+    return [(start, min(start + size, extent)) for start in range(0, extent, size)]
+
+
+def assigned(count: int, ranks: int) -> list[int]:
+    """Which rank computes each of `count` tiles: neighbours together, as in a block distribution."""
+    each = max(-(-count // ranks), 1)
+    return [tile // each for tile in range(count)]
+
+
+def rows_first(ranks: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """The grid that cuts the first axis alone."""
+    return (ranks, *[1] * (len(shape) - 1)) if shape else ()

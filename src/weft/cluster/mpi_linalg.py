@@ -16,27 +16,7 @@ from weft.cluster import mpi_world
 from weft.cluster.mpi_array import Array, Bringing, DistributedArray, bring, distribute
 from weft.cluster.mpi_boxes import Box, slices, whole
 from weft.cluster.mpi_holdings import nothing
-from weft.cluster.mpi_layout import near_square
-
-#: Tiles of one dimension: divisible by the usual numbers of ranks, and doubled where tiles would grow beyond a limit.
-_TILES = 24
-_LARGE = 512
-
-
-def tile_bounds(extent: int, count: int | None = None) -> list[tuple[int, int]]:
-    """The ranges of the tiles of an axis, by its extent alone."""
-    if count is None:
-        count = _TILES
-        while extent > count * _LARGE:
-            count *= 2
-    count = min(count, extent)
-    return [(extent * i // count, extent * (i + 1) // count) for i in range(count)]
-
-
-def assigned(count: int, ranks: int) -> list[int]:
-    """Which rank computes each of `count` tiles: neighbours together, numbers that differ by one at most."""
-    return [tile * ranks // count for tile in range(count)]
-
+from weft.cluster.mpi_layout import assigned, near_square, tile_bounds
 
 def matmul(left: Any, right: Any) -> DistributedArray:
     """The product of two matrices, or of a matrix and a vector: SUMMA, in panels along the summed axis.
@@ -50,7 +30,9 @@ def matmul(left: Any, right: Any) -> DistributedArray:
     here = mpi_world.world()
     shape = (a.shape[0], *b.shape[1:])
     grid = near_square(here.size, shape)
-    bounds = [tile_bounds(shape[0], 12 if len(shape) == 2 else None), *(tile_bounds(n, 4) for n in shape[1:])]
+    # Fewer and larger tiles than elsewhere: a product of small ones is slow.
+    parts = (12, 4) if len(shape) == 2 else (24,)
+    bounds = [tile_bounds(extent, -(-extent // count)) for extent, count in zip(shape, parts)]
     places = [assigned(len(axis), count) for axis, count in zip(bounds, grid)]
     tiles: dict[int, list[Box]] = {rank: [] for rank in range(here.size)}
     for index in np.ndindex(*map(len, bounds)):
@@ -59,7 +41,7 @@ def matmul(left: Any, right: Any) -> DistributedArray:
             rank = rank * count + place[at]
         tiles[rank].append(tuple(axis[at] for axis, at in zip(bounds, index)))
     out = np.zeros(shape, np.result_type(a.dtype, b.dtype))
-    panels = tile_bounds(a.shape[1], max(4, a.shape[1] // 1024)) if len(shape) == 2 else [(0, a.shape[1])]
+    panels = tile_bounds(a.shape[1], -(-a.shape[1] // max(4, a.shape[1] // 1024))) if len(shape) == 2 else [(0, a.shape[1])]
 
     def fetch(panel: tuple[int, int]) -> Bringing:
         rows = {rank: [(box[0], panel) for box in boxes] for rank, boxes in tiles.items()}

@@ -30,7 +30,7 @@ from weft.analysis.cost import evaluate
 from weft.cluster.access import Touch, is_box, slice_of, touches
 from weft.cluster.slices import Slice
 from weft.ir import index
-from weft.ir.expr import Cast, Dim, Domain, Expr, Read, Reduce, Var, integer
+from weft.ir.expr import Cast, Dim, Domain, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.program import (
     Alloc,
     Block,
@@ -50,7 +50,7 @@ from weft.ir.program import (
     Stmt,
     While,
 )
-from weft.ir.types import ScalarType
+from weft.ir.types import INT, ScalarType
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -61,6 +61,7 @@ from weft.ir.walk import (
     has_exit,
     map_children,
     names_of,
+    node_exprs,
     overwritten,
     subexpressions,
     substitute,
@@ -136,7 +137,7 @@ class Stage:
 
     @property
     def may_raise(self) -> bool:
-        return any(isinstance(node, (Check, Invoke)) for node in walk(self.nodes))
+        return may_raise(self.nodes)
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,20 @@ class Plan:
     result: int
     placed: Mapping[str, int]
     notes: tuple[str, ...] = ()
+
+
+def may_raise(nodes: Block) -> bool:
+    """Whether a task of these nodes may end without its results: by an exception, or an integer beyond 64 bits."""
+
+    def overflows(expr: Expr) -> bool:
+        return isinstance(expr, Op) and expr.type == INT and any(isinstance(e, Read) for e in subexpressions(expr))
+
+    for node in walk(nodes):
+        if isinstance(node, (Check, Invoke)):
+            return True
+        if any(overflows(part) for expr in node_exprs(node) for part in subexpressions(expr)):
+            return True
+    return False
 
 
 Step = Union[Stage, Whole, Repeat, Swap, Fresh]
@@ -260,9 +275,10 @@ class _Group:
         """Why a statement cannot run in the same tasks as those before it; None if it can."""
         if new.extent != self.extent:
             return "its tiles are of another range"
+        shared = buffers_read(new.part.node) & self.partials.keys()
+        if shared:
+            return f"it needs all of {min(shared)}, which the tiles before it only hold parts of"
         for piece in new.reads:
-            if piece.buffer in self.partials:
-                return f"it needs all of {piece.buffer}, which the tiles before it only hold parts of"
             written = self.writes.get(piece.buffer)
             if written is not None and (piece.axis, piece.below, piece.above) != (written.axis, 0, 0):
                 return f"it needs elements of {piece.buffer} that other tiles write"
@@ -272,7 +288,7 @@ class _Group:
                 return f"{write.buffer} is written in another way before"
             if write.buffer in new.in_place and write.buffer in self.reads:
                 return f"{write.buffer} is changed in place"
-        if any(p.buffer in self.writes or p.buffer in self.partials or p.buffer in self.reads for p in new.partials):
+        if any(partial.buffer in self.touched() for partial in new.partials):
             return "it combines results into what is used before"
         return None
 
@@ -292,14 +308,20 @@ class _Group:
 
     def touched(self) -> set[str]:
         """Everything that the statements so far use, numbers included."""
-        return {*self.partials, *(name for part in self.parts for name in touched(part.node))}
+        return {*self.partials, *(name for part in self.parts for name in _named(part.node))}
 
     def stage(self, name: str) -> Stage:
+        # Where parts cover different ranges, a tile may lie beyond the range of the one that reads furthest.
+        ragged = len({(part.lo, part.hi) for part in self.parts}) > 1
+        reads = [
+            replace(piece, clipped=True) if ragged and (piece.below or piece.above) else piece
+            for piece in self.reads.values()
+        ]
         return Stage(
             name,
             tuple(self.parts),
             self.extent,
-            tuple(self.reads.values()),
+            tuple(reads),
             tuple(self.writes.values()),
             tuple(self.partials.values()),
         )
@@ -336,7 +358,7 @@ class _Planner:
                     steps.append(Fresh(node.buffer, node.zero))  # ahead of the stage, which has not touched it
                 continue
             if self.is_scalar(node):
-                if group is not None and touched(node) & group.touched():
+                if group is not None and _named(node) & group.touched():
                     close()
                 steps.append(Whole(self.name(), (node,)))
                 continue
@@ -401,7 +423,7 @@ class _Planner:
 
     def is_heavy(self, step: Step) -> bool:
         return isinstance(step, Whole) and any(
-            self.program.table[name].rank for node in step.nodes for name in touched(node)
+            self.program.table[name].rank for node in step.nodes for name in _named(node)
         )
 
     def reason(self, node: Node) -> str:
@@ -434,7 +456,7 @@ class _Planner:
         inside = [id(node) for node in walk((loop,))]
         outside = {name for node in walk(self.program.body) if id(node) not in inside and not isinstance(node, Loop)
                    for name in touched(node)}  # fmt: skip
-        return why_not_independent(loop, self.program, outside)
+        return why_not_independent(loop, self.program, outside, processes=True)
 
     def cuttable(self, dim: object, domain: Domain) -> bool:
         """A dense dimension, one by one, whose bounds are numbers known in the driver."""
@@ -618,6 +640,11 @@ class _Planner:
             self.placed[write.buffer] = write.axis
 
 
+def _named(node: Node) -> set[str]:
+    """Buffers that a node or anything inside it names."""
+    return buffers_read(node) | buffers_written(node)
+
+
 def _axis(piece: Slice) -> int:
     assert piece.axis is not None
     return piece.axis
@@ -654,7 +681,7 @@ def _with_temporaries(program: Program, steps: tuple[Step, ...]) -> tuple[Step, 
                 for name in step.targets:
                     users.setdefault(name, []).append(-1)
             else:
-                for name in {n for node in step.nodes for n in touched(node)}:
+                for name in {n for node in step.nodes for n in _named(node)}:
                     users.setdefault(name, []).append(id(step))
                 if isinstance(step, Stage):
                     levels.setdefault(id(step), depth)

@@ -21,6 +21,7 @@ from weft.cluster.workload import (
     bytes_of,
     derived,
     is_product,
+    named,
     number,
     sizes_of,
     step_bytes,
@@ -28,7 +29,7 @@ from weft.cluster.workload import (
 )
 from weft.errors import OptionError
 from weft.ir.program import Derived, Role, SizeOf, Stmt
-from weft.ir.walk import buffers_written, free_vars, touched
+from weft.ir.walk import buffers_written, free_vars
 from weft.records import dataclass
 
 Engine = Literal["mpi", "ray"]
@@ -260,7 +261,7 @@ class _Run:
     def whole(self, step: Whole, sizes: Mapping[str, float]) -> None:
         """One node works, or, with numbers alone, all of them do the same."""
         table = self.plan.program.table
-        names = {name for node in step.nodes for name in touched(node) if table[name].rank}
+        names = {name for node in step.nodes for name in named(node) if table[name].rank}
         seconds = self.machine.seconds(step_work(step, sizes), step_bytes(self.plan, step, sizes))
         self.spend(WAITING if names and self.nodes > 1 else COMPUTE, seconds)
         written = {name for node in step.nodes for name in buffers_written(node)}
@@ -280,7 +281,7 @@ def predict(
     run = _Run(plan, machine, nodes, engine)
     run.steps(plan.steps, full)
     spread = {name for name in run.axis if plan.program.table[name].rank}
-    arrays = {name for stage in stages_of(plan.steps) for node in stage.nodes for name in touched(node)}
+    arrays = {name for stage in stages_of(plan.steps) for node in stage.nodes for name in named(node)}
     held = sum(bytes_of(plan.program, name, full) / (nodes if name in spread else 1) for name in arrays)
     shown = {name: int(value) for name, value in sizes.items()}
     return Prediction(nodes, shown, sum(run.kinds.values()), run.kinds, run.sent if nodes > 1 else 0.0, held)

@@ -54,9 +54,9 @@ from weft.ir.walk import (
     map_children,
     names_of,
     node_exprs,
-    touched,
     walk,
 )
+from weft.passes.scheduling.independent import first_access
 from weft.records import dataclass
 
 Kind = Literal["number", "lo", "hi", "scalar", "start", "input", "output", "share"]
@@ -229,7 +229,8 @@ def whole_program(plan: Plan, step: Whole) -> TileProgram:
     table = plan.program.table
     make = _Maker(plan)
     inner = {node.buffer for node in walk(step.nodes) if isinstance(node, Alloc)}
-    arrays = sorted(n for n in set().union(*(touched(node) for node in step.nodes)) if table[n].rank)
+    named = set().union(*(buffers_read(node) | buffers_written(node) for node in step.nodes))
+    arrays = sorted(name for name in named if table[name].rank)
     changed: set[str] = set().union(*(buffers_written(node) for node in step.nodes))
     for name in arrays:
         if name in inner:
@@ -289,13 +290,8 @@ def _changed_in_place(node: Node) -> set[str]:
 
 
 def _set_first(nodes: Block, name: str) -> bool:
-    """Whether the first thing that happens to a number is an assignment."""
-    for node in nodes:
-        if name in buffers_read(node):
-            return False
-        if name in buffers_written(node):
-            return isinstance(node, (Stmt, Library)) and not (isinstance(node, Stmt) and node.domain)
-    return True
+    """Whether nothing looks at a number before it is assigned."""
+    return first_access(nodes, name) != "read"
 
 
 def _bound(block: Block) -> set[str]:

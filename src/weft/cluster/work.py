@@ -72,7 +72,8 @@ class Give:
 @dataclass(frozen=True)
 class Task:
     """A tile of a stage: `arguments`, one a parameter of the kernel: an int or number, a Take, a Give, or ("object", n)
-    for a number that is object n; ("start", k) for where argument k begins.
+    for a number that is object n; ("start", k) for where argument k begins.  `checked`: one more result, small, tells
+    whether the task raised.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Task:
     hi: int
     arguments: tuple[Any, ...]
     threads: int = 1
+    checked: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,8 @@ def run(task: Task, kernel: Kernel, objects: Sequence[Any]) -> list[Any]:
 def results_of(task: Task, kernel: Kernel) -> int:
     """How many results a task gives."""
     gives = [argument for argument in task.arguments if isinstance(argument, Give)]
-    return sum(1 + bool(give.low) + bool(give.high) for give in gives) + len(kernel.returned)
+    blocks = sum(1 + bool(give.low) + bool(give.high) for give in gives)
+    return blocks + len(kernel.returned) + task.checked
 
 
 def _failure(error: BaseException) -> Failure | None:
@@ -156,7 +159,8 @@ def _run(task: Task, function: Callable[..., Any], kernel: Kernel, objects: Sequ
         if give.high:
             size = block.shape[give.axis]
             results.append(np.ascontiguousarray(_along(block, give.axis, max(size - give.high, 0), size)))
-    return results + list(numbers if kernel.returned else ())
+    results += numbers if kernel.returned else ()
+    return [*results, None] if task.checked else results
 
 
 def _along(array: Array, axis: int | None, first: int, past: int) -> Array:

@@ -18,7 +18,7 @@ from weft.ir.expr import AnyDim, Cast, Dim, Expr, Op, Read, Reduce
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import Argument, Block, Derived, If, Library, Loop, Node, Operand, Program, SizeOf, Stmt, While
 from weft.ir.types import DType
-from weft.ir.walk import children, free_vars, touched
+from weft.ir.walk import buffers_read, buffers_written, children, free_vars
 from weft.records import dataclass
 
 Sizes = Mapping[str, float]
@@ -92,6 +92,11 @@ def bytes_along(program: Program, name: str, axis: int, sizes: Sizes) -> float:
     return buffer.type.dtype.size * math.prod(others)
 
 
+def named(node: Node) -> set[str]:
+    """Buffers that a node or anything inside it names."""
+    return buffers_read(node) | buffers_written(node)
+
+
 def step_work(step: Stage | Whole, sizes: Sizes) -> Amount:
     """The operations of a whole step."""
     return block_work(step.nodes, sizes)
@@ -99,7 +104,7 @@ def step_work(step: Stage | Whole, sizes: Sizes) -> Amount:
 
 def step_bytes(plan: Plan, step: Stage | Whole, sizes: Sizes) -> float:
     """The bytes that a step reads and writes in memory, each array once."""
-    names = {name for node in step.nodes for name in touched(node)}
+    names = {name for node in step.nodes for name in named(node)}
     return sum(bytes_of(plan.program, name, sizes) for name in names)
 
 

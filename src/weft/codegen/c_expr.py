@@ -16,7 +16,7 @@ from weft.codegen import c_ops
 from weft.codegen import syntax as C
 from weft.codegen.c_helpers import C_TYPE
 from weft.ir.expr import Cast, Const, Expr, Limit, Op, Read, Var
-from weft.ir.index import canonical
+from weft.ir.index import affine, canonical
 from weft.ir.program import Buffer, Layout, Program
 from weft.ir.types import INT, DType, ScalarType
 from weft.ir.walk import node_exprs, subexpressions, walk
@@ -179,7 +179,7 @@ class Expressions:
             return _signed(expr.op, tuple(self._ring(arg) for arg in expr.args))
         if isinstance(expr, Op) and expr.type == INT and expr.op == "select":
             condition, then, otherwise = expr.args
-            return C.Ternary(self.value(condition), self.index(then), self.index(otherwise))
+            return self._wrapped(expr) or C.Ternary(self.value(condition), self.index(then), self.index(otherwise))
         if isinstance(expr, Cast) and expr.of == INT and expr.value.type.dtype.kind in "biu":
             return (
                 self.index(expr.value)
@@ -246,6 +246,8 @@ class Expressions:
     def _op(self, expr: Op) -> C.CExpr:
         if expr.op == "and" and (inside := self._between(expr)) is not None:
             return inside
+        if expr.op == "select" and expr.of != INT and (wrapped := self._wrapped(expr)) is not None:
+            return wrapped
         if expr.op == "select":
             condition, otherwise = self.value(expr.args[0]), self.value(expr.args[2])
             then = self._where_negative(expr.args[0], expr.args[1])
@@ -266,6 +268,18 @@ class Expressions:
         if expr.op in _RING or expr.op == "neg":
             return _signed(expr.op, args)
         return c_ops.build(expr.op, dtype, args, self.used, weak=True)
+
+    def _wrapped(self, expr: Op) -> C.CExpr | None:
+        """e < 0 ? e + n : e, of an index e from memory, without a choice: gcc takes no such index into a vector."""
+        condition, then, kept = expr.args
+        is_sign = isinstance(condition, Op) and condition.op == "lt" and condition.args[0] == kept
+        if not is_sign or not isinstance(then, Op) or then.op != "add" or kept.type.dtype is not DType.I64:
+            return None
+        assert isinstance(condition, Op)
+        sizes = [part for part in then.args if part != kept]
+        if condition.args[1] != Const(0, condition.args[1].type) or len(sizes) != 1 or affine(sizes[0]) is None:
+            return None
+        return C.Invoke(self.used.helper("wrapped", DType.I64), (self.index(kept), self.index(sizes[0])))
 
     def _between(self, expr: Op) -> C.CExpr | None:
         """0 <= x and x < n, for an n that is not negative, as one comparison of unsigned numbers."""

@@ -87,6 +87,10 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
 }""",
     ),
     "abs": Helper("i", "static inline $t abs_$t($t a) { return a < 0 ? ($t)(0 - ($u)a) : a; }"),
+    # An index that counts from the end if it is negative.
+    "wrapped": Helper(
+        "i", "static inline $t wrapped_$t($t a, $t n) { return ($t)(($u)a + (($u)n & ($u)(a >> ($b - 1)))); }"
+    ),
     "signbit": Helper("i", "static inline i32 signbit_$t($t a) { return a < 0; }"),
     "sign": Helper("iu", "static inline $t sign_$t($t a) { return ($t)((a > 0) - (a < 0)); }"),
     # The count is compared unsigned, so that a negative one is too large as well.

@@ -28,7 +28,7 @@ from weft.frontend.recursion import Entry, Fixed, Functions, Kind, key_of, place
 from weft.frontend.scope import Scope
 from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
-from weft.frontend.sparse import SparseObjects
+from weft.frontend.sparse_chains import SparseChains
 from weft.frontend.specs import (
     ArraySpec,
     ArraysSpec,
@@ -80,7 +80,7 @@ class Built:
     functions: list[Any] = field(default_factory=list)  # functions that were inlined
 
 
-class Builder(SparseObjects, Arguments):
+class Builder(SparseChains, Arguments):
     """One attempt at one function."""
 
     def __init__(
@@ -125,7 +125,8 @@ class Builder(SparseObjects, Arguments):
         plain = without_contexts(source.tree.body, source.namespace)
         body = bodies.setdefault(-id(source.tree), with_finish(plain, source.namespace))
         self.body = body
-        self.sparse_arguments = []
+        self.sparse_arguments, self.shared, self.reordered, self.constructed = [], [], [], []
+        self.borrowed = set()
         self.has_small = False  # a small size is compiled in
         self.scope = Scope(source, Liveness(body), body)
 
@@ -330,6 +331,7 @@ class Builder(SparseObjects, Arguments):
             self.emitter.results.append(NoneOut())  # the function always raises
         self.emitter.blocks[0][:0] = self.text_prelude()
         self.check_aliases(tuple(self.emitter.blocks[0]))
+        self.settle_structures()
         self.settle_exceptions()
         self.hand_exceptions_back()
         self._check_repeatable()
@@ -404,15 +406,17 @@ def build(
     arguments: Sequence[Any] | None = None,
     specialise: bool = True,
     libraries: bool = False,
+    strict: bool = False,
 ) -> Built:
     """The Program of a function for arguments of these specs; `arguments` are samples that help to choose guards.
 
     `specialise`: sizes that are equal in the sample are taken to be equal, behind a guard.  `libraries`: what a library
-    does better is refused (LeftToLibrary), so that it stays a call from Python between native regions.
+    does better is refused (LeftToLibrary), so that it stays a call from Python between native regions.  `strict`: sums
+    and products keep the order of the source.
 
     Raises Unsupported, with the place, for what has no native form.
     """
-    decisions = Decisions(specialise=specialise, small=specialise, libraries=libraries)
+    decisions = Decisions(specialise=specialise, small=specialise, libraries=libraries, strict=strict)
     sources: dict[Any, Source] = {}
     bodies: dict[int, list[ast.stmt]] = {}
     functions = Functions()

@@ -9,7 +9,7 @@ import ast
 from weft.frontend import arith, arrays
 from weft.frontend.enums import is_member
 from weft.frontend.strings import is_text
-from weft.frontend.values import Array, Dict, EitherType, Mask, Object, Records, Rows, Scalar, Text, Tuple, Value
+from weft.frontend.values import Array, Dict, EitherType, Mask, Object, Records, Rows, Scalar, Struct, Text, Tuple, Value
 from weft.frontend.whole import WholeDicts
 from weft.frontend.writing import loop, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Reduce
@@ -56,6 +56,8 @@ class Comparisons(WholeDicts):
         self.at(node)
         if isinstance(op, (ast.Is, ast.IsNot)) and is_member(left) and is_member(right):
             return Scalar(self.same_member(left, right, isinstance(op, ast.Is)))
+        if isinstance(op, (ast.Is, ast.IsNot)) and isinstance(left, Struct) and isinstance(right, Struct):
+            return Scalar(self._same_object(left, right, isinstance(op, ast.Is), node))
         if isinstance(op, (ast.Is, ast.IsNot)):
             same = self._identical(left, right, node)
             return Scalar(Const(same == isinstance(op, ast.Is), PYBOOL))
@@ -68,10 +70,18 @@ class Comparisons(WholeDicts):
             return self.member_comparison(name, left, right, node)
         if isinstance(left, Object) and isinstance(right, Object):
             return Scalar(Const(bool({"eq": left.value == right.value, "ne": left.value != right.value}[name]), PYBOOL))
+        if isinstance(left, Tuple) and isinstance(right, Tuple) and left.is_list != right.is_list:
+            if name in ("eq", "ne"):
+                return Scalar(Const(name == "ne", PYBOOL))
+            raise self.unsupported(node, "this comparison", left=left, right=right)
         if isinstance(left, Tuple) and isinstance(right, Tuple) and name in ("eq", "ne"):
             return self._tuple_equality(name, left, right, node)
         if isinstance(left, Tuple) and isinstance(right, Tuple):
             return self.tuple_order(name, left, right, node)
+        if _is_list(left) and _is_list(right):
+            return self.list_comparison(name, left, right, node)
+        if name in ("eq", "ne") and _is_sequence(left) and _is_sequence(right):
+            return Scalar(Const(name == "ne", PYBOOL))  # a list is equal to no tuple and to no deque
         for value in (left, right):
             if not isinstance(value, (Scalar, Array, Mask)) or (isinstance(value, Array) and value.is_list):
                 raise self.unsupported(node, "this comparison", left=left, right=right)
@@ -84,6 +94,15 @@ class Comparisons(WholeDicts):
         return arrays.elementwise(
             [left, right], lambda parts: arith.compare(name, parts[0], parts[1], span), self.emitter
         )
+
+    def _same_object(self, left: Struct, right: Struct, positive: bool, node: ast.AST) -> Expr:
+        """`left is right`, or is not, of two objects that the function made."""
+        if left.kind is not right.kind or (left.row is None and right.row is None):
+            same = left.kind is right.kind and left.fields is right.fields
+            return Const(same == positive, PYBOOL)
+        if left.row is None or right.row is None:
+            raise self.unsupported(node, "`is` between an object in a container and one that is being made")
+        return Op("eq" if positive else "ne", (left.row, right.row), PYBOOL)
 
     def _identical(self, left: Value, right: Value, node: ast.AST) -> bool:
         for mine, other in ((left, right), (right, left)):
@@ -122,6 +141,9 @@ class Comparisons(WholeDicts):
         if isinstance(right, Records) and isinstance(right.item, EitherType) and isinstance(left, Scalar):
             numbers = arrays.numbers_in(right, right.item.held, self.emitter)
             return self._membership(positive, left, numbers, node)
+        if isinstance(right, Records) and isinstance(right.item, tuple) and isinstance(left, Tuple):
+            among = self.record_among(right, left, node)
+            return Scalar(among if positive else arith.negate(among))
         raise self.unsupported(node, "`in` for this container", left=left, right=right)
 
     def _text_membership(self, left: Value, right: Value, node: ast.AST) -> Expr | None:
@@ -172,6 +194,16 @@ class Comparisons(WholeDicts):
         if isinstance(result, Const):
             return Scalar(Const(name == "eq", PYBOOL))
         return Scalar(result if name == "eq" else arith.negate(result))
+
+
+def _is_list(value: Value) -> bool:
+    if isinstance(value, Records):
+        return not value.is_deque
+    return isinstance(value, (Array, Tuple)) and value.is_list
+
+
+def _is_sequence(value: Value) -> bool:
+    return _is_list(value) or isinstance(value, (Records, Tuple))
 
 
 def _both_arguments(left: Value, right: Value) -> bool:

@@ -21,7 +21,7 @@ from weft.frontend.emit import Choosing, Restart
 from weft.frontend.expressions import minus_one
 from weft.frontend.strings import is_text
 from weft.frontend.tasks import Tasks
-from weft.frontend.values import Array, Generator, Iterable, Object, Records, Scalar, Tuple, Value
+from weft.frontend.values import Array, Generator, Iterable, Object, Records, Scalar, Struct, Tuple, Value
 from weft.frontend.writing import loop
 from weft.ir import walk
 from weft.ir.expr import ZERO, Dim, Expr, Op, Read, Var
@@ -55,7 +55,7 @@ class Comprehensions(Tasks):
         if any(generator.is_async for generator in node.generators):
             raise self.unsupported(node, "an asynchronous comprehension")
         first = self.evaluate(node.generators[0].iter)
-        saved, stale = dict(self.scope.values), set(self.scope.stale)
+        saved, stale, known = dict(self.scope.values), set(self.scope.stale), set(self.scope.known)
         try:
             items = self._compile_time_items(node, first)
             if items is not None:
@@ -65,7 +65,7 @@ class Comprehensions(Tasks):
                 return self._list_buffer(node, node.generators[0], first, lists)
             return self._grown_list(node, first)
         finally:
-            self.scope.values, self.scope.stale = saved, stale
+            self.scope.values, self.scope.stale, self.scope.known = saved, stale, self.scope.known & known
 
     def _compile_time_items(self, node: ast.ListComp | ast.GeneratorExp, first: Value) -> list[Value] | None:
         if not isinstance(first, Tuple):
@@ -116,7 +116,7 @@ class Comprehensions(Tasks):
                 value = self.literal_list(value, node)
             elif isinstance(value, Tuple) and not lists:
                 value = self.array_of(value, node)
-        several = isinstance(value, Tuple) or is_text(value) or self.is_choice(value)
+        several = isinstance(value, (Tuple, Struct)) or is_text(value) or self.is_choice(value)
         if nested or (lists and several and self.layout(value) is not None):
             return self._grown_list(node, iterable)
         if isinstance(value, Scalar):
@@ -266,7 +266,7 @@ class Comprehensions(Tasks):
 
     def _keyed(self, node: ast.DictComp | ast.SetComp, key: ast.expr, value: ast.expr | None) -> Value:
         first = self.evaluate(node.generators[0].iter)
-        saved, stale = dict(self.scope.values), set(self.scope.stale)
+        saved, stale, known = dict(self.scope.values), set(self.scope.stale), set(self.scope.known)
         made = self.new_dict(node, is_set=value is None)
 
         def put() -> None:
@@ -276,7 +276,7 @@ class Comprehensions(Tasks):
         try:
             self._run_loops(node, 0, first, put)
         finally:
-            self.scope.values, self.scope.stale = saved, stale
+            self.scope.values, self.scope.stale, self.scope.known = saved, stale, self.scope.known & known
         return made
 
     def fold_generator(self, function: Any, node: ast.Call) -> Value:
@@ -300,9 +300,9 @@ class Comprehensions(Tasks):
                 assert isinstance(rows, Array)
                 return self.call(Object(sum), [replace(rows, is_list=False)], {}, node)
         if function is sum and isinstance(first, Tuple):
-            saved = dict(self.scope.values)
+            saved, known = dict(self.scope.values), set(self.scope.known)
             items = self._compile_time_items(generator, first)
-            self.scope.values = saved
+            self.scope.values, self.scope.known = saved, self.scope.known & known
             if items is not None:
                 total: Value = Scalar(ZERO)
                 for item in items:
@@ -319,7 +319,7 @@ class Comprehensions(Tasks):
         raise NotImplementedError
 
     def _simple_sum(self, generator: ast.GeneratorExp, iterable: Value, node: ast.AST) -> Value:
-        saved = dict(self.scope.values)
+        saved, known = dict(self.scope.values), set(self.scope.known)
 
         def item(value: Value) -> Value:
             self.assign_target(generator.generators[0].target, value, node)
@@ -329,6 +329,7 @@ class Comprehensions(Tasks):
             return self._accumulate(iterable, Scalar(ZERO), item, node)
         finally:
             self.scope.values = {k: v for k, v in self.scope.values.items() if k in saved} | saved
+            self.scope.known &= known
 
     def accumulate(self, iterable: Value, start: Value) -> Value:
         return self._accumulate(iterable, start, lambda value: value, None)

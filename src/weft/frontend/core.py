@@ -20,6 +20,7 @@ from weft.frontend.values import (
     Dict,
     EitherType,
     Flat,
+    ItemType,
     Maybe,
     Object,
     Range,
@@ -237,7 +238,7 @@ class Core(ArraySlots):
             arrays.keepable(value, self.emitter)
             self.scope.values[name] = arrays.materialise(value, self.emitter, name)
         else:
-            self.scope.values[name] = value
+            self.scope.values[name] = self.steady(value)
 
     def _bind_outside(self, name: str, value: Value) -> None:
         """name = value in the function that the name is a variable of."""
@@ -253,13 +254,21 @@ class Core(ArraySlots):
             self.scope = inner
         self.emitter.mutations += 1  # operands to the left of the call have the value from before
 
+    def steady(self, value: Value) -> Value:
+        """A list or object among others, whatever becomes of the variable that tells which it is."""
+        row = row_of(value)
+        if row is None:
+            return value
+        kept = self.emitter.snapshot(row, "number")
+        return value if kept == row else self.renumbered(value, kept)
+
     def kept_items(self, value: Value) -> Value:
         """A tuple, list or range whose numbers stay what they are now, whatever becomes of variables they come from."""
         if isinstance(value, Range):
             stable = self.emitter.stable
             return replace(value, lo=stable(value.lo), hi=stable(value.hi), step=stable(value.step))
         if not isinstance(value, Tuple) or not value.items:
-            return value
+            return self.steady(value)
         items = tuple(
             Scalar(self._kept(item.expr, "item")) if isinstance(item, Scalar) else self.kept_items(item)
             for item in value.items
@@ -329,6 +338,8 @@ class Core(ArraySlots):
             if isinstance(current, Dict) and isinstance(value, Dict) and current != value:
                 self.move_dict(name, slot, current, value)
                 return
+            if isinstance(current, Struct) and isinstance(value, Struct) and current is not value:
+                self.layout(value)  # objects of the class are side by side from the start, if they can be
             if current != value:
                 place = (self.scope.path, name)
                 if is_list(current) and is_list(value) and place not in self.emitter.decisions.escaping:
@@ -353,6 +364,9 @@ class Core(ArraySlots):
         raise NotImplementedError
 
     def maybe_instead(self, slot: Slot, old: Value | None, new: Value, error: Unsupported) -> Exception:
+        raise NotImplementedError
+
+    def layout(self, value: Value) -> ItemType | None:
         raise NotImplementedError
 
     def own_copy(self, value: Dict, node: ast.AST) -> Dict:
@@ -544,8 +558,8 @@ class Core(ArraySlots):
         if slot.parts is None and slot.buffer is None and current is None:
             return rows[0]
         place = (self.scope.path, name)
-        if place in self.emitter.decisions.escaping:
-            raise self.apart(slot.branch, self._changes_kind(name, current or value, value))
+        if place in self.emitter.decisions.escaping or isinstance(current, Object):
+            raise self.maybe_instead(slot, current, value, self._changes_kind(name, current or value, value))
         self.emitter.decisions.escaping.add(place)
         raise Restart
 

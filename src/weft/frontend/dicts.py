@@ -15,7 +15,7 @@ from weft.frontend import arith, setmodel, tables
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.items import compared, has_either, has_lists, has_objects, has_texts, merged, numbers_of, takes, types_in
-from weft.frontend.lists import Lists
+from weft.frontend.listparts import ListParts
 from weft.frontend.missing import is_none
 from weft.frontend.setorder import Ordered, has_order, replays, table_of, with_order
 from weft.frontend.strings import is_text
@@ -32,7 +32,7 @@ _OPERATIONS = {"union": "bitor", "intersection": "bitand", "difference": "sub"}
 _SINGLY = 2
 
 
-class Dicts(Lists):
+class Dicts(ListParts):
     """Dictionaries and sets."""
 
     def evaluate_all(self, nodes: Sequence[ast.expr], open_ones: bool = False) -> list[Value]:

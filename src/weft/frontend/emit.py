@@ -106,6 +106,7 @@ class Decisions:
     duplicated: dict[tuple[int, int], ast.If | None] = field(default_factory=dict)  # branches that take the rest along
     branched: dict[int, ast.If | None] = field(default_factory=dict)  # `x = a if c else b` as a branch, by statement
     missing: dict[tuple[int, str], int] = field(default_factory=dict)  # slots of None, or a tuple of so many, or a number
+    absent: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # slots of None, or something of this type
     roomy: set[tuple[int, str]] = field(default_factory=set)  # slots that hold integers of two types, one of them wider
     items: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # what lists hold that are empty at first
     entries: dict[tuple[int, str], tuple[ItemType, ItemType | None]] = field(default_factory=dict)  # of dicts
@@ -128,9 +129,11 @@ class Decisions:
     members: dict[tuple[int, str], type] = field(default_factory=dict)  # slots of members of enumerations
     texts: dict[tuple[int, str], tuple[str, bool]] = field(default_factory=dict)  # slots of strings, of one character?
     watched: set[tuple[int, int]] = field(default_factory=set)  # loops over lists whose length changes in the loop
+    shuffled: set[tuple[int, str]] = field(default_factory=set)  # slots of sparse matrices with entries out of order
     specialise: bool = True
     small: bool = True  # small sizes are compiled in
     libraries: bool = True  # large work that a library does better is left to it
+    strict: bool = False  # sums and products keep the order of the source
 
 
 #: What is learnt of containers although statements were skipped that could not be built yet.

@@ -41,7 +41,11 @@ from weft.ir.expr import ZERO, Const, Expr, Op, integer
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL
 
 #: Methods that change the length of a list.
-CHANGES_LENGTH = frozenset({"append", "extend", "pop", "insert", "clear", "remove", "appendleft", "popleft"})
+CHANGES_LENGTH = frozenset(
+    {"append", "extend", "pop", "insert", "clear", "remove", "appendleft", "popleft", "rotate", "extendleft"}
+)
+#: Methods of deques that lists do not have.
+_OF_DEQUES = frozenset({"appendleft", "popleft", "rotate", "extendleft"})
 _HEAP_FUNCTIONS = frozenset({"heappush", "heappop", "heapify", "heapreplace", "insort", "insort_left", "insort_right"})
 
 
@@ -58,6 +62,9 @@ def grown_names(body: Sequence[ast.stmt]) -> frozenset[str]:
                     for target in node.targets
                     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
                 }
+            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.slice, ast.Slice):
+                if isinstance(node.value, ast.Name):
+                    found.add(node.value.id)
             elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 if isinstance(node.value, (ast.List, ast.ListComp)):
                     found.add(node.target.id)
@@ -342,12 +349,12 @@ class Lists(Nested):
 
     def _position(self, key: Value, cells: Cells, message: str, node: ast.AST | None) -> Expr:
         """An index from the front, in range."""
-        place = self._place(key, cells, node)
+        place = self._item_place(key, cells, node)
         inside = Op("and", (Op("ge", (place, ZERO), BOOL), Op("lt", (place, cells.length.value), BOOL)), BOOL)
         self.emitter.check(inside, "IndexError", message)
         return place
 
-    def _place(self, key: Value, cells: Cells, node: ast.AST | None) -> Expr:
+    def _item_place(self, key: Value, cells: Cells, node: ast.AST | None) -> Expr:
         if not isinstance(key, Scalar) or not key.type.dtype.is_integer:
             raise self.unsupported(node, "an index that is not an integer", key=key)
         at = arith.cast(key.expr, INT)
@@ -391,7 +398,7 @@ class Lists(Nested):
         else:
             return None
         is_deque = isinstance(receiver, Records) and receiver.is_deque
-        if (name in ("appendleft", "popleft")) > is_deque or (is_deque and name in ("insert", "remove")):
+        if (name in _OF_DEQUES) > is_deque or (is_deque and name in ("insert", "remove")):
             raise self.unsupported(node, f"the method {name}", receiver=receiver)
         if is_deque and held.length in self.run_through:
             self.emitter.hand_back(Const(False, BOOL), "a deque that changes while a loop runs through it")
@@ -507,7 +514,7 @@ class Lists(Nested):
     def _list_insert(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
         key, item = self._arguments(args, 2, "insert", node)
         numbers = self._new_item(cells, layout, item, node)
-        place = self._place(key, cells, node)
+        place = self._item_place(key, cells, node)
         bounded = Op("minimum", (Op("maximum", (place, ZERO), INT), cells.length.value), INT)
         cells.insert(self.emitter.snapshot(bounded, "place"), numbers)
         return Object(None)

@@ -20,7 +20,7 @@ from weft.frontend.liveness import EMPTY, assigned, bound_anew, set_at_exit, sur
 from weft.frontend.missing import implied
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
-from weft.frontend.values import Array, Closure, Dict, Grid, Iterable, Range, Records, Scalar, Struct, Tuple, Value
+from weft.frontend.values import Array, Closure, Dict, Grid, Iterable, Maybe, Range, Records, Scalar, Struct, Tuple, Value
 from weft.frontend.writing import repeat, variable
 from weft.ir import index as ix
 from weft.ir import walk
@@ -614,6 +614,8 @@ def _unbound_text(name: str) -> str:
 def _same_place(left: Value, right: Value) -> bool:
     if isinstance(left, Array) and isinstance(right, Array) and left.view is not None and right.view is not None:
         return left.view.buffer == right.view.buffer
+    if isinstance(left, Maybe) and isinstance(right, Maybe):
+        return left.there == right.there and _same_place(left.held, right.held)
     if isinstance(left, Struct) and isinstance(right, Struct) and left.row is not None:
         return left.kind is right.kind and left.row == right.row
     return left == right

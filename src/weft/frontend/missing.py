@@ -21,9 +21,10 @@ from weft.errors import Unsupported
 from weft.frontend import arith
 from weft.frontend.core import Core, all_numbers, part_name, part_slots
 from weft.frontend.emit import Restart
+from weft.frontend.items import has_gaps, types_in
 from weft.frontend.liveness import assigned
 from weft.frontend.scope import Scope, Slot
-from weft.frontend.values import Maybe, Object, Scalar, Tuple, Value, describe
+from weft.frontend.values import Array, ItemType, Maybe, Object, Scalar, Text, Tuple, Value, describe
 from weft.ir.expr import Const, Expr, Read
 from weft.ir.types import BOOL, PYBOOL
 
@@ -105,7 +106,14 @@ class Missing(Core):
         """The value as it is now, whatever becomes of the variables that it comes from."""
         there = self.emitter.snapshot(value.there, f"{name}_there")
         held = value.held
-        return Maybe(there, Scalar(self._kept(held.expr, name)) if isinstance(held, Scalar) else self.kept_items(held))
+        if isinstance(held, Scalar):
+            return Maybe(there, Scalar(self._kept(held.expr, name)))
+        if isinstance(held, Text):
+            return Maybe(there, self.kept_text(held, name))
+        return Maybe(there, self.kept_items(held))
+
+    def kept_text(self, value: Text, name: str) -> Text:
+        raise NotImplementedError
 
     def truth(self, value: Value, node: ast.AST | None) -> Scalar | bool:
         if not isinstance(value, Maybe):
@@ -142,7 +150,12 @@ class Missing(Core):
             self.emitter.decisions.slot_types.setdefault(slot.key, value.type)
             return True
         if not isinstance(value, Tuple) or value.is_list or value.named or not all_numbers(value):
-            return False
+            layout = None if isinstance(value, (Array, Object)) else self.layout(value)
+            if layout is None or has_gaps(layout):
+                return False
+            self.emitter.decisions.missing[slot.key] = 0
+            self.emitter.decisions.absent[slot.key] = layout
+            return True
         self.emitter.decisions.missing[slot.key] = len(value.items)
         for part, item in zip(part_slots(slot, len(value.items)), value.items):
             if isinstance(item, Scalar):
@@ -176,7 +189,10 @@ class Missing(Core):
         if isinstance(value, Maybe):
             there, value = self.emitter.snapshot(value.there, "there"), value.held
         count = self.emitter.decisions.missing[slot.key]
-        if is_none(value):
+        layout = self.emitter.decisions.absent.get(slot.key)
+        if layout is not None:
+            held = self._of_type(name, slot, layout, value)
+        elif is_none(value):
             held = self._nothing(name, slot, count)
         elif isinstance(value, Scalar) and not count:
             held = self._number(name, slot, value)
@@ -199,6 +215,33 @@ class Missing(Core):
             self.undecided.add(slot.buffer.name)
         self._write_number(name, slot, slot.buffer, value.expr)
         return self.scope.values[name]
+
+    def _of_type(self, name: str, slot: Slot, layout: ItemType, value: Value) -> Value:
+        """Anything that is made of numbers, as an item of a container is."""
+        if is_none(value):
+            numbers: list[Expr] = [Const(0, of) for of in types_in(layout)]
+        elif self.accepts(layout, value):
+            numbers = [self.emitter.snapshot(number, name) for number in self.numbers(layout, value)]
+        else:
+            raise self.apart(slot.branch, self._changes_kind(name, Object(None), value))
+        if slot.parts is None:
+            slot.parts = part_slots(slot, len(numbers))
+        reads: list[Expr] = []
+        for part, number in zip(slot.parts, numbers):
+            if part.buffer is None:
+                part.buffer = self.emitter.declare(f"{name}_part", number.type)
+            self.emitter.assign((), part.buffer.name, (), number)
+            reads.append(Read(part.buffer.name, (), number.type))
+        return self.assembled(layout, iter(reads))
+
+    def accepts(self, layout: ItemType, value: Value) -> bool:
+        raise NotImplementedError
+
+    def numbers(self, layout: ItemType, value: Value) -> list[Expr]:
+        raise NotImplementedError
+
+    def assembled(self, layout: ItemType, numbers: Iterator[Expr]) -> Value:
+        raise NotImplementedError
 
     def _nothing(self, name: str, slot: Slot, count: int) -> Value:
         """The memory of what there is not: zeros."""

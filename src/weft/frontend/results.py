@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -17,7 +18,7 @@ from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
 from weft.frontend.handover import Handover
-from weft.frontend.items import has_objects, has_texts, template_of, types_in
+from weft.frontend.items import has_lists, has_objects, has_texts, template_of, types_in
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.specs import ContainerSpec
@@ -32,6 +33,7 @@ from weft.frontend.values import (
     Maybe,
     Member,
     Object,
+    ObjectType,
     Records,
     Scalar,
     Struct,
@@ -82,6 +84,8 @@ class Results(Handover):
                 yield value.view.buffer
         elif isinstance(value, Records):
             yield value.growing.data[0]
+            if isinstance(value.item, ObjectType):
+                yield value.item.kind
         elif isinstance(value, Dict):
             yield value.place if value.table is None else value.table.index
         elif isinstance(value, Struct) and value.row is not None:
@@ -276,6 +280,8 @@ class Results(Handover):
             return TupleOut(tuple(self.out(item, node) for item in value.items), value.is_list, named)
         if isinstance(value, Array):
             return self._out_array(value, node)
+        if isinstance(value, Records) and isinstance(value.item, ObjectType) and not value.is_deque:
+            return self._out_objects(value, value.item.kind, node)
         if isinstance(value, (Records, Dict)) and has_objects(value.item):
             raise self.unsupported(node, "the return of objects in a container", "return their attributes")
         if isinstance(value, Records):
@@ -318,9 +324,25 @@ class Results(Handover):
         items = tuple(self.out(self.field(value, name, node), node) for name in names)
         return TupleOut(items, named=f"{kind.__module__}:{kind.__qualname__}")
 
+    def _out_objects(self, value: Records, kind: type, node: ast.AST) -> Out:
+        """A list of objects for the caller: which it holds, and the attributes of all objects of the class."""
+        layouts = self.emitter.decisions.objects[kind]
+        here = getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is kind
+        if not here or any(has_lists(of) or has_texts(of) or has_objects(of) for of in layouts.values()):
+            raise self.unsupported(node, f"the return of objects of type {kind.__name__}", "return their attributes")
+        pool = Cells(self.emitter, self.pools[kind])
+        columns = as_either(layouts.values(), self.columns(pool, len(pool.growing.data)))
+        templates = "(" + "".join(f"{template_of(of)}, " for of in layouts.values()) + ")"
+        constants = (f"={kind.__module__}|{kind.__qualname__}", tuple(layouts))
+        items = [*(ConstOut(repr(part)) for part in constants), ConstOut(templates)]
+        rows = self.columns(Cells(self.emitter, value.growing), 1)
+        items += [self._out_array(column, node) for column in (*rows, *columns)]
+        return TupleOut(tuple(items), named="weft.runtime.containers:objects_of")
+
     def _out_container(self, maker: str, constants: list[str], columns: list[Array], node: ast.AST) -> TupleOut:
         """What a maker of weft.runtime.containers makes of these columns."""
-        if any("." in text.rpartition(":")[2] for text in constants):
+        names = [name for text in constants for name in _class_names(ast.literal_eval(text))]
+        if any("." in name for name in names):
             raise self.unsupported(node, "the return of members of a class inside another", "return their values")
         if any(kind in text for text in constants for kind in ("'str'", "'bytes'", ":")):
             if any("-1" in text for text in constants):
@@ -437,6 +459,16 @@ def _number_parts(template: Any) -> list[Any]:
     if template in ("str", "bytes"):
         return [template, template]
     return [] if template in ("int", "float") else [template]
+
+
+def _class_names(template: Any) -> list[str]:
+    """The names, inside their modules, of the classes that a template refers to."""
+    if isinstance(template, tuple):
+        return [name for part in template for name in _class_names(part)]
+    if not isinstance(template, str):
+        return []
+    mark = "|" if template.startswith("=") else ":"
+    return [template.partition(mark)[2]] if mark in template else []
 
 
 def as_either(layouts: Iterable[ItemType | None], columns: list[Array]) -> list[Array]:

@@ -8,26 +8,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from weft.errors import Unsupported
 from weft.frontend import arith, arrays, indexing
-from weft.frontend.calls import Calls
-from weft.frontend.models.formats import COO, CSC, CSR, Diagonal, from_dense
+from weft.frontend.carried import PARTS, CarriedMatrices
+from weft.frontend.models.formats import COO, CSC, CSR, Diagonal, Line, from_dense
 from weft.frontend.models.sparse import Matrix, Sparse
 from weft.frontend.values import Array, Instance, Method, Object, Scalar, Slice, Struct, Tuple, Value
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean
+from weft.ir import walk
+from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean, integer
 from weft.ir.program import MALFORMED, Check, ConstOut, Out, Role, TupleOut
-from weft.ir.types import BOOL, INT
+from weft.ir.types import BOOL, INT, DType, ScalarType
 
 MODELS: dict[str, type[Sparse]] = {"csr": CSR, "csc": CSC, "coo": COO}
-#: The arrays that a format is made of, with SciPy's names for them.
-_PARTS = {"csr": ("indptr", "indices", "data"), "csc": ("indptr", "indices", "data"), "coo": ("row", "col", "data")}
 #: The arrays that tell where entries are.
 _PLACES = frozenset({"indptr", "indices", "row", "col"})
+#: Methods that change an object, and those that give the changed one.
+_IN_PLACE = {"eliminate_zeros": "without_zeros", "sum_duplicates": "without_duplicates"}
+#: Comparisons, and what they are with the operands exchanged.
+_COMPARISONS: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Eq: ("eq", "eq"), ast.NotEq: ("ne", "ne"), ast.Lt: ("lt", "gt"), ast.LtE: ("le", "ge"), ast.Gt: ("gt", "lt"),
+    ast.GtE: ("ge", "le"),
+}  # fmt: skip
 #: Functions that keep zero, which SciPy has as methods and applies to the entries alone.
 _KEEP_ZERO = frozenset(
     {"sin", "tan", "arcsin", "arctan", "sinh", "tanh", "arcsinh", "arctanh", "rint", "sign", "expm1", "log1p"}
@@ -45,11 +52,7 @@ def is_sparse(value: Any) -> bool:
 
 
 def is_model(kind: type) -> bool:
-    return issubclass(kind, (Sparse, Matrix))
-
-
-def _is_modelled(value: Value) -> bool:
-    return isinstance(value, Struct) and is_model(value.kind)
+    return issubclass(kind, (Sparse, Matrix, Line))
 
 
 #: Calls that make sparse objects: the format, and whether they are of the array interface.
@@ -57,7 +60,16 @@ _CONSTRUCTORS = {f"{form}_{kind}": (form, kind == "array") for form in MODELS fo
 _DIAGONALS = {"diags": False, "diags_array": True, "eye": False, "eye_array": True, "identity": False}
 
 
-class SparseObjects(Calls):
+@dataclass(frozen=True)
+class Shared:
+    """An array that a matrix has a copy of, where SciPy's would share its memory; `writes` to it before that."""
+
+    copy: str
+    source: str
+    writes: int
+
+
+class SparseObjects(CarriedMatrices):
     """Arguments and results that are sparse."""
 
     def modelled(self, base: Instance, node: ast.AST) -> Value:
@@ -65,7 +77,7 @@ class SparseObjects(Calls):
         if not is_sparse(base.sample):
             return base
         form: str = base.sample.format
-        fields: dict[str, Any] = {name: self.instance_attribute(base, name, node) for name in _PARTS[form]}
+        fields: dict[str, Any] = {name: self.instance_attribute(base, name, node) for name in PARTS[form]}
         extents = Instance(base.argument, (*base.path, "shape"), base.sample.shape)
         for place, name in enumerate(("rows", "columns")):
             fields[name] = self.instance_attribute(extents, str(place), node)
@@ -84,11 +96,13 @@ class SparseObjects(Calls):
     def _hold_together(self, form: str, fields: dict[str, Any]) -> None:
         """The arrays have the lengths of a well-formed object; SciPy itself deals with others."""
         emitter = self.emitter
-        index, data = fields[_PARTS[form][1]], fields["data"]
+        index, data = fields[PARTS[form][1]], fields["data"]
         emitter.same_size(index.shape[0], data.shape[0], "RuntimeError", "")
-        first = fields[_PARTS[form][0]]
+        first = fields[PARTS[form][0]]
         if form == "coo":
             emitter.same_size(first.shape[0], data.shape[0], "RuntimeError", "")
+            for array, size in ((first, "rows"), (index, "columns")):
+                self._check_places(array, fields[size].expr)
             return
         major = fields["rows" if form == "csr" else "columns"].expr
         emitter.same_size(first.shape[0], ix.add(major, ONE), "RuntimeError", "")
@@ -104,27 +118,42 @@ class SparseObjects(Calls):
     def check_structure(self, pointer: Array, coordinate: Array, major: Expr, minor: Expr) -> None:
         """The pointer never goes down and coordinates are inside, or it is the error of SciPy's own full check."""
         emitter = self.emitter
-        self._known(pointer, coordinate, minor)
         (row,), (i,) = emitter.domain((major,))
         rises = Op("le", (pointer.element((i,)), pointer.element((ix.add(i, ONE),))), BOOL)
         emitter.check(rises, MALFORMED, "index pointer values must form a non-decreasing sequence", (), (row,))
+        self._check_places(coordinate, minor)
+        self._known(pointer, coordinate, minor)
+
+    def _check_places(self, coordinate: Array, size: Expr) -> None:
+        """Coordinates are inside an extent, or it is the error of SciPy's own full check."""
+        emitter = self.emitter
         (entry,), (p,) = emitter.domain((coordinate.shape[0],), "p")
         at = Cast(coordinate.element((p,)), INT)
-        inside = Op("and", (Op("ge", (at, ZERO), BOOL), Op("lt", (at, minor), BOOL)), BOOL)
-        emitter.check(inside, MALFORMED, "index values must be >= 0 and < {0}", (minor,), (entry,))
+        inside = Op("and", (Op("ge", (at, ZERO), BOOL), Op("lt", (at, size), BOOL)), BOOL)
+        emitter.check(inside, MALFORMED, "index values must be >= 0 and < {0}", (size,), (entry,))
+        self._known(None, coordinate, size)
 
     def out(self, value: Value, node: ast.AST) -> Out:
         if not (isinstance(value, Struct) and is_model(value.kind)):
             return super().out(value, node)
+        if value.kind is Line:
+            held = [self._own(self.field(value, name, node), name) for name in ("col", "data")]
+            inner = (super(SparseObjects, self).out(item, node) for item in (*held, self.field(value, "size", node)))
+            return TupleOut(tuple(inner), named="weft.runtime.containers:sparse_line")
+        if value.kind is Matrix:
+            dense = self._own(self.field(value, "A", node), "dense")
+            return TupleOut((super().out(dense, node),), named="weft.runtime.containers:matrix_of")
         if value.kind not in MODELS.values():
             raise self.unsupported(node, f"the return of an object of type {value.kind.__name__.lower()}")
         if self._is_argument(value):
             raise self.unsupported(node, "the return of an argument that is a sparse matrix", "return a copy")
+        if self._is_lent(value):
+            raise self.unsupported(node, "the return of a sparse matrix made of arguments", "add .copy()")
         form = next(name for name, kind in MODELS.items() if kind is value.kind)
         is_array = value.fields["is_array"]
         assert isinstance(is_array, Scalar) and isinstance(is_array.expr, Const)
         title = f"{form}_{'array' if is_array.expr.value else 'matrix'}"
-        parts = [self._own(self.field(value, name, node), name) for name in _PARTS[form]]
+        parts = [self._own(self.field(value, name, node), name) for name in PARTS[form]]
         sizes = [self.field(value, name, node) for name in ("rows", "columns")]
         items = (ConstOut(repr(title)), *(super(SparseObjects, self).out(item, node) for item in (*parts, *sizes)))
         return TupleOut(items, named="weft.runtime.containers:sparse_of")
@@ -137,24 +166,76 @@ class SparseObjects(Calls):
             return value
         return arrays.materialise(replace(value, view=None), self.emitter, name)
 
+    #: The arrays that were given to a constructor and the copies that were made of them, with how many statements
+    #: write to each so far: SciPy's object would share the memory.
+    shared: list[Shared]
+    #: Objects (their fields) whose entries are in another order now.
+    reordered: list[dict[str, Any]]
+
+    #: The fields of matrices as constructors made them.
+    constructed: list[dict[str, Any]]
+
+    def _is_lent(self, value: Struct) -> bool:
+        """Whether SciPy's object would share memory with an argument."""
+        buffers = self.emitter.buffers
+        copies = {one.copy for one in self.shared if buffers[one.source].role is Role.PARAM}
+        is_new = any(value.fields is fields for fields in self.constructed)
+        held = {name: array for name, array in value.fields.items() if isinstance(array, Array)}
+        shown = {name: array.view.buffer for name, array in held.items() if array.view is not None}
+        values = shown.get("data")
+        is_argument = values is not None and (buffers[values].role is Role.PARAM or values in self.borrowed)
+        return is_argument or (is_new and not copies.isdisjoint(shown.values()))
+
+    def _share(self, copy: str, source: str) -> None:
+        self.shared.append(Shared(copy, source, self._writes(source)))
+
+    def _writes(self, buffer: str) -> int:
+        nodes = (node for block in self.emitter.blocks for top in block for node in walk.walk((top,)))
+        leaves = (node for node in nodes if not any(True for _ in walk.sub_blocks(node)))
+        return sum(buffer in walk.buffers_written(node) for node in leaves)
+
+    def settle_structures(self) -> None:
+        """Places of entries are never written behind the back of the program that relies on them."""
+        emitter = self.emitter
+        for one in self.shared:
+            if self._writes(one.source) != one.writes or emitter.buffers[one.source].role is Role.RESULT:
+                reason = "an array that is written, or returned, and that a sparse matrix was made of"
+                raise Unsupported(emitter.span, reason, "give the matrix a copy of it")
+        relied = {name for name in emitter.contents if emitter.buffers[name].role is Role.PARAM}
+        relied |= {one.source for one in self.shared if emitter.buffers[one.source].role is Role.PARAM}
+        for name in self.written_by(emitter.blocks[0]):
+            if emitter.buffers[name].role is Role.PARAM and emitter.buffers[name].rank:
+                emitter.disjoint |= {(min(name, other), max(name, other)) for other in relied if other != name}
+
+    def note_reordered(self, matrix: Struct) -> None:
+        if matrix.block is not self.emitter.blocks[-1]:
+            raise Unsupported(self.emitter.span, "a sparse matrix whose entries are put in order in a branch or loop")
+        self.reordered.append(matrix.fields)
+
     def construct(self, kind: type, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         made = super().construct(kind, args, kwargs, node)
         if not isinstance(made, Struct) or not is_model(kind):
             return made
         fields = dict(made.fields)
         if kind in MODELS.values():  # one spelling of sizes that are equal by the way the object was made
-            names = _PARTS[kind.format]  # type: ignore[attr-defined]
+            names = PARTS[kind.format]  # type: ignore[attr-defined]
             for name in names[2:] if kind is not COO else names[::2]:
                 fields[name] = replace(fields[name], shape=fields[names[1]].shape)
             if kind is not COO:
                 major = fields["rows" if kind is CSR else "columns"]
                 fields[names[0]] = replace(fields[names[0]], shape=(ix.add(major.expr, ONE),))
-                minor = fields["columns" if kind is CSR else "rows"]
-                self._known(fields[names[0]], fields[names[1]], minor.expr)
-            else:
-                for name, size in zip(names, ("rows", "columns")):
-                    self._known(None, fields[name], fields[size].expr)
-        return Struct(kind, fields, self.emitter.blocks[-1])
+        new = Struct(kind, fields, self.emitter.blocks[-1])
+        self.known_places(new)
+        return new
+
+    def known_places(self, value: Struct) -> None:
+        fields = value.fields
+        if value.kind is COO:
+            for name, size in (("row", "rows"), ("col", "columns")):
+                self._known(None, fields[name], fields[size].expr)
+        elif value.kind in MODELS.values():
+            minor = fields["columns" if value.kind is CSR else "rows"]
+            self._known(fields["indptr"], fields["indices"], minor.expr)
 
     def _known(self, pointer: Array | None, coordinate: Array, minor: Expr) -> None:
         """What the arrays of a matrix hold, from now on: nobody writes to them (see `field`)."""
@@ -176,35 +257,52 @@ class SparseObjects(Calls):
         self.emitter.same_size(value.shape[0], held.shape[0], "RuntimeError", "")
         base.fields[name] = self._settled_array(value, name) if value.view is None else value
 
+    def _replaced(self, base: Struct, name: str, node: ast.AST) -> Value:
+        """base.name() that changes the object: new arrays for it, where nobody has branched since it was made."""
+        if base.block is not self.emitter.blocks[-1] or self._is_argument(base):
+            raise self.unsupported(node, f"{name}() of a sparse matrix here", "work on a copy")
+        made = self.struct_method(base, _IN_PLACE[name], [], {}, node)
+        assert isinstance(made, Struct)
+        base.fields.update(made.fields)
+        return Object(None)
+
     # --- functions and indices ----------------------------------------------------------------------------------------
 
     def struct_method(
         self, base: Struct, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
     ) -> Value:
-        if is_model(base.kind) and name in _KEEP_ZERO and not args and not kwargs:
-            stored = self.struct_method(base, "stored", [], {}, node)
-            values = super()._call_object(getattr(np, name), [stored], {}, node)
-            return self.struct_method(base, "with_data", [values], {}, node)
+        if issubclass(base.kind, Sparse) and name in _KEEP_ZERO and not args and not kwargs:
+            kept = self.struct_method(base, "stored_once", [], {}, node)
+            assert isinstance(kept, Struct)
+            values = super()._call_object(getattr(np, name), [super().field(kept, "data", node)], {}, node)
+            return self.struct_method(kept, "with_data", [values], {}, node)
+        if issubclass(base.kind, Sparse) and name in _IN_PLACE and not args and not kwargs:
+            return self._replaced(base, name, node)
         return super().struct_method(base, name, args, kwargs, node)
 
     def field(self, base: Struct, name: str, node: ast.AST) -> Value:
-        if is_model(base.kind) and name in _KEEP_ZERO:
+        if issubclass(base.kind, Sparse) and (name in _KEEP_ZERO or name in _IN_PLACE):
             return Method(base, name)
         value = super().field(base, name, node)
-        if name in _PLACES and issubclass(base.kind, Sparse) and self.scope.source.place is None:
-            assert isinstance(value, Array)  # the user's code reads where entries are, and never writes there
+        if self.scope.source.place is not None or not issubclass(base.kind, (Sparse, Line)):
+            return value
+        if any(base.fields is fields for fields in self.reordered) and name in base.fields:
+            raise self.unsupported(node, f"{name} of a sparse matrix whose entries were put in order", "add .copy()")
+        if name in _PLACES and isinstance(value, Array):
+            # The user's code reads where entries are, and never writes there.
             return value if value.view is None else replace(value, view=None, origin=value.view.buffer)
         return value
 
     def _call_object(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         first = args[0] if args else None
         if isinstance(first, Struct) and is_model(first.kind):
-            if thing is abs and len(args) == 1:
+            if thing in (abs, np.absolute) and len(args) == 1 and not kwargs and issubclass(first.kind, Sparse):
                 return self.struct_method(first, "__abs__", [], {}, node)
             if thing in (np.asarray, np.array) and first.kind is Matrix and len(args) == 1 and not kwargs:
                 dense = self.field(first, "A", node)
                 return dense if thing is np.asarray else super()._call_object(np.array, [dense], {}, node)
-            if isinstance(thing, np.ufunc) and thing.__name__ in _KEEP_ZERO and len(args) == 1 and not kwargs:
+            keeps = isinstance(thing, np.ufunc) and thing.__name__ in _KEEP_ZERO and issubclass(first.kind, Sparse)
+            if keeps and len(args) == 1 and not kwargs:
                 return self.struct_method(first, thing.__name__, [], {}, node)
             if thing is np.sum:
                 return self.struct_method(first, "sum", args[1:], kwargs, node)
@@ -217,7 +315,7 @@ class SparseObjects(Calls):
     def _made(self, title: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
         """What a function of scipy.sparse makes; None if it has no model."""
         if title == "issparse" and len(args) == 1:
-            return Scalar(boolean(_is_modelled(args[0])))
+            return Scalar(boolean(isinstance(args[0], Struct) and issubclass(args[0].kind, (Sparse, Line))))
         if title in _DIAGONALS and len(args) == 1 and not kwargs.keys() - {"format"}:
             return self._diagonal(title, args[0], kwargs.get("format"), node)
         if title not in _CONSTRUCTORS or len(args) != 1 or kwargs.keys() - {"shape"}:
@@ -225,10 +323,10 @@ class SparseObjects(Calls):
         form, is_array = _CONSTRUCTORS[title]
         given, flag = args[0], Scalar(boolean(is_array))
         if isinstance(given, Array) and given.rank == 2 and not given.is_list and not kwargs:
-            dense = self.inlined_call(from_dense, [given, flag], node)
+            dense = self._inline_function(from_dense, [given, flag], {}, node)
             return self._in_format(dense, form, node)
         shape = kwargs.get("shape")
-        sizes = shape.items if isinstance(shape, Tuple) else ()
+        sizes = [item for item in shape.items if isinstance(item, Scalar)] if isinstance(shape, Tuple) else []
         if len(sizes) != 2 or not isinstance(given, Tuple):
             return None
         data, *rest = given.items
@@ -238,21 +336,44 @@ class SparseObjects(Calls):
             return self._compressed(form, rest, data, sizes, flag, node)
         return None
 
-    def _plain(self, value: Value, name: str, node: ast.AST) -> Array:
-        """An array of its own memory: what SciPy would share with the caller's array is not told apart."""
-        if not isinstance(value, Array) or value.rank != 1 or value.is_list or value.view is None:
+    def _values(self, value: Value, node: ast.AST) -> Array:
+        """The values of a new matrix, which share the memory of the array they are."""
+        if not isinstance(value, Array) or value.rank != 1 or value.is_list:
             raise self.unsupported(node, "a sparse matrix made of this", value=value)
-        if not value.view.whole or self.emitter.buffers[value.view.buffer].role is Role.PARAM:
-            return arrays.materialise(replace(value, view=None), self.emitter, name)
-        return value
+        return self._settled_array(value, "data") if value.view is None else value
+
+    def _places(self, given: Sequence[Value], sizes: Sequence[Scalar], is_array: bool, node: ast.AST) -> list[Array]:
+        """Arrays that tell where the entries of a new matrix are, as it has them: of SciPy's index type."""
+        found: list[Array] = []
+        for value in given:
+            if not isinstance(value, Array) or value.rank != 1 or value.is_list or not value.type.dtype.is_integer:
+                raise self.unsupported(node, "a sparse matrix made of this", value=value)
+            found.append(value)
+        narrow = all(np.can_cast(array.type.dtype.numpy, np.int32) for array in found)
+        if narrow or not is_array:  # the matrix interface looks at what is in wide arrays
+            limit = integer(2**31 - 1)
+            for extent in (*(size.expr for size in sizes), found[0].shape[0]):
+                if not self.emitter.assure(ix.sub(limit, extent), "RuntimeError"):
+                    self.emitter.hand_back(Op("le", (extent, limit), BOOL), "a sparse matrix of wide indices")
+            narrow = True
+        of = ScalarType(DType.I32 if narrow else DType.I64)
+        return [self._place(array, of) for array in found]
+
+    def _place(self, array: Array, of: ScalarType) -> Array:
+        made = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost)
+        copy = arrays.materialise(made, self.emitter, "places")
+        source = array.view.buffer if array.view is not None else array.origin
+        if source is not None and array.type.dtype is of.dtype:
+            assert copy.view is not None
+            self._share(copy.view.buffer, source)
+        return copy
 
     def _compressed(
-        self, form: str, rest: list[Value], data: Value, sizes: Sequence[Value], flag: Scalar, node: ast.AST
+        self, form: str, rest: list[Value], data: Value, sizes: Sequence[Scalar], flag: Scalar, node: ast.AST
     ) -> Value:
-        values = self._plain(data, "data", node)
-        coordinate, pointer = (self._plain(item, name, node) for item, name in zip(rest, ("indices", "indptr")))
+        values = self._values(data, node)
+        coordinate, pointer = self._places(rest, sizes, bool(flag.expr == boolean(True)), node)
         major, minor = sizes if form == "csr" else sizes[::-1]
-        assert isinstance(major, Scalar) and isinstance(minor, Scalar)
         emitter = self.emitter
         emitter.same_size(coordinate.shape[0], values.shape[0], "RuntimeError", "")
         emitter.same_size(pointer.shape[0], ix.add(major.expr, ONE), "RuntimeError", "")
@@ -261,25 +382,25 @@ class SparseObjects(Calls):
         emitter.hand_back(whole, "arrays of a sparse matrix with room behind the last entry")
         self.check_structure(pointer, coordinate, major.expr, minor.expr)
         no = Scalar(boolean(False))
-        return self.construct(MODELS[form], [pointer, coordinate, values, *sizes, flag, no], {}, node)
+        return self._constructed(MODELS[form], [pointer, coordinate, values, *sizes, flag, no], node)
+
+    def _constructed(self, kind: type[Sparse], fields: list[Value], node: ast.AST) -> Value:
+        made = self.construct(kind, fields, {}, node)
+        assert isinstance(made, Struct)
+        self.constructed.append(made.fields)
+        return made
 
     def _triplets(
-        self, places: Sequence[Value], data: Value, sizes: Sequence[Value], flag: Scalar, node: ast.AST
+        self, places: Sequence[Value], data: Value, sizes: Sequence[Scalar], flag: Scalar, node: ast.AST
     ) -> Value:
-        values = self._plain(data, "data", node)
-        parts = [self._plain(item, name, node) for item, name in zip(places, ("row", "col"))]
-        emitter = self.emitter
+        values = self._values(data, node)
+        parts = self._places(places, sizes, bool(flag.expr == boolean(True)), node)
         for part, size in zip(parts, sizes):
-            assert isinstance(size, Scalar)
             message = "row, column, and data array must all be the same length"
-            emitter.same_size(part.shape[0], values.shape[0], "ValueError", message)
-            (entry,), (p,) = emitter.domain((part.shape[0],), "p")
-            at = Cast(part.element((p,)), INT)
-            inside = Op("and", (Op("ge", (at, ZERO), BOOL), Op("lt", (at, size.expr), BOOL)), BOOL)
-            emitter.check(inside, MALFORMED, "index values must be >= 0 and < {0}", (size.expr,), (entry,))
-            self._known(None, part, size.expr)
+            self.emitter.same_size(part.shape[0], values.shape[0], "ValueError", message)
+            self._check_places(part, size.expr)
         no = Scalar(boolean(False))
-        return self.construct(COO, [*parts, values, *sizes, flag, no], {}, node)
+        return self._constructed(COO, [*parts, values, *sizes, flag, no], node)
 
     def _in_format(self, value: Value, form: str, node: ast.AST) -> Value:
         assert isinstance(value, Struct)
@@ -301,8 +422,13 @@ class SparseObjects(Calls):
             return self._in_format(made, form.value, node)
         return None
 
-    def inlined_call(self, function: Any, args: list[Value], node: ast.AST) -> Value:
-        return self._inline_function(function, args, {}, node)
+    def _comparison(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
+        name = _COMPARISONS.get(type(op))
+        for base, other, mirrored in ((left, right, False), (right, left, True)):
+            if name is not None and isinstance(base, Struct) and issubclass(base.kind, Sparse):
+                self.at(node)
+                return self.struct_method(base, "compared", [other, Object(name[mirrored])], {}, node)
+        return super()._comparison(op, left, right, node)
 
     def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
         if not (isinstance(base, Struct) and issubclass(base.kind, Sparse)) or node is None:

@@ -16,6 +16,7 @@ from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant_int
 from weft.frontend.expressions import BINARY, flat
+from weft.frontend.items import row_of
 from weft.frontend.liveness import assigned, nonlocals
 from weft.frontend.results import Results
 from weft.frontend.returns import RESULT, is_departure
@@ -199,6 +200,8 @@ class Statements(Results):
                 base, key = self.evaluate_all([target.value, target.slice])
                 if isinstance(base, Dict):
                     self.delete_entry(base, key, node)
+                elif isinstance(key, Slice) and not (isinstance(base, Array) and not base.is_list):
+                    self.delete_part(base, key, node)
                 else:
                     self.delete_item(base, key, node)
             elif isinstance(target, ast.Name):
@@ -361,6 +364,8 @@ class Statements(Results):
             return self.kept_text(value, "t")
         if isinstance(value, Array) and value.view is None and value.origin is None:
             return arrays.materialise(value, self.emitter)
+        if row_of(value) is not None:
+            return self.steady(value)
         if isinstance(value, Array) and self._is_slot_array(value):
             return arrays.materialise(value, self.emitter)
         return value
@@ -413,6 +418,10 @@ class Statements(Results):
             return
         if isinstance(base, Tuple) and base.is_list and isinstance(target.value, ast.Name):
             self._store_item(target.value.id, base, key, value, target)
+            return
+        is_list = isinstance(base, Records) or (isinstance(base, Array) and base.is_list)
+        if is_list and isinstance(key, Slice):
+            self.store_part(base, key, value, node)
             return
         if isinstance(base, Records):
             self.store_record(base, key, value, node)
@@ -470,11 +479,12 @@ class Statements(Results):
         expr = place.expr
         assert isinstance(expr, Read)
         if isinstance(value, Array) and value.rank == 0:
-            value = Scalar(value.element(()))
-        if not isinstance(value, Scalar):
+            converted = arrays.storable(value.element(()), base.type, self.emitter, base.is_list)
+        elif isinstance(value, Scalar):
+            element = value.expr if base.is_list else arrays.element(value.expr, base.type, self.emitter)
+            converted = arrays.storable(element, base.type, self.emitter, base.is_list)
+        else:
             raise self.unsupported(node, "an array assigned to one element", value=value)
-        element = value.expr if base.is_list else arrays.element(value.expr, base.type, self.emitter)
-        converted = arrays.storable(element, base.type, self.emitter, base.is_list)
         self.emitter.assign((), expr.buffer, expr.index, converted)
         self.emitter.mutations += 1
 

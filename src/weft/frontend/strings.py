@@ -209,6 +209,8 @@ class Strings(Missing):
         opened = super().open_slots(names, owner)
         for name in opened:
             slot, value = self.scope.slots[name], self.scope.values.get(name)
+            if slot.key in self.emitter.decisions.missing:
+                continue
             if value is not None and not is_text(value) and slot.key in self.emitter.decisions.texts:
                 raise self.apart(slot.branch, self._changes_kind(name, value, Object("a string")))
             if value is None or not is_text(value) or slot.parts is not None:
@@ -223,6 +225,9 @@ class Strings(Missing):
 
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
         known = self.emitter.decisions.texts
+        if slot.key in self.emitter.decisions.missing:
+            super()._assign_slot(name, slot, value)
+            return
         if slot.key in known:
             self._assign_text(name, slot, value)
             return
@@ -230,7 +235,7 @@ class Strings(Missing):
         if is_text(value) and is_text(current) and current != value:
             self._decide_text(slot, self.text(value), self.text(current))  # type: ignore[arg-type]
         if isinstance(value, Text) and current is not None and not is_text(current):
-            raise self.apart(slot.branch, self._changes_kind(name, current, value))
+            raise self.maybe_instead(slot, current, value, self._changes_kind(name, current, value))
         if isinstance(value, Text) and current is None and slot.buffer is None and slot.parts is None:
             known[slot.key] = (value.kind, value.code is not None)
             self._assign_text(name, slot, value)
@@ -252,7 +257,7 @@ class Strings(Missing):
         if not is_text(value) or self.text(value).kind != kind:
             current = self.scope.values.get(name)
             old: Value = Object(kind) if current is None else current
-            raise self.apart(slot.branch, self._changes_kind(name, old, value))
+            raise self.maybe_instead(slot, old, value, self._changes_kind(name, old, value))
         text = self.text(value)
         if is_single and text.code is None:
             self.emitter.decisions.texts[slot.key] = (kind, False)

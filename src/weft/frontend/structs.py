@@ -15,11 +15,12 @@ import types
 from typing import Any
 
 from weft.frontend import arrays
+from weft.frontend.core import is_list
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import constant_value
 from weft.frontend.generators import Generators
 from weft.frontend.growing import Cells
-from weft.frontend.items import merged, types_in
+from weft.frontend.items import merged, row_of, types_in
 from weft.frontend.scope import Slot
 from weft.frontend.values import Array, Growing, ItemType, Method, Object, ObjectType, Scalar, Struct, Tuple, Value
 from weft.ir.expr import Read
@@ -99,8 +100,8 @@ class Structs(Generators):
         if set(attributes) != set(made.fields):
             raise self.unsupported(node, f"objects of type {made.kind.__name__} with different attributes")
         numbers = []
-        for name, layout in attributes.items():
-            value = self.field(made, name, node)
+        for name in attributes:
+            value, layout = self.field(made, name, node), self._attribute_type(made.kind, name)
             self._fits(made.kind, name, layout, value, node)
             numbers += [self.emitter.snapshot(number, name) for number in self.numbers(layout, value)]
         cells = Cells(self.emitter, self._pool_of(made.kind, node))
@@ -114,6 +115,12 @@ class Structs(Generators):
         if pool is None:
             raise self.unsupported(node, "objects inside containers in a recursive function", "use arrays")
         return pool
+
+    def _attribute_type(self, kind: type, name: str) -> ItemType:
+        """The type of an attribute with what is known by now of lists that are empty at first."""
+        layout = self.resolved(self.emitter.decisions.objects[kind][name])
+        assert layout is not None
+        return layout
 
     def _fits(self, kind: type, name: str, layout: ItemType, value: Value, node: ast.AST) -> None:
         """An attribute gets a value: of its type, or of one that the build starts again with."""
@@ -130,7 +137,8 @@ class Structs(Generators):
         """The numbers of an attribute of an object among others; None if it has no such attribute."""
         assert base.row is not None
         data = list(self._pool_of(base.kind, node).data)
-        for attribute, layout in self.emitter.decisions.objects[base.kind].items():
+        for attribute in self.emitter.decisions.objects[base.kind]:
+            layout = self._attribute_type(base.kind, attribute)
             types = types_in(layout)
             if attribute == name:
                 return layout, [Read(column, (base.row,), of) for column, of in zip(data, types)]
@@ -195,6 +203,9 @@ class Structs(Generators):
             return
         if held is not None:
             raise self.unsupported(node, f"a new array or container as the attribute {name}", "assign to its items")
+        if base.kind in self.emitter.decisions.objects and is_list(value) and row_of(value) is None:
+            base.fields[name] = self.as_row(value)
+            return
         if isinstance(value, Array) and value.view is None:
             value = self._settled_array(value, name)
         base.fields[name] = self.growing_value(name, value) if isinstance(value, Tuple) and value.is_list else value

@@ -48,6 +48,7 @@ from weft.records import dataclass
 
 _NAME = "hoist"
 _DEAR = 15
+_DEAR_IN_LOOPS = 10  # of what a loop around need not repeat: a root, not a division
 _LARGEST_RANK = 2
 # Stands for the variable of a loop that has none: no expression depends on it.
 _AGAIN = "(again)"
@@ -197,7 +198,8 @@ class _Hoister:
         """The statement behind the temporaries it now reads."""
 
         def is_worth(expr: Expr, around: tuple[AnyDim, ...]) -> bool:
-            if isinstance(expr, (Const, Var, Read)) or flops(expr) < _DEAR or not is_movable(expr):
+            cost = flops(expr)
+            if isinstance(expr, (Const, Var, Read)) or cost < _DEAR_IN_LOOPS or not is_movable(expr):
                 return False
             used = used_dims(expr, around)
             if len(used) > _LARGEST_RANK or not all(isinstance(dim, Dim) and dim.step == 1 for dim in used):
@@ -206,7 +208,7 @@ class _Hoister:
             invariant = invariant and not any(
                 free_vars(b) & loops for d in used if isinstance(d, Dim) for b in (d.lo, d.hi)
             )
-            return len(used) < len(around) or invariant
+            return invariant or (cost >= _DEAR and len(used) < len(around))
 
         found = list(dict.fromkeys(candidates(stmt.value, stmt.domain, is_worth)))
         if not found:
@@ -308,6 +310,8 @@ class _Hoister:
 
     def allocations(self, loop: Loop, facts: Facts) -> Block:
         """Allocations of one size before a loop that stays sequential; one that may run in parallel keeps its own."""
+        if self.context.options.target != "cpu":
+            return (loop,)  # iterations may run in different processes, so each keeps memory of its own
         names = set(dim_vars((loop.dim,)))
         moved: list[Node] = []
         sizes = {b.name: b.shape for b in (*self.program.buffers, *self.made)}

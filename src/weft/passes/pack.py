@@ -1,8 +1,9 @@
-"""Columns that entries tell, side by side.  In: statements over the entries of a compressed level that go down columns of
-a dense array; out: the same along the rows of a transposed copy, where the entries are many enough to pay for it.
+"""Columns that entries tell, side by side.  In: statements over the entries of a compressed level that go down columns
+of a dense array; out: the same along the rows of a transposed copy, where the entries are many enough to pay for it.
 
     e[p] = v[p] * sum[k] a[i, k] * b[k, j]   for i, j(p) in csr[i]
-      -->  if entries * 4 > columns of b:  { t[j, k] = b[k, j];  e[p] = v[p] * sum[k] a[i, k] * t[j, k] }  else: as it was
+      -->  if entries * 4 > columns of b:  { t[j, k] = b[k, j];  e[p] = v[p] * sum[k] a[i, k] * t[j, k] }
+           else: as it was
 
 Going down a column, each element lies in a cache line of its own; a copy reads and writes each element once.
 """

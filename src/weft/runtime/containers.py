@@ -39,6 +39,20 @@ def list_of(template: Template, *columns: Column) -> list[Any]:
     return _items(template, iter(columns))
 
 
+def objects_of(
+    title: str, names: tuple[str, ...], parts: tuple[Template, ...], rows: Column, *columns: Column
+) -> list[Any]:
+    """A list of objects of a class, each made once: which of all of them, and the attributes of all."""
+    kind, numbers = _class_of(title), iter(columns)
+    attributes = [_items(part, numbers) for part in parts]
+    made: dict[int, Any] = {}
+    for row in rows:
+        if row not in made:
+            made[row] = kind.__new__(kind)
+            made[row].__dict__.update(zip(names, [column[row] for column in attributes]))
+    return [made[row] for row in rows]
+
+
 def deque_of(template: Template, *columns: Column) -> deque[Any]:
     return deque(_items(template, iter(columns)))
 
@@ -127,6 +141,20 @@ def sparse_of(title: str, first: Any, second: Any, data: Any, rows: int, columns
     kind = getattr(scipy.sparse, title)
     parts = (data, (first, second)) if title.startswith("coo") else (data, second, first)
     return kind(parts, shape=(rows, columns), copy=False)
+
+
+def sparse_line(col: Any, data: Any, size: int) -> Any:
+    """SciPy's sparse array of one dimension."""
+    import scipy.sparse
+
+    return scipy.sparse.coo_array((data, (col,)), shape=(size,), copy=False)
+
+
+def matrix_of(dense: Any) -> Any:
+    """An object of class numpy.matrix."""
+    import numpy as np
+
+    return np.asmatrix(dense)
 
 
 def with_texts(maker: str, codes: Any, constants: int, *rest: Any) -> Any:

@@ -66,6 +66,15 @@ def _larger(call: Bound) -> Value:
     return Object(None)
 
 
+@native(primitives.axis_of, parameters="axis", name="axis_of")
+def _axis_of(call: Bound) -> Value:
+    axis = call.need("axis")
+    value = axis.expr.value if isinstance(axis, Scalar) and isinstance(axis.expr, Const) else None
+    if type(value) is not int or not -2 <= value < 2:
+        raise Unsupported(call.builder.emitter.span, "a sparse operator along this axis", "use axis=0 or axis=1")
+    return Scalar(integer(value % 2))
+
+
 @native(primitives.or_python, parameters="condition what", name="or_python")
 def _or_python(call: Bound) -> Value:
     condition, what, emitter = call.need("condition"), call.need("what"), call.builder.emitter

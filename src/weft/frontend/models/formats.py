@@ -7,24 +7,41 @@ from typing import Any
 
 import numpy as np
 
+from weft.frontend.models import kernels, products
 from weft.frontend.models.primitives import (
     covered,
     entry_row_sums,
     entry_sums,
     entry_values,
     equal_sizes,
-    holds,
     is_dense,
     is_number,
+    larger,
+    or_python,
     ordered_or_python,
     stretches,
 )
 from weft.frontend.models.sparse import Sparse
 
 
+class Turned(Sparse):
+    """What each of the two compressed formats has."""
+
+    major: Any  # the number of rows (columns)
+    minor: Any  # the number of places in one
+    made: Any  # an object of the same format with other arrays
+    alike: Any  # another matrix in the same format
+    times_vector: Any
+    times_dense: Any
+    times_sparse: Any
+
+
 @dataclass(frozen=True)
-class CSR(Sparse):
-    """Row i holds the entries indptr[i] to indptr[i + 1]: values `data`, columns `indices`."""
+class Compressed(Turned):
+    """Row i of CSR, or column i of CSC, holds the entries indptr[i] to indptr[i + 1]: values `data`, places `indices`.
+
+    `in_order`: the places of each row rise.  None: they do not, the matrix was made like that.
+    """
 
     indptr: Any
     indices: Any
@@ -32,64 +49,44 @@ class CSR(Sparse):
     rows: Any
     columns: Any
     is_array: bool
-    in_order: bool = True
-    format = "csr"
+    in_order: Any = True
 
     @property
     def nnz(self) -> Any:
-        return int(self.indptr[self.rows])
+        return int(self.indptr[self.major])
+
+    def values(self, value: Any, dtype: Any) -> Any:
+        """value(i, j, p) for every entry p of row i at place j."""
+        return entry_values(self.indptr, self.indices, self.minor, value, dtype)
+
+    def sums(self, shape: Any, place: Any, value: Any, dtype: Any) -> Any:
+        return entry_sums(shape, self.indptr, self.indices, self.minor, place, value, dtype)
 
     def with_data(self, data: Any) -> Any:
-        return CSR(self.indptr, self.indices, data, self.rows, self.columns, self.is_array, self.in_order)
+        return self.made(self.indptr, self.indices, data, self.rows, self.columns, self.in_order)
 
-    def transpose(self) -> Any:
-        return CSC(self.indptr, self.indices, self.data, self.columns, self.rows, self.is_array, self.in_order)
-
-    def tocsr(self) -> Any:
+    def canonical(self) -> Any:
+        """Rows in order, each place once; the library brings the object itself into that form."""
+        if self.in_order:
+            return self
+        if self.in_order is None:
+            return self.without_duplicates()
+        ordered_or_python(self.indptr, self.indices)
         return self
 
-    def tocsc(self) -> Any:
-        return self.turned()
+    def without_duplicates(self) -> Any:
+        indptr, indices, data = kernels.turned(self.indptr, self.indices, self.data, self.major, self.minor)
+        indptr, indices, data = kernels.turned(indptr, indices, data, self.minor, self.major)
+        indptr, indices, data = kernels.merged(indptr, indices, data, self.major)
+        return self.made(indptr, indices, data, self.rows, self.columns, True)
 
-    def turned(self) -> Any:
-        """The same matrix of the transpose's format: entries counted by column, then put in their places."""
-        count = len(self.indices)
-        indptr = np.zeros(self.columns + 1, self.indptr.dtype)
-        for p in range(count):
-            indptr[self.indices[p] + 1] += 1
-        for j in range(self.columns):
-            indptr[j + 1] += indptr[j]
-        place = indptr.copy()
-        indices = np.empty(count, self.indices.dtype)
-        data = np.empty(count, self.data.dtype)
-        for i in range(self.rows):
-            for p in range(self.indptr[i], self.indptr[i + 1]):
-                q = place[self.indices[p]]
-                indices[q] = i
-                data[q] = self.data[p]
-                place[self.indices[p]] = q + 1
-        return CSC(indptr, indices, data, self.rows, self.columns, self.is_array, self.in_order)
+    def without_zeros(self) -> Any:
+        indptr, indices, data = kernels.nonzero(self.indptr, self.indices, self.data, self.major)
+        return self.made(indptr, indices, data, self.rows, self.columns, self.in_order)
 
-    def tocoo(self) -> Any:
-        return COO(self.row_of(), self.indices, self.data.copy(), self.rows, self.columns, self.is_array)
-
-    def hold_order(self) -> None:
-        ordered_or_python(self.indptr, self.indices)
-
-    def row_of(self) -> Any:
-        """The row of each entry."""
-        return entry_values(self.indptr, self.indices, self.columns, lambda i, j, p: i, self.indices.dtype)
-
-    def toarray(self) -> Any:
-        return entry_sums(
-            (self.rows, self.columns),
-            self.indptr,
-            self.indices,
-            self.columns,
-            lambda i, j: (i, j),
-            lambda i, j, p: self.data[p],
-            self.data.dtype,
-        )
+    def major_of(self) -> Any:
+        """The row (column) of each entry."""
+        return self.values(lambda i, j, p: i, self.indices.dtype)
 
     def diagonal(self) -> Any:
         result = np.zeros(min(self.rows, self.columns), self.data.dtype)
@@ -98,18 +95,6 @@ class CSR(Sparse):
                 if self.indices[p] == i:
                     result[i] += self.data[p]
         return result
-
-    def sum_rows(self) -> Any:
-        dtype = np.sum(self.data[:0]).dtype
-        return entry_sums(
-            (self.rows,),
-            self.indptr,
-            self.indices,
-            self.columns,
-            lambda i, j: (i,),
-            lambda i, j, p: self.data[p],
-            dtype,
-        )
 
     def __matmul__(self, other: Any) -> Any:
         covered(self.data.dtype != np.bool_, "a product of truth values")
@@ -121,24 +106,96 @@ class CSR(Sparse):
             return self.times_dense(other)
         covered(not is_number(other), "a product with a number")
         equal_sizes(self.columns, other.rows)
-        if other.format == "dia":
-            return self.with_data(
-                entry_values(
-                    self.indptr,
-                    self.indices,
-                    self.columns,
-                    lambda i, j, p: self.data[p] * other.data[j],
-                    np.result_type(self.data, other.data),
-                )
-            )
-        return self.times_sparse(other.tocsr())
+        return self.times_sparse(other)
+
+    def elementwise(self, other: Any, combine: Any, dtype: Any) -> Any:
+        """combine(a, b) of the elements of two matrices, with combine(0, 0) == 0."""
+        equal_sizes(self.rows, other.rows)
+        equal_sizes(self.columns, other.columns)
+        if self.in_order and other.in_order:
+            indptr, indices, data = kernels.elementwise(self, other, combine, dtype, True)
+            return self.made(indptr, indices, data, self.rows, self.columns, True)
+        indptr, indices, data = kernels.elementwise(self, other, combine, dtype, False)
+        return self.made(indptr, indices, data, self.rows, self.columns, False)
+
+    def some_major(self, low: int, high: int) -> Any:
+        first, last = int(self.indptr[low]), int(self.indptr[high])
+        return (
+            self.indptr[low : high + 1] - self.indptr[low],
+            self.indices[first:last].copy(),
+            self.data[first:last].copy(),
+        )
+
+    def some_minor(self, low: int, high: int) -> Any:
+        return kernels.between(self.indptr, self.indices, self.data, self.major, low, high)
+
+    def line(self, places: Any, values: Any, by_row: bool) -> Any:
+        """Elements of a row (or, `by_row`, of a column) as the interface gives it."""
+        if self.is_array:
+            return Line(places, values, self.major)
+        zeros = np.zeros(len(places), np.int32)
+        if by_row:
+            return COO(places, zeros, values, self.rows, 1, False)
+        return COO(zeros, places, values, 1, self.columns, False)
+
+    def total(self, major: int, minor: int) -> Any:
+        """The element at a place: entries of one place are added."""
+        result = self.data.dtype.type(0)
+        for p in range(self.indptr[major], self.indptr[major + 1]):
+            if self.indices[p] == minor:
+                result += self.data[p]
+        return result
+
+
+@dataclass(frozen=True)
+class CSR(Compressed):
+    format = "csr"
+
+    @property
+    def major(self) -> Any:
+        return self.rows
+
+    @property
+    def minor(self) -> Any:
+        return self.columns
+
+    def made(self, indptr: Any, indices: Any, data: Any, rows: Any, columns: Any, in_order: Any) -> Any:
+        return CSR(indptr, indices, data, rows, columns, self.is_array, in_order)
+
+    def transpose(self) -> Any:
+        return CSC(self.indptr, self.indices, self.data, self.columns, self.rows, self.is_array, self.in_order)
+
+    def tocsr(self) -> Any:
+        return self
+
+    def tocsc(self) -> Any:
+        indptr, indices, data = kernels.turned(self.indptr, self.indices, self.data, self.rows, self.columns)
+        # Columns are filled row by row: each place once, if rows are in order, too.
+        return CSC(indptr, indices, data, self.rows, self.columns, self.is_array, bool(self.in_order))
+
+    def tocoo(self) -> Any:
+        return COO(
+            self.major_of(), self.indices, self.data.copy(), self.rows, self.columns, self.is_array, self.in_order
+        )
+
+    def compressed(self) -> Any:
+        return self
+
+    def alike(self, other: Any) -> Any:
+        return other.tocsr()
+
+    def toarray(self) -> Any:
+        return self.sums(
+            (self.rows, self.columns), lambda i, j: (i, j), lambda i, j, p: self.data[p], self.data.dtype
+        )
+
+    def sum_rows(self) -> Any:
+        dtype = np.sum(self.data[:0]).dtype
+        return self.sums((self.rows,), lambda i, j: (i,), lambda i, j, p: self.data[p], dtype)
 
     def times_vector(self, vector: Any) -> Any:
-        return entry_sums(
+        return self.sums(
             (self.rows,),
-            self.indptr,
-            self.indices,
-            self.columns,
             lambda i, j: (i,),
             lambda i, j, p: self.data[p] * vector[j],
             np.result_type(self.data, vector),
@@ -156,270 +213,68 @@ class CSR(Sparse):
         )
 
     def times_sparse(self, other: Any) -> Any:
-        """Gustavson's product: the entries of each row are counted first, then summed into a row of their own."""
-        index = np.result_type(self.indices, other.indices)
-        seen = np.full(other.columns, -1, np.int64)
-        indptr = np.zeros(self.rows + 1, index)
-        total = 0
-        for i in range(self.rows):
-            for p in range(self.indptr[i], self.indptr[i + 1]):
-                for q in range(other.indptr[self.indices[p]], other.indptr[self.indices[p] + 1]):
-                    if seen[other.indices[q]] != i:
-                        seen[other.indices[q]] = i
-                        total += 1
-            indptr[i + 1] = holds(total, index)
-        dtype = np.result_type(self.data, other.data)
-        sums = np.zeros(other.columns, dtype)
-        following = np.full(other.columns, -1, np.int64)
-        indices = np.empty(total, index)
-        data = np.empty(total, dtype)
-        place = 0
-        for i in range(self.rows):
-            head = -2
-            length = 0
-            for p in range(self.indptr[i], self.indptr[i + 1]):
-                value = self.data[p]
-                for q in range(other.indptr[self.indices[p]], other.indptr[self.indices[p] + 1]):
-                    sums[other.indices[q]] += value * other.data[q]
-                    if following[other.indices[q]] == -1:
-                        following[other.indices[q]] = head
-                        head = int(other.indices[q])
-                        length += 1
-            for _ in range(length):
-                indices[place] = head
-                data[place] = sums[head]
-                place += 1
-                last = head
-                head = int(following[last])
-                following[last] = -1
-                sums[last] = 0
-        return CSR(indptr, indices, data, self.rows, other.columns, self.is_array, False)
-
-    def multiply(self, other: Any) -> Any:
-        if is_number(other):
-            return self.with_data(self.data * other)
-        if is_dense(other):
-            return self.times_elements(other)
-        covered(other.format == "csr", "operands of two formats")
-        equal_sizes(self.rows, other.rows)
-        equal_sizes(self.columns, other.columns)
-        if self.in_order and other.in_order:
-            return self.intersected(other)
-        return self.general(other, 0)
+        if other.format == "dia":
+            if (other.data == 0).any():
+                or_python(
+                    (other.data[self.indices] != 0).all(), "entries that a zero on the diagonal would leave out"
+                )
+            dtype = np.result_type(self.data, other.data)
+            return self.with_data(self.values(lambda i, j, p: self.data[p] * other.data[j], dtype))
+        indptr, indices, data = products.row_products(self, other.tocsr())
+        return CSR(indptr, indices, data, self.rows, other.columns, self.is_array, None)
 
     def times_elements(self, dense: Any) -> Any:
         """Only the stored entries meet an element of the dense operand, of which extents of 1 are broadcast."""
         dtype = np.result_type(self.data, dense)
         if dense.ndim == 1:
+            larger(self.columns, 1)
             equal_sizes(self.columns, dense.shape[0])
-            data = entry_values(self.indptr, self.indices, self.columns, lambda i, j, p: self.data[p] * dense[j], dtype)
+            data = self.values(lambda i, j, p: self.data[p] * dense[j], dtype)
         elif stretches(dense.shape[1]):
+            larger(self.rows, 1)
             equal_sizes(self.rows, dense.shape[0])
-            data = entry_values(
-                self.indptr, self.indices, self.columns, lambda i, j, p: self.data[p] * dense[i, 0], dtype
-            )
+            data = self.values(lambda i, j, p: self.data[p] * dense[i, 0], dtype)
         elif stretches(dense.shape[0]):
+            larger(self.columns, 1)
             equal_sizes(self.columns, dense.shape[1])
-            data = entry_values(
-                self.indptr, self.indices, self.columns, lambda i, j, p: self.data[p] * dense[0, j], dtype
-            )
+            data = self.values(lambda i, j, p: self.data[p] * dense[0, j], dtype)
         else:
+            larger(self.rows + self.columns, 2)
             equal_sizes(self.rows, dense.shape[0])
             equal_sizes(self.columns, dense.shape[1])
-            data = entry_values(
-                self.indptr, self.indices, self.columns, lambda i, j, p: self.data[p] * dense[i, j], dtype
-            )
-        return COO(self.row_of(), self.indices, data, self.rows, self.columns, self.is_array)
-
-    def intersected(self, other: Any) -> Any:
-        """The products that are not zero, of entries that both have; rows are in order, so one walk over each does."""
-        index = np.result_type(self.indices, other.indices)
-        indptr = np.zeros(self.rows + 1, index)
-        room = min(len(self.indices), len(other.indices))
-        indices = np.empty(room, index)
-        data = np.empty(room, np.result_type(self.data, other.data))
-        count = 0
-        for i in range(self.rows):
-            p, end = int(self.indptr[i]), int(self.indptr[i + 1])
-            q, other_end = int(other.indptr[i]), int(other.indptr[i + 1])
-            while p < end and q < other_end:
-                left, right = self.indices[p], other.indices[q]
-                if left == right:
-                    value = self.data[p] * other.data[q]
-                    if value != 0:
-                        indices[count] = left
-                        data[count] = value
-                        count += 1
-                    p += 1
-                    q += 1
-                elif left < right:
-                    p += 1
-                else:
-                    q += 1
-            indptr[i + 1] = holds(count, index)
-        return CSR(indptr, indices[:count].copy(), data[:count].copy(), self.rows, self.columns, self.is_array)
-
-    def combined(self, other: Any, sign: int) -> Any:
-        """self + sign * other: entries of either, zeros dropped."""
-        covered(not is_number(other), "a number added to a sparse operand")
-        covered(other.format == "csr", "operands of two formats")
-        equal_sizes(self.rows, other.rows)
-        equal_sizes(self.columns, other.columns)
-        if self.in_order and other.in_order:
-            return self.united(other, sign)
-        return self.general(other, sign)
-
-    def united(self, other: Any, sign: int) -> Any:
-        """The sum, row by row in one walk over each, which are in order."""
-        index = np.result_type(self.indices, other.indices)
-        indptr = np.zeros(self.rows + 1, index)
-        room = len(self.indices) + len(other.indices)
-        indices = np.empty(room, index)
-        data = np.empty(room, np.result_type(self.data, other.data))
-        zero = data.dtype.type(0)
-        count = 0
-        for i in range(self.rows):
-            p, end = int(self.indptr[i]), int(self.indptr[i + 1])
-            q, other_end = int(other.indptr[i]), int(other.indptr[i + 1])
-            while p < end or q < other_end:
-                left = int(self.indices[p]) if p < end else self.columns
-                right = int(other.indices[q]) if q < other_end else self.columns
-                value = zero
-                if left <= right:
-                    value += self.data[p]
-                    p += 1
-                if right <= left:
-                    value += sign * other.data[q]
-                    q += 1
-                if value != 0:
-                    indices[count] = min(left, right)
-                    data[count] = value
-                    count += 1
-            indptr[i + 1] = holds(count, index)
-        return CSR(indptr, indices[:count].copy(), data[:count].copy(), self.rows, self.columns, self.is_array)
-
-    def general(self, other: Any, sign: int) -> Any:
-        """The sum (or, for sign 0, the product element by element) of rows in any order, entries of one place added."""
-        index = np.result_type(self.indices, other.indices)
-        dtype = np.result_type(self.data, other.data)
-        room = len(self.indices) + len(other.indices)
-        indptr = np.zeros(self.rows + 1, index)
-        indices = np.empty(room, index)
-        data = np.empty(room, dtype)
-        left = np.zeros(self.columns, dtype)
-        right = np.zeros(self.columns, dtype)
-        following = np.full(self.columns, -1, np.int64)
-        count = 0
-        for i in range(self.rows):
-            head = -2
-            length = 0
-            for p in range(self.indptr[i], self.indptr[i + 1]):
-                j = int(self.indices[p])
-                left[j] += self.data[p]
-                if following[j] == -1:
-                    following[j] = head
-                    head = j
-                    length += 1
-            for p in range(other.indptr[i], other.indptr[i + 1]):
-                j = int(other.indices[p])
-                right[j] += other.data[p]
-                if following[j] == -1:
-                    following[j] = head
-                    head = j
-                    length += 1
-            for _ in range(length):
-                value = left[head] * right[head] if sign == 0 else left[head] + sign * right[head]
-                if value != 0:
-                    indices[count] = head
-                    data[count] = value
-                    count += 1
-                last = head
-                head = int(following[last])
-                following[last] = -1
-                left[last] = 0
-                right[last] = 0
-            indptr[i + 1] = holds(count, index)
-        return CSR(indptr, indices[:count].copy(), data[:count].copy(), self.rows, self.columns, self.is_array, False)
+            data = self.values(lambda i, j, p: self.data[p] * dense[i, j], dtype)
+        return COO(self.major_of(), self.indices, data, self.rows, self.columns, self.is_array, self.in_order)
 
     def element(self, row: int, column: int) -> Any:
-        """Entries of one place are added."""
-        total = self.data.dtype.type(0)
-        for p in range(self.indptr[row], self.indptr[row + 1]):
-            if self.indices[p] == column:
-                total += self.data[p]
-        return total
+        return self.total(row, column)
 
     def some_rows(self, low: int, high: int) -> Any:
-        first, last = int(self.indptr[low]), int(self.indptr[high])
-        return CSR(
-            self.indptr[low : high + 1] - self.indptr[low],
-            self.indices[first:last].copy(),
-            self.data[first:last].copy(),
-            high - low,
-            self.columns,
-            self.is_array,
-            self.in_order,
-        )
+        indptr, indices, data = self.some_major(low, high)
+        return CSR(indptr, indices, data, high - low, self.columns, self.is_array, self.in_order)
 
     def some_columns(self, low: int, high: int) -> Any:
-        indptr = np.zeros(self.rows + 1, self.indptr.dtype)
-        indices = np.empty(len(self.indices), self.indices.dtype)
-        data = np.empty(len(self.indices), self.data.dtype)
-        count = 0
-        for i in range(self.rows):
-            for p in range(self.indptr[i], self.indptr[i + 1]):
-                if low <= self.indices[p] < high:
-                    indices[count] = self.indices[p] - low
-                    data[count] = self.data[p]
-                    count += 1
-            indptr[i + 1] = count
-        return CSR(
-            indptr, indices[:count].copy(), data[:count].copy(), self.rows, high - low, self.is_array,
-            self.in_order,
-        )  # fmt: skip
+        indptr, indices, data = self.some_minor(low, high)
+        return CSR(indptr, indices, data, self.rows, high - low, self.is_array, self.in_order)
 
-    def without_duplicates(self) -> Any:
-        """Rows in order of columns, with the entries of one place added."""
-        ordered = self.turned().transpose().turned().transpose()
-        indptr = np.zeros(self.rows + 1, self.indptr.dtype)
-        indices = np.empty(len(self.indices), self.indices.dtype)
-        data = np.empty(len(self.indices), self.data.dtype)
-        count = 0
-        for i in range(self.rows):
-            begin = count
-            for p in range(ordered.indptr[i], ordered.indptr[i + 1]):
-                if count > begin and indices[count - 1] == ordered.indices[p]:
-                    data[count - 1] += ordered.data[p]
-                else:
-                    indices[count] = ordered.indices[p]
-                    data[count] = ordered.data[p]
-                    count += 1
-            indptr[i + 1] = count
-        return CSR(indptr, indices[:count].copy(), data[:count].copy(), self.rows, self.columns, self.is_array)
+    def chosen_rows(self, which: Any) -> Any:
+        indptr, indices, data = kernels.chosen(self.indptr, self.indices, self.data, which)
+        return CSR(indptr, indices, data, len(which), self.columns, self.is_array, self.in_order)
 
 
 @dataclass(frozen=True)
-class CSC(Sparse):
-    """Column j holds the entries indptr[j] to indptr[j + 1]: values `data`, rows `indices`."""
-
-    indptr: Any
-    indices: Any
-    data: Any
-    rows: Any
-    columns: Any
-    is_array: bool
-    in_order: bool = True
+class CSC(Compressed):
     format = "csc"
 
     @property
-    def nnz(self) -> Any:
-        return int(self.indptr[self.columns])
+    def major(self) -> Any:
+        return self.columns
 
-    def with_data(self, data: Any) -> Any:
-        return self.transpose().with_data(data).transpose()
+    @property
+    def minor(self) -> Any:
+        return self.rows
 
-    def hold_order(self) -> None:
-        ordered_or_python(self.indptr, self.indices)
+    def made(self, indptr: Any, indices: Any, data: Any, rows: Any, columns: Any, in_order: Any) -> Any:
+        return CSC(indptr, indices, data, rows, columns, self.is_array, in_order)
 
     def transpose(self) -> Any:
         return CSR(self.indptr, self.indices, self.data, self.columns, self.rows, self.is_array, self.in_order)
@@ -428,58 +283,29 @@ class CSC(Sparse):
         return self
 
     def tocsr(self) -> Any:
-        return self.transpose().turned().transpose()
+        return self.transpose().tocsc().transpose()
 
     def tocoo(self) -> Any:
         return self.transpose().tocoo().transpose()
 
+    def compressed(self) -> Any:
+        return self
+
+    def alike(self, other: Any) -> Any:
+        return other.tocsc()
+
     def toarray(self) -> Any:
-        return entry_sums(
-            (self.rows, self.columns),
-            self.indptr,
-            self.indices,
-            self.rows,
-            lambda j, i: (i, j),
-            lambda j, i, p: self.data[p],
-            self.data.dtype,
+        return self.sums(
+            (self.rows, self.columns), lambda j, i: (i, j), lambda j, i, p: self.data[p], self.data.dtype
         )
-
-    def diagonal(self) -> Any:
-        return self.transpose().diagonal()
-
-    def element(self, row: int, column: int) -> Any:
-        return self.transpose().element(column, row)
-
-    def some_rows(self, low: int, high: int) -> Any:
-        return self.transpose().some_columns(low, high).transpose()
-
-    def some_columns(self, low: int, high: int) -> Any:
-        return self.transpose().some_rows(low, high).transpose()
 
     def sum_rows(self) -> Any:
         dtype = np.sum(self.data[:0]).dtype
-        return entry_sums(
-            (self.rows,), self.indptr, self.indices, self.rows, lambda j, i: (i,), lambda j, i, p: self.data[p], dtype
-        )
-
-    def __matmul__(self, other: Any) -> Any:
-        covered(self.data.dtype != np.bool_, "a product of truth values")
-        if is_dense(other):
-            equal_sizes(self.columns, other.shape[0])
-            if other.ndim == 1:
-                return self.times_vector(other)
-            covered(other.ndim == 2, "a product with more than two dimensions")
-            return self.times_dense(other)
-        covered(not is_number(other), "a product with a number")
-        equal_sizes(self.columns, other.rows)
-        return (other.transpose().tocsr() @ self.transpose()).transpose()
+        return self.sums((self.rows,), lambda j, i: (i,), lambda j, i, p: self.data[p], dtype)
 
     def times_vector(self, vector: Any) -> Any:
-        return entry_sums(
+        return self.sums(
             (self.rows,),
-            self.indptr,
-            self.indices,
-            self.rows,
             lambda j, i: (i,),
             lambda j, i, p: self.data[p] * vector[j],
             np.result_type(self.data, vector),
@@ -496,18 +322,29 @@ class CSC(Sparse):
             np.result_type(self.data, dense),
         )
 
-    def multiply(self, other: Any) -> Any:
-        if is_number(other):
-            return self.with_data(self.data * other)
-        if is_dense(other):
-            return self.tocoo().multiply(other)
-        covered(other.format == "csc", "operands of two formats")
-        return self.transpose().multiply(other.transpose()).transpose()
+    def times_sparse(self, other: Any) -> Any:
+        if other.format == "dia":
+            return (other @ self.transpose()).transpose()
+        return (other.transpose().tocsr() @ self.transpose()).transpose()
 
-    def combined(self, other: Any, sign: int) -> Any:
-        covered(not is_number(other), "a number added to a sparse operand")
-        covered(other.format == "csc", "operands of two formats")
-        return self.transpose().combined(other.transpose(), sign).transpose()
+    def times_elements(self, dense: Any) -> Any:
+        if dense.ndim == 1:
+            return self.transpose().times_elements(dense[:, None]).transpose()
+        return self.transpose().times_elements(dense.T).transpose()
+
+    def nonzero(self) -> Any:
+        return self.tocsr().nonzero()
+
+    def element(self, row: int, column: int) -> Any:
+        return self.total(column, row)
+
+    def some_rows(self, low: int, high: int) -> Any:
+        indptr, indices, data = self.some_minor(low, high)
+        return CSC(indptr, indices, data, high - low, self.columns, self.is_array, self.in_order)
+
+    def some_columns(self, low: int, high: int) -> Any:
+        indptr, indices, data = self.some_major(low, high)
+        return CSC(indptr, indices, data, self.rows, high - low, self.is_array, self.in_order)
 
 
 @dataclass(frozen=True)
@@ -520,7 +357,7 @@ class COO(Sparse):
     rows: Any
     columns: Any
     is_array: bool
-    in_order: bool = True
+    in_order: Any = True
     format = "coo"
 
     @property
@@ -530,8 +367,9 @@ class COO(Sparse):
     def with_data(self, data: Any) -> Any:
         return COO(self.row, self.col, data, self.rows, self.columns, self.is_array, self.in_order)
 
-    def hold_order(self) -> None:
-        covered(False, "entries that may be out of order, or stored twice")
+    def canonical(self) -> Any:
+        covered(self.in_order is True, "entries that may be out of order, or stored twice")
+        return self
 
     def transpose(self) -> Any:
         return COO(self.col, self.row, self.data, self.columns, self.rows, self.is_array, self.in_order)
@@ -573,40 +411,53 @@ class COO(Sparse):
                 result[self.row[p], k] += self.data[p] * other[self.col[p], k]
         return result
 
-    def multiply(self, other: Any) -> Any:
-        if is_number(other):
-            return self.with_data(self.data * other)
-        if not is_dense(other):
-            return self.tocsr().multiply(other.tocsr())
-        return self.tocsr().multiply(other)
+    def times_elements(self, dense: Any) -> Any:
+        return self.tocsr().times_elements(dense)
 
     def tocoo(self) -> Any:
         return self
 
     def tocsr(self) -> Any:
-        """Entries counted by row, put in their places, those of one place added, in order of columns."""
-        count = len(self.data)
-        indptr = np.zeros(self.rows + 1, self.row.dtype)
-        for p in range(count):
-            indptr[self.row[p] + 1] += 1
-        for i in range(self.rows):
-            indptr[i + 1] += indptr[i]
-        place = indptr.copy()
-        indices = np.empty(count, self.row.dtype)
-        data = np.empty(count, self.data.dtype)
-        for p in range(count):
-            q = place[self.row[p]]
-            indices[q] = self.col[p]
-            data[q] = self.data[p]
-            place[self.row[p]] = q + 1
-        return CSR(indptr, indices, data, self.rows, self.columns, self.is_array).without_duplicates()
+        """Entries in their rows, those of one place added, in order of columns."""
+        indptr, indices, data = kernels.gathered(self.row, self.col, self.data, self.rows)
+        return CSR(indptr, indices, data, self.rows, self.columns, self.is_array, None).without_duplicates()
 
     def tocsc(self) -> Any:
         return self.transpose().tocsr().transpose()
 
-    def combined(self, other: Any, sign: int) -> Any:
-        covered(not is_number(other), "a number added to a sparse operand")
-        return self.tocsr().combined(other.tocsr(), sign)
+    def compressed(self) -> Any:
+        return self.tocsr()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sparse array of one dimension in the COO format: entry p has the value data[p] at col[p]."""
+
+    col: Any
+    data: Any
+    size: Any
+    format = "coo"
+    ndim = 1
+
+    @property
+    def shape(self) -> Any:
+        return (self.size,)
+
+    @property
+    def nnz(self) -> Any:
+        return len(self.data)
+
+    def toarray(self) -> Any:
+        result = np.zeros(self.size, self.data.dtype)
+        for p in range(len(self.data)):
+            result[self.col[p]] += self.data[p]
+        return result
+
+    def todense(self) -> Any:
+        return self.toarray()
+
+    def sum(self) -> Any:
+        return np.sum(self.data)
 
 
 @dataclass(frozen=True)
@@ -615,6 +466,7 @@ class Diagonal(Sparse):
 
     data: Any
     is_array: bool
+    in_order = True
     format = "dia"
 
     @property
@@ -625,8 +477,8 @@ class Diagonal(Sparse):
     def columns(self) -> Any:
         return len(self.data)
 
-    def stored(self) -> Any:
-        return self.data
+    def canonical(self) -> Any:
+        return self
 
     def with_data(self, data: Any) -> Any:
         return Diagonal(data, self.is_array)
@@ -663,13 +515,11 @@ class Diagonal(Sparse):
     def tocoo(self) -> Any:
         return self.tocsr().tocoo()
 
-    def multiply(self, other: Any) -> Any:
-        covered(is_number(other), "a product of a diagonal matrix element by element")
-        return self.with_data(self.data * other)
+    def compressed(self) -> Any:
+        return self.tocsr()
 
-    def combined(self, other: Any, sign: int) -> Any:
-        covered(not is_number(other), "a number added to a sparse operand")
-        return self.tocsr().combined(other.tocsr(), sign)
+    def times_elements(self, dense: Any) -> Any:
+        covered(False, "a product of a diagonal matrix element by element")
 
     def __matmul__(self, other: Any) -> Any:
         if is_dense(other):
@@ -678,15 +528,10 @@ class Diagonal(Sparse):
         covered(not is_number(other), "a product with a number")
         equal_sizes(len(self.data), other.rows)
         right = other.tocsr()
-        return right.with_data(
-            entry_values(
-                right.indptr,
-                right.indices,
-                right.columns,
-                lambda i, j, p: self.data[i] * right.data[p],
-                np.result_type(self.data, right.data),
-            )
-        )
+        empty = right.indptr[1:] == right.indptr[:-1]
+        or_python(((self.data != 0) | empty).all(), "entries that a zero on the diagonal would leave out")
+        dtype = np.result_type(self.data, right.data)
+        return right.with_data(right.values(lambda i, j, p: self.data[i] * right.data[p], dtype))
 
 
 def from_dense(dense: Any, is_array: bool) -> Any:

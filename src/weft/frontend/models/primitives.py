@@ -43,6 +43,12 @@ def larger(size: int, bound: int) -> None:
     assert size > bound
 
 
+def axis_of(axis: Any) -> int:
+    """Which of two axes is meant: 0 or 1, known while compiling; the library has the error for others."""
+    assert -2 <= axis < 2
+    return int(axis % 2)
+
+
 def or_python(condition: bool, what: str) -> None:
     """The model covers calls for which the condition holds at run time; the library itself does the rest."""
     assert condition, what

@@ -58,10 +58,11 @@ _ON_ONE_THREAD = ("dot",)
 
 
 def why_not_independent(
-    loop: Loop, program: Program, outside: set[str], reduced: Collection[str] = ()
+    loop: Loop, program: Program, outside: set[str], reduced: Collection[str] = (), processes: bool = False
 ) -> str | None:
     """Why the iterations of a loop must stay in order; `outside` names the buffers used elsewhere in the program,
-    `reduced` the scalars that the caller will accumulate into by parts.
+    `reduced` the scalars that the caller will accumulate into by parts.  `processes`: iterations will run in processes
+    of their own, where a library that has threads disturbs nobody.
 
     Of an ASSERTED loop the user says that its iterations store into elements of their own and use scalars of their own;
     accumulations into arrays, and what is left behind for the code after it, are no part of that.
@@ -72,7 +73,7 @@ def why_not_independent(
     own: set[str] = set()
     repeatable = not lasting_writes(program)
     for node in walk(loop.body):
-        threaded = isinstance(node, Library) and ROUTINES[node.routine].threads
+        threaded = isinstance(node, Library) and ROUTINES[node.routine].threads and not processes
         threaded = threaded or (isinstance(node, Call) and node.routine not in _ON_ONE_THREAD)
         threaded = threaded or (isinstance(node, Invoke) and not (asserted and repeatable))
         if threaded or (isinstance(node, Check) and not repeatable):
@@ -181,6 +182,8 @@ def _first_of(node: Node, name: str) -> First:
         return "written" if not node.domain and node.reduce is None else "read"
     if isinstance(node, Call) and node.stmt.buffer == name:
         return "written" if node.keep is None and not node.stmt.index else "read"
+    if isinstance(node, Library) and node.status == name:
+        return "written"
     return "read" if name in buffers_read(node) else None
 
 

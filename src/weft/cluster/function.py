@@ -1,0 +1,421 @@
+"""A function that runs on a cluster.  In: a Python function and options with a target; out: an object that is called
+like the function, plans each kind of arguments once, and runs here whatever is small or cannot be cut.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from types import CellType
+from typing import Any
+
+import numpy as np
+
+from weft.analysis.cost import evaluate
+from weft.cluster import costs, driver, kernels
+from weft.cluster.lazy import Array, ClusterArray
+from weft.cluster.plan import Plan, Refused, make
+from weft.cluster.settings import current
+from weft.cluster.spread import Spread
+from weft.cluster.work import Failure, throw
+from weft.errors import CompileError, FallbackWarning, Span, Unsupported
+from weft.frontend import specs
+from weft.ir import interp
+from weft.ir.program import Argument, Derived, Program, Role, SizeOf
+from weft.jitted import Jitted
+from weft.options import Options
+from weft.records import dataclass
+
+#: Versions for one kind of arguments before the function runs here.
+_MAX_FOR_KEY = 4
+#: Where the functions of each target are.
+_HOME = {"ray": "weft.cluster.function:RayFunction", "mpi": "weft.cluster.mpi_engine:MpiFunction"}
+
+
+def distributed(function: Callable[..., Any], options: Options) -> Any:
+    """The function for the target of its options."""
+    module, _, name = _HOME[options.target].partition(":")
+    return getattr(importlib.import_module(module), name)(function, options)
+
+
+@dataclass
+class Version:
+    """A planned version: for arguments of `kinds`, constants included."""
+
+    plan: Plan
+    kinds: tuple[Any, ...]
+    names: tuple[Any, ...]
+    hidden: tuple[Any, ...]
+    programs: driver.Programs
+    seconds: float
+    last: Any = None  # sizes and tiles of the newest call, for `explain`
+
+
+@dataclass(frozen=True)
+class Call:
+    """The arguments of one call as a version sees them."""
+
+    given: Mapping[str, Any]
+    numbers: Mapping[str, int]
+    scalars: Mapping[str, Any]
+
+
+class Distributed:
+    """What functions of all targets share: planning, the local version, reasons."""
+
+    __weft_distributed__ = True
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self.options = options
+        self.local = Jitted(function, replace(options, target="cpu"))
+        self._versions: dict[Any, list[Version]] = {}
+        self._refused: dict[Any, str] = {}
+        self._warned: set[str] = set()
+        self._lock = threading.RLock()
+        self._signature = inspect.signature(function)
+
+    def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError:
+            return None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def _version(self, values: tuple[Any, ...]) -> tuple[Version, Call] | str:
+        """The version for these arguments, planned now if there is none; or why there is none."""
+        shown = tuple(stand_in(value) for value in values)
+        key = tuple(specs.specs_of(shown))
+        with self._lock:
+            if key in self._refused:
+                return self._refused[key]
+            for version in self._versions.get(key, ()):
+                call = fit(version, values)
+                if call is not None:
+                    return version, call
+            tried = len(self._versions.get(key, ()))
+            if tried >= _MAX_FOR_KEY:
+                return "its guards do not hold for these arguments"
+            try:
+                version = self._planned(key, shown, tried == 0)
+            except (Unsupported, CompileError) as problem:
+                reason = problem.reason
+            except Refused as problem:
+                reason = str(problem)
+            else:
+                self._versions.setdefault(key, []).append(version)
+                call = fit(version, values)
+                return (version, call) if call is not None else "its guards do not hold for these arguments"
+            self._refused[key] = reason
+            return reason
+
+    def _planned(self, key: tuple[Any, ...], values: tuple[Any, ...], specialise: bool) -> Version:
+        from weft import pipeline
+
+        start = perf_counter()
+        options = self.local.options
+        compiled = pipeline.front(self.local._load(), key, values, self.options, specialise)
+        built = compiled.built
+        if any(not isinstance(name, (str, type(None))) for name in built.names):
+            raise Refused("it takes lists, dicts or strings")
+        program = compiled.program_optimised
+        sizes = _sample_sizes(program, dict(zip(built.names, values)))
+        plan = make(program, sizes, options.fp == "strict")
+        driver.check(plan)
+        programs = driver.Programs(plan, lambda tile: kernels.compile_tile(tile, options))
+        return Version(plan, built.specs, built.names, tuple(built.hidden), programs, perf_counter() - start)
+
+    def _warn(self, reason: str) -> None:
+        """One warning for each reason."""
+        if self.options.fallback == "error":
+            raise Unsupported(self._place(), f"it cannot be spread over machines: {reason}", "")
+        if self.options.fallback == "warn" and reason not in self._warned:
+            self._warned.add(reason)
+            place = self._place()
+            text = f"{self.py_func.__name__} runs on this machine alone: {reason}"
+            warnings.warn_explicit(text, FallbackWarning, place.file, max(place.line, 1))
+
+    def _place(self) -> Span:
+        code = self.py_func.__code__
+        return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
+
+    def _here(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call on this machine; arrays of the cluster come here, and what changes in them stays here."""
+        copies: list[tuple[ClusterArray, Array]] = []
+
+        def brought(value: Any) -> Any:
+            if not isinstance(value, ClusterArray):
+                return value
+            for known, array in copies:
+                if known is value:
+                    return array
+            copies.append((value, np.array(value)))
+            return copies[-1][1]
+
+        result = self.local(*map(brought, args), **{name: brought(value) for name, value in kwargs.items()})
+        for lazy, array in copies:
+            if not np.array_equal(lazy._read(), array, equal_nan=array.dtype.kind in "fc"):
+                lazy._take(array)
+            if result is array:
+                result = lazy
+        return result
+
+    def versions(self) -> list[Version]:
+        return [version for found in self._versions.values() for version in found]
+
+    def explain(self, format: str = "text") -> Any:
+        """What became of each line, and how the function is spread over machines."""
+        from weft.cluster.report import Explained
+
+        return Explained(self.local, self.versions(), tuple(self._refused.values()), self.options.target).shown(format)
+
+    def inspect(self, what: str = "ir", signature: str | int | None = None) -> str:
+        return self.local.inspect(what, signature)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __reduce__(self) -> Any:
+        return _again, (self.local, self.options)
+
+    def __repr__(self) -> str:
+        return f"<weft.jit {self.py_func.__qualname__} on {self.options.target}, {len(self.versions())} plans>"
+
+
+def _again(local: Any, options: Options) -> Any:
+    return distributed(getattr(local, "py_func", local), options)
+
+
+class RayFunction(Distributed):
+    """A function that runs on Ray."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        from weft.cluster import ray_engine
+
+        values = self._bound(args, kwargs)
+        if values is None:
+            return self.py_func(*args, **kwargs)
+        found = self._version(values)
+        if isinstance(found, str):
+            self._warn(found)
+            return self._here(args, kwargs)
+        version, call = found
+        if not self._worth(version, call):
+            return self._here(args, kwargs)
+        engine = ray_engine.engine()
+        try:
+            return self._run(version, call, engine)
+        except kernels.HandedBack:
+            return self._here(args, kwargs)
+
+    def _worth(self, version: Version, call: Call) -> bool:
+        """Whether a call is large enough for the cluster: it takes several times what its tasks cost."""
+        from weft.cluster import ray_engine
+
+        seconds = costs.plan_seconds(version.plan, call.numbers)
+        least = current().least_seconds
+        if least is not None:
+            return seconds >= least
+        if any(isinstance(value, ClusterArray) and not value.is_here for value in call.given.values()):
+            return True
+        if seconds < 2 * costs.SHORT:
+            return False  # not worth a connection
+        return seconds > 4 * ray_engine.engine().measured().alone
+
+    def _run(self, version: Version, call: Call, engine: Any) -> Any:
+        plan = version.plan
+        arrays = {name: _spread(value) for name, value in call.given.items() if plan_array(plan, name)}
+        settings = current()
+        run = driver.Run(
+            version.programs, engine, call.numbers, call.scalars, arrays, settings.rows, settings.cpus_per_task
+        )
+        run.steps(plan.steps)
+        run.finish()
+        version.last = (dict(call.numbers), dict(run.blocks))
+        for name in sorted(run.changed):
+            if plan.program.table[name].role is Role.PARAM:
+                value = call.given[name]
+                if isinstance(value, ClusterArray):
+                    value._become(run.arrays[name])
+                else:
+                    fill(value, run.arrays[name], engine)
+        return run.result(
+            plan.program.results[plan.result], lambda s: ClusterArray(s, functools.partial(gathered, engine=engine)),
+            call.given,
+        )  # fmt: skip
+
+
+def plan_array(plan: Plan, name: str) -> bool:
+    """Whether a parameter of a planned program is an array."""
+    buffer = plan.program.table.get(name)
+    return buffer is not None and buffer.rank > 0
+
+
+def _spread(value: Any) -> Spread:
+    return value._spread if isinstance(value, ClusterArray) else Spread(value.shape, value.dtype, source=value)
+
+
+def fill(array: Array, spread: Spread, engine: driver.Engine) -> None:
+    """The elements of a spread array into memory of the caller's, block by block."""
+    if spread.source is not None:
+        if spread.source is not array:
+            array[...] = spread.source
+        return
+    if spread.fresh:
+        if spread.zero:
+            array[...] = 0
+        return
+    for piece, block in zip(spread.pieces, engine.get([piece.handle for piece in spread.pieces])):
+        if isinstance(block, Failure):
+            throw(block)
+        place = (slice(None),) * (spread.axis or 0) + (slice(piece.first, piece.past),)
+        array[... if spread.axis is None else place] = block
+
+
+def gathered(spread: Spread, engine: driver.Engine) -> Array:
+    """A spread array as one ndarray."""
+    array = np.empty(spread.shape, spread.dtype)
+    fill(array, spread, engine)
+    return array
+
+
+# --- arguments --------------------------------------------------------------------------------------------------------
+
+
+def stand_in(value: Any) -> Any:
+    """What the compiler looks at instead of an array that the cluster holds."""
+    if not isinstance(value, ClusterArray):
+        return value
+    return np.empty(value.shape, value.dtype)  # the system gives memory only where it is touched
+
+
+def _sample_sizes(program: Program, given: Mapping[Any, Any]) -> dict[str, int]:
+    """The values of symbols, as far as arguments tell them."""
+    found: dict[str, int] = {}
+    for symbol in program.symbols:
+        if isinstance(symbol.source, SizeOf):
+            value = given.get(symbol.source.buffer)
+            shape = getattr(value, "shape", None)
+            if shape is not None:
+                found[symbol.name] = shape[symbol.source.axis]
+        elif isinstance(symbol.source, Argument):
+            value = given.get(symbol.source.name)
+            if type(value) is int:
+                found[symbol.name] = value
+        else:
+            assert isinstance(symbol.source, Derived)
+            number = evaluate(symbol.source.value, found)
+            if number is not None:
+                found[symbol.name] = int(number)
+    return found
+
+
+def _hidden_value(entry: Any, values: Sequence[Any]) -> Any:
+    """The value of a global, closure variable or attribute now."""
+    if isinstance(entry.home, dict):
+        import builtins
+
+        return entry.home[entry.name] if entry.name in entry.home else getattr(builtins, entry.name)
+    if isinstance(entry.home, CellType):
+        return entry.home.cell_contents
+    value = values[entry.home]
+    for name in entry.path:
+        value = value[int(name)] if name.isdigit() else getattr(value, name)
+    return value
+
+
+def _is_same(value: Any, known: Any) -> bool:
+    if value is known:
+        return True
+    plain = (bool, int, float, complex, str, tuple, type(None))
+    return type(value) is type(known) and isinstance(value, plain) and repr(value) == repr(known)
+
+
+def fit(version: Version, values: tuple[Any, ...]) -> Call | None:
+    """The arguments of a call by the names of the program, if the version takes them: constants, guards, memory."""
+    program = version.plan.program
+    given: dict[str, Any] = {}
+    places = [(spec, name, value) for spec, name, value in zip(version.kinds, version.names, values)]
+    for entry in version.hidden:
+        try:
+            value = _hidden_value(entry, values)
+        except (LookupError, AttributeError, ValueError):
+            return None
+        places.append((entry.spec, entry.param, value))
+    for spec, name, value in places:
+        known = getattr(spec, "value", None)
+        if isinstance(spec, specs.SameSpec) or isinstance(name, tuple):
+            return None
+        if name is None:
+            if not _is_same(value, known):
+                return None
+            continue
+        given[name] = value
+    for name, value in given.items():
+        buffer = program.table.get(name)
+        if buffer is not None and buffer.rank:
+            if not isinstance(value, (np.ndarray, ClusterArray)) or value.dtype != buffer.type.dtype.numpy:
+                return None
+            if value.ndim != buffer.rank:
+                return None
+    numbers = _sample_sizes(program, given)
+    if len(numbers) < len(program.symbols):
+        return None
+    scalars = {name: value for name, value in given.items() if name in program.table and not program.table[name].rank}
+    return Call(given, numbers, scalars) if _holds(version.plan, given, numbers, scalars) else None
+
+
+def _holds(plan: Plan, given: Mapping[str, Any], numbers: Mapping[str, int], scalars: Mapping[str, Any]) -> bool:
+    """Whether the guards of a program hold, and no array that changes is also another argument."""
+    program = plan.program
+    arrays = {name: value for name, value in given.items() if plan_array(plan, name)}
+    for name, value in arrays.items():
+        declared = tuple(evaluate(extent, numbers, -1.0) for extent in program.table[name].shape)
+        if tuple(value.shape) != declared:
+            return False
+    from weft.analysis.scopes import written_params
+
+    for name in written_params(program):
+        if name not in arrays:
+            continue
+        if isinstance(arrays[name], np.ndarray) and not arrays[name].flags.writeable:
+            return False
+        for other, value in arrays.items():
+            both = isinstance(value, np.ndarray) and isinstance(arrays[name], np.ndarray)
+            if other != name and (value is arrays[name] or (both and np.may_share_memory(value, arrays[name]))):
+                return False
+    for guard in program.guards:
+        if guard.domain:
+            return False
+        try:
+            if not interp.value_of(guard.condition, program, numbers, scalars):
+                return False
+        except AssertionError:
+            return False  # it looks at elements
+    return True
+
+
+def sent(array: Any, rows: int = 0) -> ClusterArray:
+    """An array on the cluster; see `weft.cluster.put`."""
+    from weft.cluster import ray_engine
+    from weft.cluster.spread import Piece, ranges
+
+    engine = ray_engine.engine()
+    value = np.ascontiguousarray(array)
+    if value.ndim == 0 or not rows:
+        pieces = (Piece(engine.put(value), 0, value.shape[0] if value.ndim else 0),)
+        spread = Spread(value.shape, value.dtype, None, pieces)
+    else:
+        cut = [(first, past) for first, past in ranges(value.shape[0], rows)]
+        spread = Spread(
+            value.shape, value.dtype, 0, tuple(Piece(engine.put(value[first:past]), first, past) for first, past in cut)
+        )
+    return ClusterArray(spread, functools.partial(gathered, engine=engine))

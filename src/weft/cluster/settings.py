@@ -1,0 +1,53 @@
+"""How a cluster is used.  In: keyword arguments of `weft.cluster.connect`; out: one frozen `Settings` that engines read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from weft.errors import OptionError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`address`: of a running cluster (None: RAY_ADDRESS, else one is started here with `num_cpus` processors).
+
+    A task gets `cpus_per_task` processors, and its native code as many threads.  `rows`: elements along the cut axis
+    in a tile (0: chosen by the size of the problem).  A call that one core does in `least_seconds` runs here (None: what
+    was measured decides; 0: always on the cluster).  At most `in_flight_bytes` of results and `in_flight_tasks` tasks
+    are asked for and not yet there.
+    """
+
+    address: str | None = None
+    num_cpus: int | None = None
+    object_store_memory: int | None = None
+    cpus_per_task: int = 1
+    rows: int = 0
+    least_seconds: float | None = None
+    in_flight_bytes: int | None = None
+    in_flight_tasks: int = 1000
+
+    def __post_init__(self) -> None:
+        for name in ("cpus_per_task", "in_flight_tasks"):
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
+                raise OptionError(f"{name}={getattr(self, name)!r} is not a number of at least 1")
+        if not isinstance(self.rows, int) or self.rows < 0:
+            raise OptionError(f"rows={self.rows!r} is not a number of at least 0")
+
+
+_current = Settings()
+
+
+def current() -> Settings:
+    return _current
+
+
+def change(given: dict[str, Any]) -> Settings:
+    """New settings: those given, the others as they were."""
+    global _current
+    known = [field.name for field in fields(Settings)]
+    unknown = [name for name in given if name not in known]
+    if unknown:
+        raise OptionError(f"unknown setting {unknown[0]!r}; the settings are {', '.join(known)}")
+    _current = replace(_current, **given)
+    return _current

@@ -1,0 +1,254 @@
+"""Parts of lists, and lists as wholes.  In: `xs[a:b] = ys`, `del xs[a:b]`, `xs == ys`, `xs < ys`, the methods of deques
+that turn them round; out: statements over memory that grows (`weft.frontend.growing`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from weft.frontend import arith
+from weft.frontend.constants import constant_int
+from weft.frontend.growing import Cells
+from weft.frontend.items import compared, has_lists, has_objects, has_texts
+from weft.frontend.lists import Lists
+from weft.frontend.values import Array, Growing, ItemType, Object, Records, Scalar, Slice, Tuple, Value
+from weft.frontend.writing import loop, repeat, variable, when
+from weft.ir import index as ix
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
+from weft.ir.types import BOOL, INT, PYBOOL
+from weft.records import dataclass
+
+
+@dataclass(frozen=True)
+class _Span:
+    """The places `first`, `first + step`, ...: `count` of them."""
+
+    first: Expr
+    step: int
+    count: Expr
+
+
+def _clamped(value: Expr, low: Expr, high: Expr) -> Expr:
+    return Op("minimum", (Op("maximum", (value, low), INT), high), INT)
+
+
+class ListParts(Lists):
+    """Slices of lists as targets, and comparisons of lists."""
+
+    # --- slices as targets ------------------------------------------------------------------------------------------
+
+    def _span(self, key: Slice, count: Expr, node: ast.AST) -> _Span:
+        """The places that a slice of a list of so many items stands for."""
+        emitter = self.emitter
+        step = 1 if key.step is None else constant_int(key.step, emitter)
+        if step == 0:
+            raise self.unsupported(node, "ValueError: slice step cannot be zero")
+        low, high = (ZERO, count) if step > 0 else (integer(-1), ix.sub(count, ONE))
+        ends = []
+        for value, default in ((key.lo, low if step > 0 else high), (key.hi, high if step > 0 else low)):
+            if value is None:
+                ends.append(default)
+                continue
+            if not isinstance(value, Scalar) or not value.type.dtype.is_integer:
+                raise self.unsupported(node, "a bound of a slice that is no integer", bound=value)
+            at = emitter.snapshot(arith.cast(value.expr, INT), "at")
+            wrapped = Op("select", (Op("lt", (at, ZERO), BOOL), Op("add", (at, count), INT), at), INT)
+            ends.append(emitter.snapshot(_clamped(wrapped, low, high), "end"))
+        length = ix.sub(ends[1], ends[0]) if step > 0 else ix.sub(ends[0], ends[1])
+        if abs(step) > 1:
+            length = Op("floordiv", (ix.add(length, integer(abs(step) - 1)), integer(abs(step))), INT)
+        return _Span(ends[0], step, emitter.snapshot(Op("maximum", (length, ZERO), INT), "many"))
+
+    def _cells_of(self, base: Value, what: str, node: ast.AST) -> tuple[Cells, ItemType]:
+        """The memory of a list that may change its length."""
+        self.will_change(base)
+        held: Growing | None = base.growing if isinstance(base, (Array, Records)) else None
+        if held is None or not held.spare or held.shared is not None or held.head is not None:
+            raise self.unsupported(node, what, "use a list made here", base=base)
+        return Cells(self.emitter, held), base.type if isinstance(base, Array) else base.item  # type: ignore[union-attr]
+
+    def delete_part(self, base: Value, key: Slice, node: ast.AST) -> None:
+        """del base[a:b]"""
+        cells, _ = self._cells_of(base, "del of a part of this", node)
+        emitter, count = self.emitter, cells.last()
+        span = self._span(key, count, node)
+        first, step = span.first, span.step
+        if step < 0:
+            back = Op("mul", (integer(step), Op("sub", (span.count, ONE), INT)), INT)
+            first, step = emitter.snapshot(Op("add", (first, back), INT), "first"), -step
+        with when(emitter, Op("gt", (span.count, ZERO), BOOL)):
+            # Behind the k-th item that goes there are step - 1 that stay, and behind the last one all others.
+            with loop(emitter, ZERO, ix.sub(span.count, ONE)) as turn, loop(emitter, ZERO, integer(step - 1)) as at:
+                source = ix.add(ix.add(first, ix.mul(integer(step), turn)), ix.add(at, ONE))
+                cells.write(ix.sub(ix.sub(source, turn), ONE), cells.read(source))
+            last = ix.add(first, ix.mul(integer(step), ix.sub(span.count, ONE)))
+            start = emitter.snapshot(ix.add(last, ONE), "start")
+            with loop(emitter, ZERO, ix.sub(count, start)) as at:
+                cells.write(ix.sub(ix.add(start, at), span.count), cells.read(ix.add(start, at)))
+            cells.length.set(Op("sub", (count, span.count), INT))
+        emitter.mutations += 1
+
+    def store_part(self, base: Value, key: Slice, value: Value, node: ast.AST) -> None:
+        """base[a:b] = value"""
+        cells, layout = self._cells_of(base, "an assignment to a slice of a list", node)
+        emitter = self.emitter
+        columns, many = self._copied(cells, layout, value, node)
+        count = cells.last()
+        span = self._span(key, count, node)
+        if span.step == 1:
+            self._shift(cells, count, ix.add(span.first, span.count), emitter.snapshot(ix.sub(many, span.count), "by"))
+        else:
+            text = "attempt to assign sequence of size {0} to extended slice of size {1}"
+            emitter.check(Op("eq", (many, span.count), BOOL), "ValueError", text, (many, span.count))
+        with loop(emitter, ZERO, many) as at:
+            cells.write(ix.add(span.first, ix.mul(integer(span.step), at)), columns(at))
+        emitter.mutations += 1
+
+    def _copied(
+        self, cells: Cells, layout: ItemType, value: Value, node: ast.AST
+    ) -> tuple[Callable[[Expr], list[Expr]], Expr]:
+        """Items in memory of their own, so that a list may get a part of itself; and how many there are."""
+        emitter = self.emitter
+        if isinstance(value, Tuple):
+            taken = [self._new_item(cells, layout, item, node) for item in value.items]
+            total: Expr = integer(len(taken))
+        else:
+            run = self.iteration(value, node)
+            total = emitter.snapshot(Op("add", (run.trips, ZERO), INT), "count")
+        types = [emitter.buffers[name].type for name in cells.growing.data]
+        buffers = [emitter.allocate("part", of, (total,)) for of in types]
+        if isinstance(value, Tuple):
+            for position, numbers in enumerate(taken):
+                for buffer, number in zip(buffers, numbers):
+                    emitter.assign((), buffer.name, (integer(position),), number)
+        else:
+            with loop(emitter, ZERO, total) as at:
+                for buffer, number in zip(buffers, self._new_item(cells, layout, run.item(at), node)):
+                    emitter.assign((), buffer.name, (at,), number)
+        return lambda at: [Read(buffer.name, (at,), buffer.type) for buffer in buffers], total
+
+    def _shift(self, cells: Cells, count: Expr, start: Expr, by: Expr) -> None:
+        """The items from `start` on move up or down."""
+        emitter = self.emitter
+        start = emitter.snapshot(start, "start")
+        tail = emitter.snapshot(ix.sub(count, start), "tail")
+        with when(emitter, Op("gt", (by, ZERO), BOOL)):
+            cells.make_room(ix.add(count, by))
+            with loop(emitter, ZERO, tail) as step:
+                place = ix.sub(ix.sub(count, ONE), step)
+                cells.write(ix.add(place, by), cells.read(place))
+        with when(emitter, Op("lt", (by, ZERO), BOOL)), loop(emitter, ZERO, tail) as at:
+            cells.write(ix.add(ix.add(start, at), by), cells.read(ix.add(start, at)))
+        cells.length.set(Op("add", (count, by), INT))
+
+    # --- comparisons ------------------------------------------------------------------------------------------------
+
+    def list_comparison(self, name: str, left: Value, right: Value, node: ast.AST) -> Value:
+        """left == right and so on, of two lists: the first items that differ decide, and then the lengths."""
+        emitter = self.emitter
+        for value in (left, right):
+            layout = value.item if isinstance(value, Records) else None
+            if has_lists(layout) or has_texts(layout) or has_objects(layout):
+                raise self.unsupported(node, "this comparison of lists", left=left, right=right)
+            if isinstance(value, Array) and value.rank != 1:
+                raise self.unsupported(node, "this comparison of lists of lists", left=left, right=right)
+        runs = [self._compared_items(value, node) for value in (left, right)]
+        counts = [emitter.snapshot(Op("add", (count, ZERO), INT), "count") for _, count in runs]
+        common = emitter.snapshot(Op("minimum", (counts[0], counts[1]), INT), "common")
+        place = variable(emitter, "place", ZERO)
+        same = variable(emitter, "same", Const(True, PYBOOL))
+        going = Op("and", (same.value, Op("lt", (place.value, common), BOOL)), PYBOOL)
+        with repeat(emitter, going):
+            mine, other = (item(place.value) for item, _ in runs)
+            same.set(arith.cast(self._equal_items(mine, other, node), PYBOOL))
+            with when(emitter, same.value):
+                place.set(Op("add", (place.value, ONE), INT))
+        by_length = arith.compare(name, counts[0], counts[1], emitter.span)
+        if name in ("eq", "ne"):
+            all_same = Op("and", (same.value, Op("eq", (counts[0], counts[1]), BOOL)), PYBOOL)
+            return Scalar(emitter.snapshot(all_same if name == "eq" else arith.negate(all_same), "equal"))
+        result = variable(emitter, "result", arith.cast(by_length, PYBOOL))
+        with when(emitter, Op("not", (same.value,), PYBOOL)):
+            mine, other = (item(place.value) for item, _ in runs)
+            before = self._ordered_items(name, mine, other, node)
+            result.set(arith.cast(before, PYBOOL))
+        return Scalar(emitter.snapshot(result.value, "result"))
+
+    def _compared_items(self, value: Value, node: ast.AST) -> tuple[Callable[[Expr], Value], Expr]:
+        if isinstance(value, Tuple):
+            known = self.list_items(value, node)
+            if known is None:
+                return lambda at: Scalar(ZERO), ZERO
+            value = known
+        run = self.iteration(value, node)
+        return run.item, run.trips
+
+    def _equal_items(self, mine: Value, other: Value, node: ast.AST) -> Expr:
+        """Whether two items are equal, or the same object, which of NaN only Python knows."""
+        if isinstance(mine, Tuple) and isinstance(other, Tuple):
+            if len(mine.items) != len(other.items):
+                return Const(False, PYBOOL)
+            parts = [self._equal_items(a, b, node) for a, b in zip(mine.items, other.items)]
+            return parts[0] if len(parts) == 1 else Op("and", (parts[0], _all(parts[1:])), BOOL)
+        if not isinstance(mine, Scalar) or not isinstance(other, Scalar):
+            raise self.unsupported(node, "a comparison of lists of different items", mine=mine, other=other)
+        a, b = self.emitter.snapshot(mine.expr, "mine"), self.emitter.snapshot(other.expr, "other")
+        if a.type.dtype.is_inexact and b.type.dtype.is_inexact:
+            told = Op("or", (Op("eq", (a, a), BOOL), Op("eq", (b, b), BOOL)), BOOL)
+            self.emitter.hand_back(told, "NaN in lists that are compared")
+        return arith.cast(arith.compare("eq", a, b, self.emitter.span), BOOL)
+
+    def _ordered_items(self, name: str, mine: Value, other: Value, node: ast.AST) -> Expr:
+        if isinstance(mine, Tuple) and isinstance(other, Tuple):
+            ordered = self.tuple_order(name, mine, other, node)
+            assert isinstance(ordered, Scalar)
+            return ordered.expr
+        assert isinstance(mine, Scalar) and isinstance(other, Scalar)
+        return arith.compare(name, mine.expr, other.expr, self.emitter.span)
+
+    def record_among(self, base: Records, wanted: Value, node: ast.AST) -> Expr:
+        """wanted in base, of tuples of numbers"""
+        if has_lists(base.item) or has_texts(base.item) or has_objects(base.item) or not self.accepts(base.item, wanted):
+            raise self.unsupported(node, "`in` for this container", left=wanted, right=base)
+        emitter, cells = self.emitter, Cells(self.emitter, base.growing)
+        numbers = [emitter.snapshot(number, "wanted") for number in self.numbers(base.item, wanted)]
+        if any(number.type.dtype.is_inexact for number in numbers):
+            good = _all([Op("eq", (number, number), BOOL) for number in numbers])
+            emitter.hand_back(good, "NaN that is looked for in a list")
+        found, place = variable(emitter, "found", Const(False, PYBOOL)), variable(emitter, "place", ZERO)
+        count = cells.last()
+        searching = Op("and", (Op("not", (found.value,), PYBOOL), Op("lt", (place.value, count), BOOL)), PYBOOL)
+        with repeat(emitter, searching):
+            pairs = zip(cells.read(place.value), numbers, compared(base.item))
+            same = [Op("eq", (mine, number), BOOL) for mine, number, counts in pairs if counts]
+            found.set(arith.cast(_all(same), PYBOOL))
+            place.set(Op("add", (place.value, ONE), INT))
+        return emitter.snapshot(found.value, "found")
+
+    # --- deques -----------------------------------------------------------------------------------------------------
+
+    def _list_rotate(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
+        by = args[0] if args else Scalar(ONE)
+        if len(args) > 1 or not isinstance(by, Scalar) or not by.type.dtype.is_integer:
+            raise self.unsupported(node, "rotate() by this", by=by)
+        emitter, count = self.emitter, cells.last()
+        with when(emitter, Op("gt", (count, ZERO), BOOL)):
+            turns = emitter.snapshot(Op("mod", (arith.cast(by.expr, INT), count), INT), "turns")
+            with loop(emitter, ZERO, turns):
+                cells.push_front(cells.pop())
+        return Object(None)
+
+    def _list_extendleft(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
+        (value,) = self._arguments(args, 1, "extendleft", node)
+        columns, many = self._copied(cells, layout, value, node)
+        with loop(self.emitter, ZERO, many) as at:
+            cells.push_front([self.emitter.snapshot(number, "item") for number in columns(at)])
+        return Object(None)
+
+
+def _all(tests: list[Expr]) -> Expr:
+    result = tests[0]
+    for test in tests[1:]:
+        result = Op("and", (result, test), BOOL)
+    return result
