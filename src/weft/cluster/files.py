@@ -1,5 +1,5 @@
-"""A call whose arrays lie in files.  In: a plan, kernels, a limit of memory and a `Store` for each array; out: the steps
-done tile by tile, each as large as the limit allows, and results in files.
+"""A call whose arrays lie in files.  In: a plan, kernels, a limit of memory and a `Store` for each array; out: the
+steps done tile by tile, each as large as the limit allows, and results in files.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from weft.cluster.mpi_holdings import Holdings, Message
 from weft.cluster.mpi_layout import assigned, tile_bounds
 from weft.cluster.plan import Stage
 from weft.ir.expr import Expr, Op, Reduce
-from weft.ir.ops import OPS
+from weft.ir.ops import OPERATIONS
 from weft.ir.program import Stmt
 from weft.ir.walk import node_exprs, subexpressions, walk
 from weft.records import dataclass
@@ -143,7 +143,7 @@ def may_join(stage: Stage) -> bool:
             return False
         for expr in node_exprs(node):
             for part in subexpressions(expr):
-                if isinstance(part, Reduce) or (isinstance(part, Op) and OPS[part.op].cost > _EXACT):
+                if isinstance(part, Reduce) or (isinstance(part, Op) and OPERATIONS[part.op].cost > _EXACT):
                     return False
     return True
 

@@ -13,6 +13,8 @@ sizes of one call; out: a `Plan`, a list of steps that any engine (Ray, MPI, til
     Repeat   a sequential loop in the driver around steps; its variable is an integer argument of the tile programs.
     Swap     names change places: `a, b = b, a`.
     Fresh    a new array begins, with undefined or zero elements.
+    Choice, Again, Leave    branches, `while` and jumps that the driver decides by numbers it waits for; a plan has them
+             only if `make` is asked for `control`.
 
 `tiles.tile_program(plan, stage)` makes of a stage an ordinary program for one tile, which goes through the usual
 lowering and code generation.  `Plan.program` is the program planned: the input's, with buffers for combined partial
@@ -22,7 +24,7 @@ never by the number of workers, so that results do not depend on it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Union
 
@@ -38,6 +40,7 @@ from weft.ir.program import (
     Buffer,
     Check,
     Continue,
+    If,
     Invoke,
     Library,
     Loop,
@@ -56,6 +59,7 @@ from weft.ir.walk import (
     buffers_written,
     children,
     dim_children,
+    expr_buffers,
     free_vars,
     fresh,
     has_exit,
@@ -71,7 +75,7 @@ from weft.ir.walk import (
 from weft.passes.scheduling.independent import why_not_independent
 from weft.records import dataclass
 
-__all__ = ["Fresh", "Part", "Partial", "Plan", "Refused", "Repeat", "Slice", "Stage", "Step", "Swap", "Whole",
+__all__ = ["Again", "Choice", "Fresh", "Leave", "Part", "Partial", "Plan", "Refused", "Repeat", "Slice", "Stage", "Step", "Swap", "Whole",
            "Written", "make", "stages_of"]  # fmt: skip
 
 #: Reductions whose results over parts combine to the result over all, and may be taken in any order.
@@ -174,6 +178,32 @@ class Fresh:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """One of two ways, by a condition over symbols and numbers."""
+
+    condition: Expr
+    then: tuple[Step, ...]
+    orelse: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Again:
+    """`prelude`, a look at the condition, `body`, and again."""
+
+    prelude: tuple[Step, ...]
+    condition: Expr
+    body: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Leave:
+    """The end of the call ("return", with its result tree), or of an iteration or loop of steps."""
+
+    kind: str
+    result: int = -1
+
+
+@dataclass(frozen=True)
 class Plan:
     """The steps of a call, ended by the return of the result tree `result`; `notes` are for `explain`."""
 
@@ -198,7 +228,25 @@ def may_raise(nodes: Block) -> bool:
     return False
 
 
-Step = Union[Stage, Whole, Repeat, Swap, Fresh]
+Step = Union[Stage, Whole, Repeat, Swap, Fresh, Choice, Again, Leave]
+
+
+def inner_steps(step: Step) -> tuple[tuple[Step, ...], ...]:
+    """The blocks of steps inside a step."""
+    if isinstance(step, Repeat):
+        return (step.steps,)
+    if isinstance(step, Choice):
+        return (step.then, step.orelse)
+    return (step.prelude, step.body) if isinstance(step, Again) else ()
+
+
+def with_inner(step: Step, change: Callable[[tuple[Step, ...]], tuple[Step, ...]]) -> Step:
+    """A step with its blocks changed."""
+    if isinstance(step, Repeat):
+        return replace(step, steps=change(step.steps))
+    if isinstance(step, Choice):
+        return replace(step, then=change(step.then), orelse=change(step.orelse))
+    return replace(step, prelude=change(step.prelude), body=change(step.body)) if isinstance(step, Again) else step
 
 
 def stages_of(steps: tuple[Step, ...]) -> Iterator[Stage]:
@@ -206,23 +254,25 @@ def stages_of(steps: tuple[Step, ...]) -> Iterator[Stage]:
     for step in steps:
         if isinstance(step, Stage):
             yield step
-        elif isinstance(step, Repeat):
-            yield from stages_of(step.steps)
+        for block in inner_steps(step):
+            yield from stages_of(block)
 
 
-def make(program: Program, sizes: Mapping[str, int], strict: bool = False) -> Plan:
+def make(program: Program, sizes: Mapping[str, int], strict: bool = False, control: bool = False) -> Plan:
     """The plan of a program; `sizes` (of symbols) weigh choices only, `strict`: sums keep their order, so are not cut.
+
+    `control`: the engine can take branches, `while` loops and several returns by values that it waits for.
 
     Raises Refused if the program has a form that no engine can follow, or no stage at all.
     """
     if program.functions:
         raise Refused("it calls itself, or functions that do")
     *body, last = program.body or (None,)
-    if not isinstance(last, Return) or any(isinstance(node, Return) for node in walk(tuple(body))):
+    if not isinstance(last, Return) or (not control and any(isinstance(node, Return) for node in walk(tuple(body)))):
         raise Refused("it returns in more than one place")
     if any(buffer.rank and buffer.type.weak for buffer in program.buffers):
         raise Refused("it works on lists")
-    planner = _Planner(program, sizes, strict)
+    planner = _Planner(program, sizes, strict, control)
     steps = planner.block(tuple(body))
     if not any(True for _ in stages_of(steps)):
         raise Refused("; ".join(planner.notes) or "it has no statement over an array that can be cut")
@@ -330,8 +380,9 @@ class _Group:
 class _Planner:
     """Walks blocks in order and gathers stages."""
 
-    def __init__(self, program: Program, sizes: Mapping[str, int], strict: bool) -> None:
+    def __init__(self, program: Program, sizes: Mapping[str, int], strict: bool, control: bool) -> None:
         self.program = program
+        self.control = control
         self.sizes = dict(sizes)
         self.strict = strict
         self.placed: dict[str, int] = {}
@@ -366,6 +417,11 @@ class _Planner:
                 close()
                 steps.append(self.swap(node))
                 continue
+            if self.control and isinstance(node, (If, While)):
+                taken_out = self.without_sums(node)
+                if taken_out is not None:
+                    pending.extend(reversed(taken_out))
+                    continue
             candidates = self.candidates(node)
             if candidates:
                 best = min(candidates, key=lambda c: self.price(c, group))
@@ -403,6 +459,10 @@ class _Planner:
 
     def other(self, node: Node) -> Step:
         """A node that cannot be cut: a loop of steps, or at one place."""
+        if self.control:
+            step = self.controlled(node)
+            if step is not None:
+                return step
         if isinstance(node, (Break, Continue)) or has_exit((node,)):
             raise Refused(f"line {node.span.line}: a loop is left early")
         if isinstance(node, Loop) and isinstance(node.dim, Dim) and node.kind is LoopKind.SEQUENTIAL:
@@ -412,7 +472,7 @@ class _Planner:
                 steps = self.block(node.body)
             except Refused:
                 steps = ()
-            if any(True for _ in stages_of(steps)) and not any(self.is_heavy(step) for step in steps):
+            if self.is_worth(steps):
                 return Repeat(node.dim, steps)
             self.program, self.placed, self.notes, self.count = before
         if any(isinstance(inner, (Invoke, Rebind)) for inner in walk((node,))):
@@ -420,6 +480,44 @@ class _Planner:
         reason = self.reason(node)
         self.notes.append(f"line {node.span.line}: at one place, since {reason}")
         return Whole(self.name(), (node,), reason)
+
+    def controlled(self, node: Node) -> Step | None:
+        """A branch, a `while` or a jump as a step of the driver's."""
+        if isinstance(node, Return):
+            return Leave("return", node.result)
+        if isinstance(node, (Break, Continue)):
+            return Leave("break" if isinstance(node, Break) else "continue")
+        if not isinstance(node, (If, While)):
+            return None
+        if any(self.program.table[name].rank for name in expr_buffers(node.condition)):
+            return None  # `block` has taken sums out of it: what is left looks at elements
+        before = (self.program, dict(self.placed), list(self.notes), self.count)
+        if isinstance(node, If):
+            choice = Choice(node.condition, self.block(node.then), self.block(node.orelse))
+            if has_exit((node,)) or any(True for _ in stages_of((choice,))):
+                return choice
+        else:
+            again = Again(self.block(node.prelude), node.condition, self.block(node.body))
+            if has_exit((node,)) or self.is_worth((*again.prelude, *again.body)):
+                return again
+        self.program, self.placed, self.notes, self.count = before
+        return None
+
+    def without_sums(self, node: If | While) -> list[Node] | None:
+        """A branch on reductions of arrays, with these taken out: a few statements and a branch on numbers."""
+        if not any(isinstance(e, Reduce) for e in subexpressions(node.condition)):
+            return None
+        name = fresh("condition", names_of(self.program))
+        self.program = replace(self.program, buffers=(*self.program.buffers, Buffer(name, node.condition.type, ())))
+        test = Stmt((), name, (), node.condition, span=node.span)
+        read = Read(name, (), node.condition.type)
+        if isinstance(node, If):
+            return [test, replace(node, condition=read)]
+        return [replace(node, prelude=(*node.prelude, test), condition=read)]
+
+    def is_worth(self, steps: tuple[Step, ...]) -> bool:
+        """Whether a loop should be one of the driver's: something in it is cut, and nothing large is not."""
+        return any(True for _ in stages_of(steps)) and not any(self.is_heavy(step) for step in steps)
 
     def is_heavy(self, step: Step) -> bool:
         return isinstance(step, Whole) and any(
@@ -669,25 +767,25 @@ def _reductions(stmt: Stmt) -> list[Reduce]:
 def _with_temporaries(program: Program, steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Arrays that begin and end inside one stage belong to its tiles: nobody else ever sees them."""
     users: dict[str, list[int]] = {}
-    born: dict[str, list[int]] = {}
+    born: dict[str, list[tuple[int, int]]] = {}
 
-    def note(block: tuple[Step, ...], depth: int) -> None:
+    def note(block: tuple[Step, ...], depth: tuple[int, int]) -> None:
         for step in block:
-            if isinstance(step, Repeat):
-                note(step.steps, id(step))
-            elif isinstance(step, Fresh):
+            for block_number, inner in enumerate(inner_steps(step)):
+                note(inner, (id(step), block_number))
+            if isinstance(step, Fresh):
                 born.setdefault(step.buffer, []).append(depth)
             elif isinstance(step, Swap):
                 for name in step.targets:
                     users.setdefault(name, []).append(-1)
-            else:
+            elif isinstance(step, (Stage, Whole)):
                 for name in {n for node in step.nodes for n in _named(node)}:
                     users.setdefault(name, []).append(id(step))
                 if isinstance(step, Stage):
                     levels.setdefault(id(step), depth)
 
-    levels: dict[int, int] = {}
-    note(steps, 0)
+    levels: dict[int, tuple[int, int]] = {}
+    note(steps, (0, 0))
 
     def is_temporary(stage: Stage, write: Written) -> bool:
         name = write.buffer
@@ -700,9 +798,8 @@ def _with_temporaries(program: Program, steps: tuple[Step, ...]) -> tuple[Step, 
     def change(block: tuple[Step, ...]) -> tuple[Step, ...]:
         new: list[Step] = []
         for step in block:
-            if isinstance(step, Repeat):
-                step = replace(step, steps=change(step.steps))
-            elif isinstance(step, Stage):
+            step = with_inner(step, change)
+            if isinstance(step, Stage):
                 own = tuple(write.buffer for write in step.writes if is_temporary(step, write))
                 gone.update(own)
                 writes = tuple(write for write in step.writes if write.buffer not in own)
@@ -711,7 +808,7 @@ def _with_temporaries(program: Program, steps: tuple[Step, ...]) -> tuple[Step, 
         return tuple(new)
 
     def drop(block: tuple[Step, ...]) -> tuple[Step, ...]:
-        left = [replace(step, steps=drop(step.steps)) if isinstance(step, Repeat) else step for step in block]
+        left = [with_inner(step, drop) for step in block]
         return tuple(step for step in left if not (isinstance(step, Fresh) and step.buffer in gone))
 
     return drop(change(steps))

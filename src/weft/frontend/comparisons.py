@@ -14,7 +14,7 @@ from weft.frontend.whole import WholeDicts
 from weft.frontend.writing import loop, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Reduce
 from weft.ir.program import Break, Node
-from weft.ir.types import PYBOOL
+from weft.ir.types import PYBOOL, ScalarType
 
 _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
 
@@ -78,7 +78,8 @@ class Comparisons(WholeDicts):
             return self._tuple_equality(name, left, right, node)
         if isinstance(left, Tuple) and isinstance(right, Tuple):
             return self.tuple_order(name, left, right, node)
-        if _is_list(left) and _is_list(right):
+        deques = [isinstance(value, Records) and value.is_deque for value in (left, right)]
+        if (_is_list(left) and _is_list(right)) or all(deques):
             return self.list_comparison(name, left, right, node)
         if name in ("eq", "ne") and _is_sequence(left) and _is_sequence(right):
             return Scalar(Const(name == "ne", PYBOOL))  # a list is equal to no tuple and to no deque
@@ -141,7 +142,8 @@ class Comparisons(WholeDicts):
         if isinstance(right, Records) and isinstance(right.item, EitherType) and isinstance(left, Scalar):
             numbers = arrays.numbers_in(right, right.item.held, self.emitter)
             return self._membership(positive, left, numbers, node)
-        if isinstance(right, Records) and isinstance(right.item, tuple) and isinstance(left, Tuple):
+        numbers = isinstance(right, Records) and isinstance(right.item, ScalarType) and isinstance(left, Scalar)
+        if isinstance(right, Records) and (numbers or (isinstance(right.item, tuple) and isinstance(left, Tuple))):
             among = self.record_among(right, left, node)
             return Scalar(among if positive else arith.negate(among))
         raise self.unsupported(node, "`in` for this container", left=left, right=right)

@@ -149,6 +149,14 @@ class Cells:
         head.set(Op("add", (head.value, ONE), INT))
         return item
 
+    def keep_within(self, limit: Expr, at_front: bool) -> None:
+        """A deque that has got more items than it may have loses those at its other end."""
+        extra = self.emitter.snapshot(Op("maximum", (Op("sub", (self.length.value, limit), INT), ZERO), INT), "extra")
+        self.length.set(Op("sub", (self.length.value, extra), INT))
+        head = self.head
+        if not at_front and head is not None:
+            head.set(Op("add", (head.value, extra), INT))
+
     def clear(self) -> None:
         self.length.set(ZERO)
         head = self.head

@@ -402,7 +402,10 @@ class Lists(Nested):
             raise self.unsupported(node, f"the method {name}", receiver=receiver)
         if is_deque and held.length in self.run_through:
             self.emitter.hand_back(Const(False, BOOL), "a deque that changes while a loop runs through it")
-        result: Value = getattr(self, f"_list_{name}")(Cells(self.emitter, held), item, args, node)
+        cells = Cells(self.emitter, held)
+        result: Value = getattr(self, f"_list_{name}")(cells, item, args, node)
+        if held.limit is not None and name in ("append", "extend", "appendleft", "extendleft"):
+            cells.keep_within(held.limit, at_front=name.endswith("left"))
         self.emitter.mutations += 1
         return result
 

@@ -280,6 +280,8 @@ class Results(Handover):
             return TupleOut(tuple(self.out(item, node) for item in value.items), value.is_list, named)
         if isinstance(value, Array):
             return self._out_array(value, node)
+        if isinstance(value, Records) and value.growing.limit is not None:
+            raise self.unsupported(node, "the return of a deque with maxlen", "return a list of its items")
         if isinstance(value, Records) and isinstance(value.item, ObjectType) and not value.is_deque:
             return self._out_objects(value, value.item.kind, node)
         if isinstance(value, (Records, Dict)) and has_objects(value.item):

@@ -66,6 +66,7 @@ class Growing:
     row: Expr | None = None
     shared: Growing | None = None
     sparse: bool = False  # parts of it may never have been written
+    limit: Expr | None = None  # how many items a deque may have
 
     @property
     def size(self) -> Expr:

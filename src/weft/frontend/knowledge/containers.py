@@ -8,6 +8,7 @@ from __future__ import annotations
 import bisect
 import heapq
 from collections import Counter, defaultdict, deque
+from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import growing
@@ -16,12 +17,28 @@ from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed
 from weft.frontend.values import Array, Dict, Iterable, Object, Range, Records, Rows, Scalar, Tuple, Value, describe
 from weft.frontend.writing import loop
-from weft.ir.expr import ZERO, Const
-from weft.ir.types import FLOAT, INT
+from weft.ir.expr import ZERO, Const, Op
+from weft.ir.types import BOOL, FLOAT, INT
 
 
-@native(deque, parameters="iterable", name="deque")
+@native(deque, parameters="iterable maxlen", name="deque")
 def _deque(call: Bound) -> Value:
+    made, most = _unbounded(call), call.get("maxlen")
+    if most is None or most == Object(None):
+        return made
+    emitter = call.builder.emitter
+    if not isinstance(most, Scalar) or most.type != INT:
+        raise Unsupported(emitter.span, f"a deque of at most {describe(most)} items", "use an int")
+    limit = emitter.snapshot(most.expr, "limit")
+    emitter.check(Op("ge", (limit, ZERO), BOOL), "ValueError", "maxlen must be non-negative")
+    if not isinstance(made, Records):
+        return made  # nothing is known of its items yet
+    held = replace(made.growing, limit=limit)
+    Cells(emitter, held).keep_within(limit, at_front=False)
+    return replace(made, growing=held)
+
+
+def _unbounded(call: Bound) -> Value:
     value = call.get("iterable")
     builder, emitter = call.builder, call.builder.emitter
     if value is None or isinstance(value, Tuple):

@@ -15,7 +15,7 @@ from weft.frontend.values import Array, EitherType, Object, Records, Scalar, Tex
 from weft.frontend.writing import loop
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
-from weft.ir.types import BOOL, PYBOOL
+from weft.ir.types import BOOL, PYBOOL, ScalarType
 
 if TYPE_CHECKING:
     from weft.frontend.builder import Builder
@@ -107,7 +107,14 @@ def method(builder: Builder, items: Records, name: str, args: list[Value], kwarg
         from weft.frontend.knowledge.sequences import first_place, occurrences
 
         return builder.expand(first_place if name == "index" else occurrences, {"items": items, "wanted": args[0]})
-    if args or items.is_deque:
+    if items.is_deque and name in ("index", "count") and len(args) == 1 and not kwargs:
+        from weft.frontend.knowledge.sequences import occurrences, place_in_deque
+
+        if isinstance(items.item, ScalarType) and isinstance(args[0], Scalar):
+            return builder.expand(
+                place_in_deque if name == "index" else occurrences, {"items": items, "wanted": args[0]}
+            )
+    if args or (items.is_deque and name != "reverse"):
         return None
     if name == "copy" and not kwargs:
         return builder.listed(items)

@@ -103,6 +103,11 @@ def list_method(builder: Builder, items: Array, name: str, args: list[Value], kw
         arrays.store(replace(items, growing=None), new, emitter)
         emitter.mutations += 1
         return Object(None)
+    numbers = all(isinstance(arg, Scalar) and (not place or arg.type == INT) for place, arg in enumerate(args))
+    if name == "index" and items.rank == 1 and len(args) in (2, 3) and numbers and not kwargs:
+        given = dict(zip(("wanted", "low", "high"), args))
+        given.setdefault("high", Scalar(items.shape[0]))
+        return builder.expand(first_place_between, {"items": items, **given})
     if name in ("index", "count") and items.rank == 1 and len(args) == 1 and isinstance(args[0], Scalar) and not kwargs:
         return builder.expand(first_place if name == "index" else occurrences, {"items": items, "wanted": args[0]})
     return None
@@ -122,7 +127,38 @@ def first_place(items, wanted):
             break
         place += 1
     if place == len(items):
-        raise ValueError("the item is not in list")
+        raise ValueError(f"{wanted} is not in list")
+    return place
+
+
+def first_place_between(items, wanted, low, high):
+    count = len(items)
+    if low < 0:
+        low += count
+        if low < 0:
+            low = 0
+    if high < 0:
+        high += count
+    if high > count:
+        high = count
+    place = low
+    while place < high:
+        if items[place] == wanted:
+            break
+        place += 1
+    if place >= high:
+        raise ValueError(f"{wanted} is not in list")
+    return place
+
+
+def place_in_deque(items, wanted):
+    place = 0
+    while place < len(items):
+        if items[place] == wanted:
+            break
+        place += 1
+    if place == len(items):
+        raise ValueError(f"{wanted} is not in deque")
     return place
 
 

@@ -1,0 +1,360 @@
+"""A call on all ranks.  In: a plan, kernels, and the arguments of a call as distributed arrays; out: its results, and
+the arrays as they are afterwards.
+
+Every rank follows the whole plan and computes its own tiles.  Before a stage the messages that it needs are started,
+tiles that need none of them run, then the others.  Arrays stay where they were written until something needs them
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from weft.analysis.cost import evaluate
+from weft.cluster import kernels, mpi_world
+from weft.cluster.driver import Programs
+from weft.cluster.mpi_array import Array, DistributedArray, bring
+from weft.cluster.mpi_boxes import slices, whole
+from weft.cluster.mpi_holdings import Holdings, Message, nothing, replicated
+from weft.cluster.mpi_stages import (
+    Numbers,
+    Tile,
+    Work,
+    along,
+    hull,
+    joined,
+    may_join,
+    numbers_of,
+    prepare,
+    reads_beyond,
+)
+from weft.cluster.plan import Fresh, Repeat, Stage, Step, Swap, Whole, may_raise
+from weft.cluster.tiles import Parameter, TileProgram
+from weft.cluster.work import COMBINE, Failure, combine, failure_of, throw
+from weft.errors import CompileError, located
+from weft.ir import interp
+from weft.ir.expr import Expr
+from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut
+
+
+class Prepared:
+    """What is worked out once for a version and used by all its calls: kernels, and the work of stages by what is held.
+
+    In a loop over time the same stage finds the same holdings again, so that nothing but a look-up is left of it.
+    """
+
+    def __init__(self, programs: Programs) -> None:
+        self.programs = programs
+        self.functions: dict[str, Callable[..., Any]] = {}
+        self.joins: dict[str, bool] = {}
+        self.beyond: dict[str, dict[str, bool]] = {}
+        self.raising: dict[str, bool] = {}
+        self._work: dict[Any, tuple[Work, tuple[Holdings, ...]]] = {}
+
+    def function(self, step: Stage | Whole) -> Callable[..., Any]:
+        """The kernel of a step, compiled by one rank of each machine and then loaded by the others."""
+        found = self.functions.get(step.name)
+        if found is None:
+            kernel = self.programs.kernel(step)
+            found = self.functions[step.name] = mpi_world.one_first(lambda: kernels.load(kernel))
+            if isinstance(step, Stage):
+                self.joins[step.name] = may_join(step)
+                self.beyond[step.name] = reads_beyond(step)
+            self.raising[step.name] = may_raise(step.nodes)
+        return found
+
+    def work(self, stage: Stage, numbers: Numbers, held: Mapping[str, Holdings], ranks: int) -> Work:
+        states = tuple(held.values())
+        key = (stage.name, numbers, tuple(map(id, states)))
+        known = self._work.get(key)
+        if known is None:
+            if len(self._work) > 1000:
+                self._work.clear()
+            # The holdings are kept alive beside the work, so that no other object takes their identity.
+            known = self._work[key] = (prepare(stage, numbers, held, ranks), states)
+        return known[0]
+
+
+class Run:
+    """One call of a planned function on all ranks."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        numbers: Mapping[str, int],
+        scalars: Mapping[str, Any],
+        arrays: Mapping[str, DistributedArray],
+        rows: int = 0,
+    ) -> None:
+        self.prepared = prepared
+        self.plan = prepared.programs.plan
+        self.world = mpi_world.world()
+        self.numbers: dict[str, int] = dict(numbers)
+        self.scalars: dict[str, Any] = dict(scalars)
+        self.arrays: dict[str, DistributedArray] = dict(arrays)
+        self.rows = rows
+        self.changed: set[str] = set()
+
+    def number(self, expr: Expr) -> int:
+        return int(evaluate(expr, self.numbers, 0.0) or 0)
+
+    def steps(self, steps: tuple[Step, ...]) -> None:
+        for step in steps:
+            if isinstance(step, Stage):
+                self.stage(step)
+            elif isinstance(step, Whole):
+                self.whole(step)
+            elif isinstance(step, Fresh):
+                self.arrays[step.buffer] = self.fresh(step)
+            elif isinstance(step, Swap):
+                moved = [self.arrays[name] for name in step.sources]
+                self.arrays.update(zip(step.targets, moved))
+            else:
+                self.repeat(step)
+
+    def repeat(self, step: Repeat) -> None:
+        for value in range(self.number(step.dim.lo), self.number(step.dim.hi), step.dim.step):
+            self.numbers[step.dim.var] = value
+            self.steps(step.steps)
+        self.numbers.pop(step.dim.var, None)
+
+    def fresh(self, step: Fresh) -> DistributedArray:
+        buffer = self.plan.program.table[step.buffer]
+        shape = tuple(self.number(extent) for extent in buffer.shape)
+        make = np.zeros if step.zero else np.empty
+        held = (replicated if step.zero else nothing)(shape, self.world.size)
+        return DistributedArray(make(shape, buffer.type.dtype.numpy), held)
+
+    # --- stages ---
+
+    def stage(self, stage: Stage) -> None:
+        function, program = self.prepared.function(stage), self.prepared.programs.tile(stage)
+        names = {p.buffer for p in (*stage.reads, *stage.writes)}
+        held = {name: self.arrays[name].holdings for name in sorted(names)}
+        work = self.prepared.work(stage, numbers_of(stage, self.number, self.rows), held, self.world.size)
+        transfer = mpi_world.start([(self.arrays[name].frame, messages) for name, messages in work.messages])
+        mine = work.of(self.world.rank)
+        beyond = self.prepared.beyond[stage.name]
+        arriving = {name for name, _ in work.messages}
+        # Memory that a message reads or fills is not written meanwhile.
+        early = [] if arriving & {w.buffer for w in stage.writes} else [t for t in mine if t.number not in work.waiting]
+        if self.prepared.raising[stage.name] or any(beyond.values()):
+            early = []
+        first = {tile.number for tile in early}
+        late = [tile for tile in mine if tile.number not in first]
+        shares: dict[int, Any] = {}
+        if self.prepared.joins[stage.name]:
+            early, late = joined(early), joined(late)
+        for tile in early:
+            shares[tile.number] = self.tile(stage, program, function, tile, {})
+        transfer.wait()
+        old = self.snapshots(stage, late, beyond)
+        failed: Failure | None = None
+        for tile in late:
+            try:
+                shares[tile.number] = self.tile(stage, program, function, tile, old)
+            except kernels.HandedBack as refusal:
+                failed = Failure(refusal, "", "", 0)
+            except Exception as error:
+                failed = failure_of(error)
+                if failed is None:
+                    raise
+            if failed is not None:
+                break
+        if self.prepared.raising[stage.name]:
+            self.agree(failed)
+        elif failed is not None:
+            raise failed.error
+        for name, holdings in work.after:
+            self.arrays[name].holdings = holdings
+        self.changed.update(write.buffer for write in stage.writes)
+        self.combine(stage, work.tiles, shares)
+
+    def agree(self, failed: Failure | None) -> None:
+        """An exception on one rank is the exception of all: the one of the first rank, whose tiles are the first."""
+        for found in self.world.allgather(failed):
+            if found is not None and isinstance(found.error, kernels.HandedBack):
+                raise found.error
+            if found is not None:
+                throw(found)
+
+    def snapshots(self, stage: Stage, tiles: Sequence[Tile], beyond: Mapping[str, bool]) -> dict[str, tuple[int, Array]]:
+        """Copies of what tiles read of arrays that other tiles of this rank change: the first position, the elements."""
+        found: dict[str, tuple[int, Array]] = {}
+        for piece in stage.reads:
+            if not beyond.get(piece.buffer) or not tiles:
+                continue
+            frame = self.arrays[piece.buffer].frame
+            if piece.axis is None:
+                found[piece.buffer] = (0, frame.copy())
+                continue
+            size = frame.shape[piece.axis]
+            ranges = [piece.range(tile.lo, tile.hi, size) for tile in tiles]
+            box = hull([along(frame.shape, piece.axis, *ends) for ends in ranges])
+            if box is not None:
+                found[piece.buffer] = (box[piece.axis][0], frame[slices(box)].copy())
+        return found
+
+    def tile(
+        self,
+        stage: Stage,
+        program: TileProgram,
+        function: Callable[..., Any],
+        tile: Tile,
+        old: Mapping[str, tuple[int, Array]],
+    ) -> tuple[tuple[Any, ...], dict[str, Array]]:
+        """One tile: the numbers it returns, and its shares of arrays."""
+        values: list[Any] = []
+        back: list[tuple[Array, Array]] = []
+        shares: dict[str, Array] = {}
+        for parameter in program.parameters:
+            if parameter.kind == "output":
+                view = self.part(parameter, tile)
+                memory = np.ascontiguousarray(view)
+                if memory is not view and not np.may_share_memory(memory, view):
+                    back.append((view, memory))
+                values.append(memory)
+            elif parameter.kind == "share":
+                frame = self.arrays[parameter.name].frame
+                shares[parameter.name] = np.empty(frame.shape, frame.dtype)
+                values.append(shares[parameter.name])
+            elif parameter.kind == "input":
+                values.append(self.input(stage, parameter, tile, old))
+            else:
+                values.append(self.simple(parameter, tile))
+        returned = function(*values)
+        for view, memory in back:
+            view[...] = memory
+        return tuple(returned or ()), shares
+
+    def part(self, parameter: Parameter, tile: Tile) -> Array:
+        assert parameter.piece is not None
+        frame = self.arrays[parameter.name].frame
+        return frame[slices(along(frame.shape, parameter.piece.axis, tile.lo, tile.hi))]
+
+    def input(self, stage: Stage, parameter: Parameter, tile: Tile, old: Mapping[str, tuple[int, Array]]) -> Array:
+        piece = parameter.piece
+        assert piece is not None
+        frame, start = self.arrays[piece.buffer].frame, 0
+        kept = self.prepared.beyond[stage.name].get(piece.buffer)
+        if piece.buffer in old:
+            start, frame = old[piece.buffer]
+        if piece.axis is None:
+            return np.ascontiguousarray(frame)
+        size = self.arrays[piece.buffer].shape[piece.axis]
+        first, past = piece.range(tile.lo, tile.hi, size) if tile.lo < tile.hi else (start, start)
+        view = frame[slices(along(frame.shape, piece.axis, first - start, past - start))]
+        return view.copy() if kept is False else np.ascontiguousarray(view)
+
+    def simple(self, parameter: Parameter, tile: Tile) -> Any:
+        if parameter.kind in ("lo", "hi"):
+            return tile.lo if parameter.kind == "lo" else tile.hi
+        if parameter.kind == "number":
+            return self.numbers[parameter.name]
+        if parameter.kind == "start":
+            assert parameter.piece is not None and parameter.piece.axis is not None
+            size = self.arrays[parameter.piece.buffer].shape[parameter.piece.axis]
+            return parameter.piece.range(tile.lo, tile.hi, size)[0]
+        return self.scalars[parameter.name]
+
+    # --- reductions ---
+
+    def combine(self, stage: Stage, tiles: Sequence[Tile], shares: Mapping[int, Any]) -> None:
+        """The shares of all tiles as one, in a tree whose form depends on the number of tiles alone."""
+        if not stage.partials:
+            return
+        table = self.plan.program.table
+        returned = self.prepared.programs.tile(stage).returned
+        numbers: dict[int, tuple[Any, ...]] = {}
+        if returned:
+            for part in self.world.allgather({number: share[0] for number, share in shares.items()}):
+                numbers.update(part)
+        for partial in stage.partials:
+            if table[partial.buffer].rank:
+                mine = {number: share[1][partial.buffer] for number, share in shares.items()}
+                self.combine_arrays(partial.buffer, partial.op, tiles, mine)
+            else:
+                place = returned.index(partial.buffer)
+                self.scalars[partial.buffer] = combine(partial.op, [numbers[t.number][place] for t in tiles])
+
+    def combine_arrays(self, name: str, op: str, tiles: Sequence[Tile], mine: Mapping[int, Array]) -> None:
+        array = self.arrays[name]
+        level: list[tuple[int, Array | None]] = [(tile.rank, mine.get(tile.number)) for tile in tiles]
+        box = whole(array.shape)
+        while len(level) > 1:
+            work: list[tuple[Array, Sequence[Message]]] = []
+            pairs = [(level[at], level[at + 1]) for at in range(0, len(level) - 1, 2)]
+            received: list[Array | None] = []
+            for (left, _), (right, value) in pairs:
+                memory = value
+                if left != right:
+                    if left == self.world.rank:
+                        memory = np.empty(array.shape, array.dtype)
+                    work.append((array.frame if memory is None else memory, [Message(right, left, (box,))]))
+                received.append(memory)
+            mpi_world.start(work).wait()
+            after: list[tuple[int, Array | None]] = []
+            for ((rank, first), _), second in zip(pairs, received):
+                here = rank == self.world.rank and first is not None and second is not None
+                after.append((rank, COMBINE[op](first, second) if here else None))
+            level = after + level[len(pairs) * 2 :]
+        owner, result = level[0]
+        if result is not None:
+            array.frame[...] = result
+        array.holdings = nothing(array.shape, self.world.size).written({owner: [box]})
+        self.changed.add(name)
+
+    # --- on every rank ---
+
+    def whole(self, step: Whole) -> None:
+        """A step that is not cut: every rank does it, so that nothing of its results need be sent."""
+        program = self.prepared.programs.tile(step)
+        named = [p.name for p in program.parameters if p.kind in ("input", "output")]
+        if not named:
+            given = {
+                name: self.numbers[p.name] if p.kind == "number" else self.scalars[p.name]
+                for name, p in zip(program.program.params, program.parameters)
+            }
+            values: Any = interp.run(program.program, given)
+        else:
+            function = self.prepared.function(step)
+            bring([(self.arrays[name], self.arrays[name].holdings.everywhere()) for name in named])
+            tile = Tile(0, 0, 0, self.world.rank)
+            values = function(
+                *(
+                    self.arrays[p.name].frame if p.kind in ("input", "output") else self.simple(p, tile)
+                    for p in program.parameters
+                )
+            )
+            for name in {p.name for p in program.parameters if p.kind == "output"}:
+                self.arrays[name].holdings = replicated(self.arrays[name].shape, self.world.size)
+                self.changed.add(name)
+        for name, value in zip(program.returned, values or ()):
+            self.scalars[name] = value
+
+    # --- the end ---
+
+    def result(self, out: Out, given: Mapping[str, Any]) -> Any:
+        """What the caller gets."""
+        if isinstance(out, TupleOut):
+            items = [self.result(item, given) for item in out.items]
+            if out.named:
+                return located(out.named)(*items)
+            return items if out.as_list else tuple(items)
+        if isinstance(out, NoneOut):
+            return None
+        if isinstance(out, ConstOut):
+            return ast.literal_eval(out.text)
+        if isinstance(out, ScalarOut):
+            return self.scalars[out.buffer]
+        assert isinstance(out, ArrayOut)
+        if self.plan.program.table[out.buffer].role is Role.PARAM:
+            return given[out.buffer]
+        return self.arrays[out.buffer]
+
+
+__all__ = ["CompileError", "Prepared", "Run"]
