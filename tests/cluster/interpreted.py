@@ -41,7 +41,7 @@ def run_plan(
 
     monkeypatch.setattr(work, "load", lambda kernel: made[kernel.name])
     numbers = _sample_sizes(program, arguments)
-    plan = make(program, numbers)
+    plan = make(program, numbers, control=True)
     driver.check(plan)
     arrays = {
         name: Spread(value.shape, value.dtype, source=value)
@@ -52,9 +52,10 @@ def run_plan(
     scalars = {name: value for name, value in arguments.items() if name in table and not table[name].rank}
     engine = driver.InProcess()
     run = driver.Run(driver.Programs(plan, compiled), engine, numbers, scalars, arrays, rows)
-    run.steps(plan.steps)
+    left = run.steps(plan.steps)
     run.finish()
-    result = run.result(program.results[plan.result], lambda s: gathered(s, engine), arguments)
+    out = program.results[plan.result if left is None else left.result]
+    result = run.result(out, lambda s: gathered(s, engine), arguments)
     for name in run.changed:
         if plan.program.table[name].role is Role.PARAM:
             fill(arguments[name], run.arrays[name], engine)

@@ -123,7 +123,8 @@ def test_the_same_as_in_memory(name: str, kind: str, make: Callable[[str, np.nda
 @pytest.mark.parametrize("dtype", ["f4", ">f8", "c16", "i4"])
 def test_types_and_byte_orders(dtype: str, make: Callable[[str, np.ndarray], Any]) -> None:
     values = np.arange(3000.0).reshape(300, 10).astype(dtype)
-    _same(weft.out_of_core(turned, memory="20kB")(make("mapped", values)), turned(values.astype(values.dtype.newbyteorder("="))))
+    expected = turned(values.astype(values.dtype.newbyteorder("=")))
+    _same(weft.out_of_core(turned, memory="60kB")(make("mapped", values)), expected)
 
 
 def test_views_of_files(make: Callable[[str, np.ndarray], Any]) -> None:
@@ -254,7 +255,7 @@ def test_exceptions_are_the_function_s_own(make: Callable[[str, np.ndarray], Any
         compiled(data, where)
 
 
-# --- interrupted, shown, and in how much memory ---------------------------------------------------------------------------
+# --- interrupted, shown, and in how much memory ----------------------------------------------------------------------
 
 
 class Slow:
@@ -275,7 +276,8 @@ def test_an_interrupted_run_says_what_is_valid(tmp_path: Path, make: Callable[[s
     values = np.random.default_rng(6).random((100, 70))
     source = Slow(values.copy(), stop=60)
     path = tmp_path / "result.npy"
-    with pytest.raises(KeyboardInterrupt, match=r"stopped after \d+ of \d+ tiles; .*partial is valid in \[0:\d+\]") as told:
+    words = r"stopped after \d+ of \d+ tiles; .*partial is valid in \[0:\d+\]"
+    with pytest.raises(KeyboardInterrupt, match=words) as told:
         weft.out_of_core(softmax, memory="30kB", into=path)(source)
     past = int(str(told.value).split("[0:")[1].split("]")[0])
     assert 0 < past <= 60

@@ -103,6 +103,43 @@ def chain(a, b, c, d):
     return (a @ b) @ (c @ d)
 
 
+def doubled_if(x):
+    if x.sum() > 3:
+        return x * 2
+    return x
+
+
+def halved(x, tolerance):
+    error = 1.0
+    while error > tolerance:
+        y = x * 0.5
+        error = np.max(np.abs(y - x))
+        x = y
+    return x
+
+
+def checked(x, y):
+    out = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        if y[i] == 0:
+            raise ValueError("a zero in y")
+        out[i] = x[i] / y[i]
+    return out
+
+
+def solved(a, b):
+    return np.linalg.solve(a, b)
+
+
+def picked(x, places):
+    return x[places] * 2
+
+
+def viewed(x):
+    y = x * 2
+    return y[1:, ::2].T
+
+
 def swapping(steps, x):
     a = x.copy()
     b = np.zeros_like(x)
@@ -134,6 +171,13 @@ CASES: list[tuple[Any, tuple[Any, ...]]] = [
     (two, (numbers(9), numbers(9))),
     (chain, (numbers(7, 5), numbers(5, 6), numbers(6, 4), numbers(4, 8))),
     (swapping, (3, numbers(13))),
+    (doubled_if, (numbers(11),)),
+    (doubled_if, (numbers(3),)),
+    (halved, (numbers(11), 1e-2)),
+    (checked, (numbers(11), numbers(11) + 1)),
+    (solved, (numbers(7, 3, 3), numbers(7, 3, 2))),
+    (picked, (numbers(9), np.arange(14) // 2)),
+    (viewed, (numbers(9, 5),)),
 ]
 
 

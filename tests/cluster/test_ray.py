@@ -136,10 +136,12 @@ def test_results_do_not_depend_on_the_number_of_workers(cluster: None) -> None:
     x = numbers(1000)
     found = there(x)
     assert isinstance(there, Distributed)
-    version, call = there._version((x,))
+    found_version: Any = there._version((x,))
+    version, call = found_version
     from weft.cluster.spread import Spread
 
-    run = driver.Run(version.programs, driver.InProcess(), call.numbers, {}, {"x": Spread(x.shape, x.dtype, source=x)}, 7)
+    arrays = {"x": Spread(x.shape, x.dtype, source=x)}
+    run = driver.Run(version.programs, driver.InProcess(), call.numbers, {}, arrays, 7)
     run.steps(version.plan.steps)
     alone = run.result(version.plan.program.results[0], lambda spread: spread, call.given)
     assert found == alone
@@ -204,7 +206,7 @@ def test_an_exception_is_raised_once_with_the_line_of_the_user(cluster: None) ->
 
 def test_what_cannot_be_cut_runs_here_and_says_why(cluster: None) -> None:
     there = compiled(running, fallback="warn")
-    mine, theirs = numbers(9), numbers(9)
+    mine, theirs = numbers(9000), numbers(9000)
     with pytest.warns(weft.FallbackWarning, match="runs on this machine alone.*line"):
         there(mine)
     running(theirs)
@@ -214,7 +216,7 @@ def test_what_cannot_be_cut_runs_here_and_says_why(cluster: None) -> None:
         there(mine)
     assert "on this machine alone" in str(there.explain())
     with pytest.raises(weft.Unsupported, match="spread"):
-        compiled(running)(numbers(9))
+        compiled(running)(numbers(9000))
 
 
 def test_small_problems_stay_here(cluster: None) -> None:

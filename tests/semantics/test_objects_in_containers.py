@@ -1,4 +1,4 @@
-"""Objects of simple classes, dataclasses and named tuples as items of lists, deques and dicts: particles, nodes, events."""
+"""Objects of simple classes, dataclasses and named tuples as items of lists, deques and dicts."""
 
 from __future__ import annotations
 

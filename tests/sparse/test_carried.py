@@ -99,7 +99,7 @@ def test_programs(name: str) -> None:
 LEFT = {
     "another format": "def f(S, n):\n    for _ in range(n):\n        S = S.T\n    return S.toarray()\n",
     "another size": "def f(S, n):\n    for _ in range(n):\n        S = S[1:, 1:]\n    return S.toarray()\n",
-    "another type": "def f(S, n):\n    M = S.astype(np.float32)\n    for _ in range(n):\n        M = M / 2\n    return M\n",
+    "another type": "def f(S, n):\n    M = S > 0\n    for _ in range(n):\n        M = M * 0.5\n    return M\n",
     "an argument": "def f(S, n):\n    M = S\n    for _ in range(n):\n        M = M * 2\n    return M\n",
     "made in the loop": "def f(S, n):\n    for k in range(n):\n        M = S * (k + 1.0)\n    return M.sum()\n",
 }
@@ -116,9 +116,9 @@ def test_what_is_left_to_python(name: str) -> None:
 
 
 def test_another_name_keeps_the_matrix_from_before() -> None:
+    loop = "    for _ in range(n):\n        T = M\n        M = M @ S\n"
     plain, compiled = compiled_source(
-        "def f(S, n):\n    M = S * 2\n    for _ in range(n):\n        T = M\n        M = M @ S\n    return T.sum() + M.sum()\n",
-        fallback="silent",
+        f"def f(S, n):\n    M = S * 2\n{loop}    return (T + M).sum()\n", fallback="silent"
     )
     matrix = random_sparse("csr_array", (SIZE, SIZE))
     agree(plain, compiled, matrix, 3)

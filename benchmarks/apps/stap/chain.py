@@ -19,9 +19,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 def matched_beams(cube: Array, steering: Array, response: Array, size: int) -> Array:
     """Beams of one cube, compressed along the range: `[pulse, beam, range]`."""
     pulses, _, samples = cube.shape
+    weights = steering.conj().T
     beams = np.empty((pulses, steering.shape[1], samples), cube.dtype)
     for pulse in range(pulses):
-        beams[pulse] = steering.conj().T @ cube[pulse]
+        beams[pulse] = weights @ cube[pulse]
     spectra = np.fft.fft(beams, size, axis=2)
     return np.fft.ifft(spectra * response, axis=2)[:, :, :samples]
 

@@ -2,13 +2,14 @@
 
 import math
 
+import numpy as np
+
 from benchmarks.kernels.gramschmidt import initialise as initialise
-from benchmarks.kernels.gramschmidt import loop_form, numpy_form
+from benchmarks.kernels.gramschmidt import numpy_form
 
 SIZES = {"S": (8, 5), "M": (220, 200), "L": (900, 800)}
 KIND = "factorisation"
 
-loops = loop_form
 operators = numpy_form
 
 
@@ -33,8 +34,29 @@ def lists(a):
         for i in range(m):
             q[i][k] = a[i][k] / r[k][k]
         for j in range(k + 1, n):
+            r[k][j] = 0.0
             for i in range(m):
                 r[k][j] += q[i][k] * a[i][j]
             for i in range(m):
                 a[i][j] -= q[i][k] * r[k][j]
+    return q, r
+
+
+def loops(a):
+    m, n = a.shape
+    q = np.zeros((m, n))
+    r = np.zeros((n, n))
+    for k in range(n):
+        norm = 0.0
+        for i in range(m):
+            norm += a[i, k] * a[i, k]
+        r[k, k] = np.sqrt(norm)
+        for i in range(m):
+            q[i, k] = a[i, k] / r[k, k]
+        for j in range(k + 1, n):
+            r[k, j] = 0.0
+            for i in range(m):
+                r[k, j] += q[i, k] * a[i, j]
+            for i in range(m):
+                a[i, j] -= q[i, k] * r[k, j]
     return q, r

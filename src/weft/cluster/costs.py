@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 
 from weft.analysis.cost import evaluate
 from weft.analysis.effects import operation_cost
-from weft.cluster.plan import Plan, Repeat, Stage, Step, stages_of
-from weft.ir.expr import AnyDim, Expr, Op, Reduce
+from weft.cluster.plan import Again, Choice, Plan, Repeat, Stage, Step, stages_of
+from weft.ir.expr import AnyDim, Dim, Expr, Op, Reduce
 from weft.ir.program import Check, If, Library, Loop, Node, Stmt, While
 from weft.ir.walk import children, sub_blocks
 from weft.records import dataclass
@@ -37,13 +37,12 @@ class Cost:
 
 
 def _extent(dim: AnyDim, sizes: Mapping[str, float]) -> float:
-    lo = getattr(dim, "lo", None)
-    if lo is None:
+    if not isinstance(dim, Dim):
         return _GUESS
-    first, past = evaluate(lo, sizes, None), evaluate(dim.hi, sizes, None)  # type: ignore[union-attr]
+    first, past = evaluate(dim.lo, sizes), evaluate(dim.hi, sizes)
     if first is None or past is None:
         return _GUESS
-    return max((past - first) / abs(dim.step), 0.0)  # type: ignore[union-attr]
+    return max((past - first) / dim.step, 0.0)
 
 
 def _points(dims: Iterable[AnyDim], sizes: Mapping[str, float]) -> float:
@@ -100,6 +99,10 @@ def plan_seconds(plan: Plan, sizes: Mapping[str, float]) -> float:
             elif isinstance(step, Repeat):
                 first = evaluate(step.dim.lo, known, 0.0) or 0.0
                 seconds += _extent(step.dim, known) * total(step.steps, {**known, step.dim.var: first})
+            elif isinstance(step, Choice):
+                seconds += max(total(step.then, known), total(step.orelse, known))
+            elif isinstance(step, Again):
+                seconds += _GUESS * (total(step.prelude, known) + total(step.body, known))
         return seconds
 
     return total(plan.steps, sizes)

@@ -17,14 +17,31 @@ from weft.analysis.cost import evaluate
 from weft.cluster import work
 from weft.cluster.costs import block_sizes
 from weft.cluster.kernels import Kernel
-from weft.cluster.plan import Fresh, Plan, Refused, Repeat, Slice, Stage, Step, Swap, Whole, may_raise, stages_of
+from weft.cluster.plan import (
+    Again,
+    Choice,
+    Fresh,
+    Leave,
+    Plan,
+    Refused,
+    Repeat,
+    Slice,
+    Stage,
+    Step,
+    Swap,
+    Whole,
+    inner_steps,
+    may_raise,
+    stages_of,
+)
 from weft.cluster.spread import Array, Objects, Piece, Spread, ranges, take
 from weft.cluster.tiles import TileProgram, tile_program, whole_program
 from weft.cluster.work import Failure, Give, Take, Task
 from weft.errors import located
 from weft.ir import interp
-from weft.ir.expr import Expr
-from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut
+from weft.ir.expr import Dim, Expr
+from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut, ViewOut
+from weft.ir.walk import expr_buffers
 
 #: How many results are combined by one task.
 _FAN_IN = 16
@@ -123,8 +140,10 @@ class Run:
         known = evaluate(expr, self.numbers, 0.0)
         return int(known or 0)
 
-    def steps(self, steps: tuple[Step, ...]) -> None:
+    def steps(self, steps: tuple[Step, ...]) -> Leave | None:
+        """Follow steps; what left them early, if anything did."""
         for step in steps:
+            left: Leave | None = None
             if isinstance(step, Stage):
                 self.stage(step)
             elif isinstance(step, Whole):
@@ -136,14 +155,42 @@ class Run:
             elif isinstance(step, Swap):
                 moved = [self.arrays[name] for name in step.sources]
                 self.arrays.update(zip(step.targets, moved))
+            elif isinstance(step, Repeat):
+                left = self.repeat(step)
+            elif isinstance(step, Choice):
+                left = self.steps(step.then if self.holds(step.condition) else step.orelse)
+            elif isinstance(step, Again):
+                left = self.again(step)
             else:
-                self.repeat(step)
+                left = step
+            if left is not None:
+                return left
+        return None
 
-    def repeat(self, step: Repeat) -> None:
+    def repeat(self, step: Repeat) -> Leave | None:
         for value in range(self.number(step.dim.lo), self.number(step.dim.hi), step.dim.step):
             self.numbers[step.dim.var] = value
-            self.steps(step.steps)
+            left = self.steps(step.steps)
+            if left is not None and left.kind == "return":
+                return left
+            if left is not None and left.kind == "break":
+                break
         self.numbers.pop(step.dim.var, None)
+        return None
+
+    def again(self, step: Again) -> Leave | None:
+        while True:
+            left = self.steps(step.prelude)
+            if left is None and self.holds(step.condition):
+                left = self.steps(step.body)
+                if left is None or left.kind == "continue":
+                    continue
+            return left if left is not None and left.kind == "return" else None
+
+    def holds(self, condition: Expr) -> bool:
+        """A condition of the program, once the numbers it looks at are known."""
+        values = {name: self.scalar(name) for name in expr_buffers(condition)}
+        return bool(interp.value_of(condition, self.plan.program, self.numbers, values))
 
     # --- stages ---
 
@@ -166,9 +213,9 @@ class Run:
             if start >= end:
                 start = end = first
                 kept = [_kept(old[name], first, past) for name in made]
-                if all(piece is not None for piece in kept) and (not shares or first > 0):
-                    for name, piece in zip(made, kept):
-                        made[name].append(piece)  # type: ignore[arg-type]
+                if all(same is not None for same in kept) and (not shares or first > 0):
+                    for name, same in zip(made, kept):
+                        made[name].append(same)  # type: ignore[arg-type]
                     continue
             self.tile(stage, tile, kernel, (first, past), (start, end), made, shares)
         for written in stage.writes:
@@ -418,10 +465,29 @@ class Run:
             return ast.literal_eval(out.text)
         if isinstance(out, ScalarOut):
             return self.scalar(out.buffer)
-        assert isinstance(out, ArrayOut)
-        if self.plan.program.table[out.buffer].role is Role.PARAM:
-            return given[out.buffer]
-        return lazy(self.arrays[out.buffer])
+        param = self.plan.program.table[out.buffer].role is Role.PARAM
+        whole = given[out.buffer] if param else lazy(self.arrays[out.buffer])
+        return whole if isinstance(out, ArrayOut) else self.view(np.asarray(whole), out)
+
+    def view(self, array: Array, out: ViewOut) -> Array:
+        """A view of an array that the caller has, or gets."""
+        dims = [dim for dim in out.dims if isinstance(dim, Dim)]
+        spans = [range(self.number(dim.lo), self.number(dim.hi), dim.step) for dim in dims]
+        shape = tuple(len(span) for span in spans)
+        if 0 in shape:
+            return np.empty(shape, dtype=array.dtype)
+
+        def place(moved: int) -> list[int]:
+            at = {d.var: s.start + s.step * (n == moved) for n, (d, s) in enumerate(zip(dims, spans))}
+            return [int(evaluate(e, {**self.numbers, **at}) or 0) for e in out.index]
+
+        base = place(-1)
+        start = array[tuple(slice(i, i + 1) for i in base)]
+        strides = tuple(
+            sum((i - first) * stride for i, first, stride in zip(place(position), base, array.strides))
+            for position in range(len(spans))
+        )
+        return np.lib.stride_tricks.as_strided(start, shape, strides)
 
     def scalar(self, name: str) -> Any:
         value = self.scalars[name]
@@ -444,9 +510,9 @@ def _edges(plan: Plan) -> dict[str, tuple[int, int]]:
 
     def look(steps: tuple[Step, ...]) -> None:
         for step in steps:
-            if isinstance(step, Repeat):
-                look(step.steps)
-            elif isinstance(step, Swap):
+            for block in inner_steps(step):
+                look(block)
+            if isinstance(step, Swap):
                 swapped.update(step.targets)
 
     look(plan.steps)
@@ -467,11 +533,13 @@ def can_return(out: Out) -> str | None:
         return next((why for why in map(can_return, out.items) if why), None)
     if isinstance(out, ArrayOut) and out.as_list:
         return "it returns a list"
-    return None if isinstance(out, (NoneOut, ConstOut, ScalarOut, ArrayOut)) else "it returns a view"
+    dense = not isinstance(out, ViewOut) or all(isinstance(dim, Dim) for dim in out.dims)
+    return None if dense else "it returns a view of what is compressed"
 
 
 def check(plan: Plan) -> None:
     """Refuse what the driver cannot give back."""
-    why = can_return(plan.program.results[plan.result])
-    if why is not None:
-        raise Refused(why)
+    for out in plan.program.results:
+        why = can_return(out)
+        if why is not None:
+            raise Refused(why)

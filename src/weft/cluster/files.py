@@ -60,6 +60,7 @@ class Bar:
 
     def __init__(self, name: str, total: int, wanted: bool | None) -> None:
         self.name, self.total, self.done = name, total, 0
+        self._forced = wanted
         self._wanted = sys.stderr.isatty() if wanted is None else wanted
         self._start = perf_counter()
         self._bar: Any = None
@@ -77,7 +78,7 @@ class Bar:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar = Progress(*columns, console=Console(stderr=True, force_terminal=self._forced), transient=True)
         self._task = self._bar.add_task(self.name, total=self.total)
         self._bar.start()
 

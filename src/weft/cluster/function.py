@@ -34,6 +34,10 @@ from weft.records import dataclass
 
 #: Versions for one kind of arguments before the function runs here.
 _MAX_FOR_KEY = 4
+#: Why a call of a function that has a plan runs here all the same.
+GUARDS = "its guards do not hold for these arguments, or they share memory"
+#: Bytes of arguments below which nobody wants to hear that a call stays here.
+_SMALL = 1 << 16
 #: Where the functions of each target are.
 _HOME = {"ray": "weft.cluster.function:RayFunction", "mpi": "weft.cluster.mpi_engine:MpiFunction"}
 
@@ -55,6 +59,7 @@ class Version:
     programs: driver.Programs
     seconds: float
     last: Any = None  # sizes and tiles of the newest call, for `explain`
+    extra: Any = None  # what an engine keeps for all calls
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,8 @@ class Distributed:
         return tuple(bound.arguments.values())
 
     def _version(self, values: tuple[Any, ...]) -> tuple[Version, Call] | str:
-        """The version for these arguments, planned now if there is none; or why there is none."""
+        """The version for these arguments, planned now if there is none; or why there is none (GUARDS: because of these
+        very arguments, which others of their kind may not share)."""
         shown = tuple(stand_in(value) for value in values)
         key = tuple(specs.specs_of(shown))
         with self._lock:
@@ -103,7 +109,7 @@ class Distributed:
                     return version, call
             tried = len(self._versions.get(key, ()))
             if tried >= _MAX_FOR_KEY:
-                return "its guards do not hold for these arguments"
+                return GUARDS
             try:
                 version = self._planned(key, shown, tried == 0)
             except (Unsupported, CompileError) as problem:
@@ -113,7 +119,7 @@ class Distributed:
             else:
                 self._versions.setdefault(key, []).append(version)
                 call = fit(version, values)
-                return (version, call) if call is not None else "its guards do not hold for these arguments"
+                return GUARDS if call is None else (version, call)
             self._refused[key] = reason
             return reason
 
@@ -128,7 +134,7 @@ class Distributed:
             raise Refused("it takes lists, dicts or strings")
         program = compiled.program_optimised
         sizes = _sample_sizes(program, dict(zip(built.names, values)))
-        plan = make(program, sizes, options.fp == "strict")
+        plan = make(program, sizes, options.fp == "strict", control=True)
         driver.check(plan)
         programs = driver.Programs(plan, lambda tile: kernels.compile_tile(tile, options))
         return Version(plan, built.specs, built.names, tuple(built.hidden), programs, perf_counter() - start)
@@ -180,6 +186,9 @@ class Distributed:
     def inspect(self, what: str = "ir", signature: str | int | None = None) -> str:
         return self.local.inspect(what, signature)
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
@@ -205,7 +214,8 @@ class RayFunction(Distributed):
             return self.py_func(*args, **kwargs)
         found = self._version(values)
         if isinstance(found, str):
-            self._warn(found)
+            if found is not GUARDS and not _is_small(values):
+                self._warn(found)
             return self._here(args, kwargs)
         version, call = found
         if not self._worth(version, call):
@@ -237,7 +247,7 @@ class RayFunction(Distributed):
         run = driver.Run(
             version.programs, engine, call.numbers, call.scalars, arrays, settings.rows, settings.cpus_per_task
         )
-        run.steps(plan.steps)
+        left = run.steps(plan.steps)
         run.finish()
         version.last = (dict(call.numbers), dict(run.blocks))
         for name in sorted(run.changed):
@@ -247,10 +257,14 @@ class RayFunction(Distributed):
                     value._become(run.arrays[name])
                 else:
                     fill(value, run.arrays[name], engine)
-        return run.result(
-            plan.program.results[plan.result], lambda s: ClusterArray(s, functools.partial(gathered, engine=engine)),
-            call.given,
-        )  # fmt: skip
+        out = plan.program.results[plan.result if left is None else left.result]
+        gather = functools.partial(gathered, engine=engine)
+        return run.result(out, lambda spread: ClusterArray(spread, gather), call.given)
+
+
+def _is_small(values: Sequence[Any]) -> bool:
+    """Arguments that nobody would send anywhere."""
+    return sum(getattr(value, "nbytes", 0) for value in values) < _SMALL
 
 
 def plan_array(plan: Plan, name: str) -> bool:

@@ -112,4 +112,4 @@ def _loading(kernel: Kernel) -> Callable[..., Any]:
     names = tuple(f"p{number}" for number in range(len(kernel.parameters)))
     made = Called(Signature(names=names, defaults=(NO_DEFAULT,) * len(names)))
     made.add_version(version)
-    return made  # type: ignore[no-any-return]
+    return made

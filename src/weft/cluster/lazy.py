@@ -35,7 +35,8 @@ class ClusterArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self._spread.dtype)
+        found: np.dtype[Any] = np.dtype(self._spread.dtype)
+        return found
 
     @property
     def ndim(self) -> int:
@@ -68,7 +69,7 @@ class ClusterArray(np.lib.mixins.NDArrayOperatorsMixin):
     def _read(self) -> Array:
         """The elements, not to be changed."""
         if self._spread.source is not None:
-            view = self._spread.source.view()
+            view: Array = self._spread.source.view()
             view.flags.writeable = False
             return view
         if self._local is None:

@@ -34,8 +34,9 @@ from weft.cluster.mpi_stages import (
 )
 from weft.cluster.plan import Fresh, Repeat, Stage, Step, Swap, Whole, may_raise
 from weft.cluster.tiles import Parameter, TileProgram
-from weft.cluster.work import COMBINE, Failure, combine, failure_of, throw
-from weft.errors import CompileError, located
+from weft.cluster.work import COMBINE, Failure, combine, throw
+from weft.cluster.work import _failure as failure_of
+from weft.errors import located
 from weft.ir import interp
 from weft.ir.expr import Expr
 from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut
@@ -355,6 +356,3 @@ class Run:
         if self.plan.program.table[out.buffer].role is Role.PARAM:
             return given[out.buffer]
         return self.arrays[out.buffer]
-
-
-__all__ = ["CompileError", "Prepared", "Run"]

@@ -15,13 +15,10 @@ from weft.cluster.mpi_holdings import Holdings, Message
 from weft.cluster.mpi_layout import assigned, tile_bounds
 from weft.cluster.plan import Stage
 from weft.ir.expr import Expr, Op, Reduce
-from weft.ir.ops import OPERATIONS
+from weft.ir.ops import UNSTEADY
 from weft.ir.program import Stmt
 from weft.ir.walk import node_exprs, subexpressions, walk
 from weft.records import dataclass
-
-#: Operations up to this cost are single instructions, with the same bits in a vector and alone.
-_EXACT = 12
 
 
 @dataclass(frozen=True)
@@ -134,8 +131,8 @@ def reads_beyond(stage: Stage) -> dict[str, bool]:
 
 
 def may_join(stage: Stage) -> bool:
-    """Whether neighbouring tiles may be computed as one with the same bits: nothing is summed, and every operation is
-    one instruction, which gives the same in a vector, at the end of one, and alone."""
+    """Whether neighbouring tiles may be computed as one with the same bits: nothing is summed, and every operation
+    gives the same in a vector, at the end of one, and alone."""
     if stage.partials:
         return False
     for node in walk(stage.nodes):
@@ -143,7 +140,7 @@ def may_join(stage: Stage) -> bool:
             return False
         for expr in node_exprs(node):
             for part in subexpressions(expr):
-                if isinstance(part, Reduce) or (isinstance(part, Op) and OPERATIONS[part.op].cost > _EXACT):
+                if isinstance(part, Reduce) or (isinstance(part, Op) and part.op in UNSTEADY):
                     return False
     return True
 

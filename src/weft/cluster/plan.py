@@ -603,7 +603,7 @@ class _Planner:
     def in_place(self, node: Node, pieces: Mapping[str, Slice]) -> frozenset[str] | None:
         """Arrays that a node reads through the memory it writes; None if it overwrites what is only its input."""
         if isinstance(node, Library):
-            changed = overwritten(node)
+            changed = {name for name in overwritten(node) if self.program.table[name].rank}
             return None if changed - pieces.keys() else frozenset(changed & {o.buffer for o in node.inputs})
         if isinstance(node, Stmt):
             return frozenset({node.buffer} if node.reduce is not None else ())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import os
+import socket
 import threading
 from collections.abc import Callable, Sequence
 from time import perf_counter, time
@@ -183,6 +184,8 @@ def _started(settings: Settings) -> Any:
     if ray.is_initialized():
         return ray
     address = settings.address or os.environ.get("RAY_ADDRESS")
+    if address:
+        _look(address)
     options: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
     try:
         if address:
@@ -194,10 +197,25 @@ def _started(settings: Settings) -> Any:
             os.environ.setdefault("RAY_AUTH_MODE", "disabled")
             ray.init(**options)
     except (ConnectionError, RuntimeError, ValueError, OSError, TimeoutError) as problem:
-        where = f"at {address!r}" if address else "on this machine"
-        remedy = "check that `ray start --head` ran there" if address else "see what `ray start --head` says"
-        raise ClusterError(f"there is no Ray cluster {where}: {problem}\n  try:   {remedy}") from problem
+        raise _missing(address, problem) from problem
     return ray
+
+
+def _look(address: str) -> None:
+    """Whether anybody listens at an address: Ray itself would end the process if nobody does."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if not port.isdigit():
+        return
+    try:
+        socket.create_connection((host or "127.0.0.1", int(port)), timeout=_PATIENCE).close()
+    except OSError as problem:
+        raise _missing(address, problem) from problem
+
+
+def _missing(address: str | None, problem: Exception) -> ClusterError:
+    where = f"at {address!r}" if address else "on this machine"
+    remedy = "check that `ray start --head` ran there" if address else "see what `ray start --head` says"
+    return ClusterError(f"there is no Ray cluster {where}: {problem}\n  try:   {remedy}")
 
 
 _engine: RayEngine | None = None

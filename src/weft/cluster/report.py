@@ -9,7 +9,7 @@ from typing import Any
 
 from weft.analysis.cost import evaluate
 from weft.cluster import costs
-from weft.cluster.plan import Fresh, Plan, Repeat, Slice, Stage, Step, Swap
+from weft.cluster.plan import Again, Choice, Plan, Repeat, Slice, Stage, Step, Swap, Whole
 from weft.ir.text import show_expr
 
 
@@ -64,7 +64,17 @@ def lines(plan: Plan, numbers: Mapping[str, int], blocks: Mapping[int, int]) -> 
                 walk(step.steps, pad + "  ")
             elif isinstance(step, Swap):
                 found.append(f"{pad}{', '.join(step.targets)} = {', '.join(step.sources)}")
-            elif not isinstance(step, Fresh):
+            elif isinstance(step, Choice):
+                found.append(f"{pad}if {show_expr(step.condition)}:")
+                walk(step.then, pad + "  ")
+                if step.orelse:
+                    found.append(f"{pad}else:")
+                    walk(step.orelse, pad + "  ")
+            elif isinstance(step, Again):
+                walk(step.prelude, pad)
+                found.append(f"{pad}while {show_expr(step.condition)}:")
+                walk(step.body, pad + "  ")
+            elif isinstance(step, Whole):
                 found.append(f"{pad}{step.name}: at one place" + (f", since {step.reason}" if step.reason else ""))
 
     walk(plan.steps, "  ")

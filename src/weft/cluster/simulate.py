@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
-from weft.cluster.plan import Fresh, Plan, Repeat, Stage, Step, Swap, Whole, make, stages_of
+from weft.cluster.plan import Fresh, Plan, Refused, Repeat, Stage, Step, Swap, Whole, stages_of
 from weft.cluster.slices import Slice
 from weft.cluster.workload import (
     Amount,
@@ -23,13 +23,13 @@ from weft.cluster.workload import (
     is_product,
     named,
     number,
-    sizes_of,
     step_bytes,
     step_work,
 )
 from weft.errors import OptionError
 from weft.ir.program import Derived, Role, SizeOf, Stmt
 from weft.ir.walk import buffers_written, free_vars
+from weft.options import Options
 from weft.records import dataclass
 
 Engine = Literal["mpi", "ray"]
@@ -419,16 +419,21 @@ def simulate(
 
 
 def plan_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Plan, dict[str, float]]:
-    """The plan of a function for arguments of this kind, and the sizes of this call."""
-    from weft import pipeline
+    """The plan of a function for arguments of this kind, as an engine makes it, and the sizes of this call."""
+    import numpy as np
 
-    plain = getattr(function, "py_func", function)
-    program = dict(pipeline.stages(plain, arguments))[pipeline.PASSES[-1][0]]
-    sizes = sizes_of(program, dict(zip(program.params, arguments)))
-    plan = make(program, {name: int(value) for name, value in sizes.items()})
-    return plan, {name: value for name, value in sizes.items() if name in _needed(plan)}
+    from weft.cluster.function import Distributed
+    from weft.cluster.storage import stand_in
 
-
-def _needed(plan: Plan) -> set[str]:
-    """Sizes and integer arguments that are not computed from others."""
-    return {symbol.name for symbol in plan.program.symbols if not isinstance(symbol.source, Derived)}
+    planner = Distributed(getattr(function, "py_func", function), Options(target="mpi"))
+    values = planner._bound(arguments, {})
+    if values is None:
+        raise OptionError(f"{planner.py_func.__name__} does not take {len(arguments)} arguments")
+    # Arrays that are one object, or overlap, would be planned for as such: a cluster has them apart.
+    shown = tuple(stand_in(value) if isinstance(value, np.ndarray) and value.ndim else value for value in values)
+    found = planner._version(shown)
+    if isinstance(found, str):
+        raise Refused(found)
+    version, call = found
+    computed = {symbol.name for symbol in version.plan.program.symbols if isinstance(symbol.source, Derived)}
+    return version.plan, {name: float(value) for name, value in call.numbers.items() if name not in computed}

@@ -56,7 +56,7 @@ class Spread:
 
     @property
     def nbytes(self) -> int:
-        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+        return int(math.prod(self.shape) * np.dtype(self.dtype).itemsize)
 
     def become(self, other: Spread) -> None:
         """From now on the contents of another one."""

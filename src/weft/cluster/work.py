@@ -238,7 +238,7 @@ def _made(give: Give, task: Task, objects: Sequence[Any]) -> Array:
     for axis, (first, past) in enumerate(give.box):
         for low, high in ((0, first), (past, give.shape[axis])):
             if low < high:
-                place = tuple((*left[:axis], slice(low, high), *left[axis + 1 :]))
+                place = (*left[:axis], slice(low, high), *left[axis + 1 :])
                 block[place] = old[place]
         left[axis] = slice(first, past)
     return block

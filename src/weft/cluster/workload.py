@@ -16,7 +16,7 @@ from weft.analysis.cost import GUESSED_EXTENT, evaluate, extent, points
 from weft.cluster.plan import Plan, Stage, Whole
 from weft.ir.expr import AnyDim, Cast, Dim, Expr, Op, Read, Reduce
 from weft.ir.ops import OPERATIONS
-from weft.ir.program import Argument, Block, Derived, If, Library, Loop, Node, Operand, Program, SizeOf, Stmt, While
+from weft.ir.program import Block, Derived, If, Library, Loop, Node, Operand, Program, Stmt, While
 from weft.ir.types import DType
 from weft.ir.walk import buffers_read, buffers_written, children, free_vars
 from weft.records import dataclass
@@ -50,19 +50,6 @@ class Amount:
 
 
 NOTHING = Amount()
-
-
-def sizes_of(program: Program, arguments: Mapping[str, object]) -> dict[str, float]:
-    """The values of the symbols of a call, whose `arguments` are arrays (or anything with a shape) and numbers."""
-    values: dict[str, float] = {}
-    for symbol in program.symbols:
-        source = symbol.source
-        if isinstance(source, SizeOf):
-            shape: Sequence[int] = getattr(arguments[source.buffer], "shape", ())
-            values[symbol.name] = float(shape[source.axis])
-        elif isinstance(source, Argument):
-            values[symbol.name] = float(arguments[source.name])  # type: ignore[arg-type]
-    return derived(program, values)
 
 
 def derived(program: Program, values: Sizes) -> dict[str, float]:

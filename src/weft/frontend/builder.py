@@ -142,9 +142,9 @@ class Builder(SparseChains, Arguments):
         self.emitter.span = self.scope.source.span(tree)
         for item in self.emitter.decisions.heaps if self.entry is None else ():
             self.heaps[item] = nested.make(self.emitter, item)
-        for kind, attributes in self.emitter.decisions.objects.items() if self.entry is None else ():
+        for owner, attributes in self.emitter.decisions.objects.items() if self.entry is None else ():
             columns = [of for layout in attributes.values() for of in types_in(layout)]
-            self.pools[kind] = growing.make(self.emitter, kind.__name__.lower(), columns)
+            self.pools[owner] = growing.make(self.emitter, owner.__name__.lower(), columns)
         for position, (name, kind) in enumerate(zip(names, self.specs)):
             sample = None if self.arguments is None else self.arguments[position]
             value, param = self.parameter(name, kind, sample, position)

@@ -1,5 +1,5 @@
-"""Sparse matrices that a loop carries or that branches merge.  In: objects assigned to such a name; out: a slot for each
-of the arrays they are made of.
+"""Sparse matrices that a loop carries or that branches merge.  In: objects assigned to such a name; out: a slot for
+each of the arrays they are made of.
 
     S = S @ S    -->    S.indptr = ...; S.indices = ...; S.data = ...
 
@@ -114,7 +114,7 @@ class CarriedMatrices(Calls):
             fields[part] = self.scope.values[f"{name}.{part}"]
         count = fields[second].shape
         fields[data] = replace(fields[data], shape=count)
-        major = {"csr": "rows", "csc": "columns"}.get(value.kind.format)
+        major = {"csr": "rows", "csc": "columns"}.get(value.kind.format)  # type: ignore[attr-defined]
         shape = count if major is None else (ix.add(fields[major].expr, ONE),)
         fields[first] = replace(fields[first], shape=shape)
         shuffled = slot.key in self.emitter.decisions.shuffled

@@ -9,7 +9,20 @@ import ast
 from weft.frontend import arith, arrays
 from weft.frontend.enums import is_member
 from weft.frontend.strings import is_text
-from weft.frontend.values import Array, Dict, EitherType, Mask, Object, Records, Rows, Scalar, Struct, Text, Tuple, Value
+from weft.frontend.values import (
+    Array,
+    Dict,
+    EitherType,
+    Mask,
+    Object,
+    Records,
+    Rows,
+    Scalar,
+    Struct,
+    Text,
+    Tuple,
+    Value,
+)
 from weft.frontend.whole import WholeDicts
 from weft.frontend.writing import loop, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Reduce
@@ -142,8 +155,8 @@ class Comparisons(WholeDicts):
         if isinstance(right, Records) and isinstance(right.item, EitherType) and isinstance(left, Scalar):
             numbers = arrays.numbers_in(right, right.item.held, self.emitter)
             return self._membership(positive, left, numbers, node)
-        numbers = isinstance(right, Records) and isinstance(right.item, ScalarType) and isinstance(left, Scalar)
-        if isinstance(right, Records) and (numbers or (isinstance(right.item, tuple) and isinstance(left, Tuple))):
+        of_numbers = isinstance(right, Records) and isinstance(right.item, ScalarType) and isinstance(left, Scalar)
+        if isinstance(right, Records) and (of_numbers or (isinstance(right.item, tuple) and isinstance(left, Tuple))):
             among = self.record_among(right, left, node)
             return Scalar(among if positive else arith.negate(among))
         raise self.unsupported(node, "`in` for this container", left=left, right=right)

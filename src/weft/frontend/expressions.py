@@ -237,7 +237,10 @@ class Expressions(Choices):
         return Tuple(tuple(self.spread(node.elts, self.evaluate_all(node.elts))))
 
     def _eval_list(self, node: ast.List) -> Value:
-        items = tuple(self.spread(node.elts, self.evaluate_all(node.elts)))
+        if any(isinstance(item, ast.Starred) for item in node.elts):
+            values = self.evaluate_all([item.value if isinstance(item, ast.Starred) else item for item in node.elts])
+            return self.display(list(zip(node.elts, values)), node)
+        items = tuple(self.evaluate_all(node.elts))
         return Tuple(items, is_list=True, site=None if items else self.site(node))
 
     def _eval_starred(self, node: ast.Starred) -> Value:

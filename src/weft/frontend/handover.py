@@ -20,6 +20,7 @@ from weft.frontend.values import (
     ListOf,
     Loaded,
     MemberType,
+    ObjectType,
     Records,
     Struct,
     TextType,
@@ -54,7 +55,7 @@ class Handover(Expressions):
 
     def spelled(self, layout: ItemType, node: ast.AST) -> str:
         """An item as weft.runtime.templates reads it; NumPy's numbers are "n"."""
-        if has_objects(layout) or has_names(layout):
+        if isinstance(layout, ObjectType) or has_objects(layout) or has_names(layout):
             raise self.unsupported(node, "the return of objects in lists inside containers", "return their attributes")
         if isinstance(layout, tuple):
             return "(" + "".join(self.spelled(part, node) for part in layout) + ")"

@@ -5,14 +5,14 @@ that turn them round; out: statements over memory that grows (`weft.frontend.gro
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from weft.frontend import arith
 from weft.frontend.constants import constant_int
 from weft.frontend.growing import Cells
 from weft.frontend.items import compared, has_lists, has_objects, has_texts
 from weft.frontend.lists import Lists
-from weft.frontend.values import Array, Growing, ItemType, Object, Records, Scalar, Slice, Tuple, Value
+from weft.frontend.values import Array, ItemType, Object, Records, Scalar, Slice, Tuple, Value
 from weft.frontend.writing import loop, repeat, variable, when
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
@@ -63,10 +63,11 @@ class ListParts(Lists):
     def _cells_of(self, base: Value, what: str, node: ast.AST) -> tuple[Cells, ItemType]:
         """The memory of a list that may change its length."""
         self.will_change(base)
-        held: Growing | None = base.growing if isinstance(base, (Array, Records)) else None
-        if held is None or not held.spare or held.shared is not None or held.head is not None:
-            raise self.unsupported(node, what, "use a list made here", base=base)
-        return Cells(self.emitter, held), base.type if isinstance(base, Array) else base.item  # type: ignore[union-attr]
+        if isinstance(base, (Array, Records)) and base.growing is not None:
+            held = base.growing
+            if held.spare and held.shared is None and held.head is None:
+                return Cells(self.emitter, held), base.type if isinstance(base, Array) else base.item
+        raise self.unsupported(node, what, "use a list made here", base=base)
 
     def delete_part(self, base: Value, key: Slice, node: ast.AST) -> None:
         """del base[a:b]"""
@@ -142,6 +143,23 @@ class ListParts(Lists):
             cells.write(ix.add(ix.add(start, at), by), cells.read(ix.add(start, at)))
         cells.length.set(Op("add", (count, by), INT))
 
+    def display(self, parts: list[tuple[ast.expr, Value]], node: ast.List) -> Value:
+        """[*xs, y, *zs]"""
+        made: Value = Tuple((), is_list=True, site=self.site(node))
+        for item, value in parts:
+            spread = isinstance(item, ast.Starred)
+            known = isinstance(made, Tuple) and (not spread or isinstance(value, Tuple))
+            if known and isinstance(made, Tuple):
+                made = Tuple((*made.items, *(value.items if spread and isinstance(value, Tuple) else (value,))), True)
+                continue
+            piece = self.listed(value) if spread else Tuple((value,), is_list=True)
+            empty = isinstance(made, Tuple) and not made.items
+            made = piece if empty else self.joined_lists(made, piece, node)
+        return made
+
+    def listed(self, value: Value) -> Value:
+        raise NotImplementedError
+
     # --- comparisons ------------------------------------------------------------------------------------------------
 
     def list_comparison(self, name: str, left: Value, right: Value, node: ast.AST) -> Value:
@@ -209,7 +227,8 @@ class ListParts(Lists):
 
     def record_among(self, base: Records, wanted: Value, node: ast.AST) -> Expr:
         """wanted in base, of tuples of numbers"""
-        if has_lists(base.item) or has_texts(base.item) or has_objects(base.item) or not self.accepts(base.item, wanted):
+        plain = not (has_lists(base.item) or has_texts(base.item) or has_objects(base.item))
+        if not plain or not self.accepts(base.item, wanted):
             raise self.unsupported(node, "`in` for this container", left=wanted, right=base)
         emitter, cells = self.emitter, Cells(self.emitter, base.growing)
         numbers = [emitter.snapshot(number, "wanted") for number in self.numbers(base.item, wanted)]
@@ -247,7 +266,7 @@ class ListParts(Lists):
         return Object(None)
 
 
-def _all(tests: list[Expr]) -> Expr:
+def _all(tests: Sequence[Expr]) -> Expr:
     result = tests[0]
     for test in tests[1:]:
         result = Op("and", (result, test), BOOL)

@@ -62,8 +62,8 @@ def grown_names(body: Sequence[ast.stmt]) -> frozenset[str]:
                     for target in node.targets
                     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
                 }
-            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.slice, ast.Slice):
-                if isinstance(node.value, ast.Name):
+            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                if isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Slice):
                     found.add(node.value.id)
             elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
                 if isinstance(node.value, (ast.List, ast.ListComp)):

@@ -336,7 +336,7 @@ class Results(Handover):
         columns = as_either(layouts.values(), self.columns(pool, len(pool.growing.data)))
         templates = "(" + "".join(f"{template_of(of)}, " for of in layouts.values()) + ")"
         constants = (f"={kind.__module__}|{kind.__qualname__}", tuple(layouts))
-        items = [*(ConstOut(repr(part)) for part in constants), ConstOut(templates)]
+        items: list[Out] = [*(ConstOut(repr(part)) for part in constants), ConstOut(templates)]
         rows = self.columns(Cells(self.emitter, value.growing), 1)
         items += [self._out_array(column, node) for column in (*rows, *columns)]
         return TupleOut(tuple(items), named="weft.runtime.containers:objects_of")

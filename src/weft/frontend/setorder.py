@@ -28,7 +28,7 @@ from weft.frontend.setmodel import (
     TUPLE_TURN,
 )
 from weft.frontend.tables import Hashed
-from weft.frontend.values import EitherType, ItemType, ListOf, MemberType, SlotTable, Table, TextType
+from weft.frontend.values import EitherType, ItemType, ListOf, MemberType, ObjectType, SlotTable, Table, TextType
 from weft.frontend.writing import Variable, both, loop, pick, repeat, variable, when
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
@@ -48,7 +48,7 @@ def has_order(layout: ItemType | None) -> bool:
     """Whether hashes of such keys can be computed: strings have others in every process."""
     if isinstance(layout, tuple):
         return all(map(has_order, layout))
-    if layout is None or isinstance(layout, (EitherType, ListOf, TextType, MemberType)):
+    if layout is None or isinstance(layout, (EitherType, ListOf, TextType, MemberType, ObjectType)):
         return False
     return layout.dtype.is_integer and layout.dtype is not DType.U64
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,9 +15,11 @@ from typing import Any
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, indexing
+from weft.frontend import arith, arrays, indexing, masks
 from weft.frontend.carried import PARTS, CarriedMatrices
 from weft.frontend.models.formats import COO, CSC, CSR, Diagonal, Line, from_dense
+from weft.frontend.models.further import BSR, DIA
+from weft.frontend.models.solving import chosen_rows, masked_rows, on_top, side_by_side, solved
 from weft.frontend.models.sparse import Matrix, Sparse
 from weft.frontend.values import Array, Instance, Method, Object, Scalar, Slice, Struct, Tuple, Value
 from weft.ir import index as ix
@@ -25,7 +28,10 @@ from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean, integer
 from weft.ir.program import MALFORMED, Check, ConstOut, Out, Role, TupleOut
 from weft.ir.types import BOOL, INT, DType, ScalarType
 
+#: Formats that results may have, and those of arguments.
 MODELS: dict[str, type[Sparse]] = {"csr": CSR, "csc": CSC, "coo": COO}
+_ARGUMENTS: dict[str, type[Sparse]] = {**MODELS, "bsr": BSR, "dia": DIA}
+_FIELDS = {**PARTS, "bsr": PARTS["csr"], "dia": ("offsets", "data")}
 #: The arrays that tell where entries are.
 _PLACES = frozenset({"indptr", "indices", "row", "col"})
 #: Methods that change an object, and those that give the changed one.
@@ -48,7 +54,7 @@ def is_sparse(value: Any) -> bool:
     if not (kind.__module__ or "").startswith("scipy.sparse") or getattr(value, "ndim", None) != 2:
         return False
     form = getattr(value, "format", None)
-    return form in MODELS and kind.__name__ in (f"{form}_array", f"{form}_matrix")
+    return form in _ARGUMENTS and kind.__name__ in (f"{form}_array", f"{form}_matrix")
 
 
 def is_model(kind: type) -> bool:
@@ -69,6 +75,9 @@ class Shared:
     writes: int
 
 
+_STACKS = {"vstack": on_top, "hstack": side_by_side}
+
+
 class SparseObjects(CarriedMatrices):
     """Arguments and results that are sparse."""
 
@@ -77,7 +86,7 @@ class SparseObjects(CarriedMatrices):
         if not is_sparse(base.sample):
             return base
         form: str = base.sample.format
-        fields: dict[str, Any] = {name: self.instance_attribute(base, name, node) for name in PARTS[form]}
+        fields: dict[str, Any] = {name: self.instance_attribute(base, name, node) for name in _FIELDS[form]}
         extents = Instance(base.argument, (*base.path, "shape"), base.sample.shape)
         for place, name in enumerate(("rows", "columns")):
             fields[name] = self.instance_attribute(extents, str(place), node)
@@ -85,7 +94,7 @@ class SparseObjects(CarriedMatrices):
         fields["in_order"] = Scalar(boolean(False))
         self._hold_together(form, fields)
         self.sparse_arguments.append(fields)
-        return Struct(MODELS[form], fields, self.emitter.blocks[-1])
+        return Struct(_ARGUMENTS[form], fields, self.emitter.blocks[-1])
 
     #: The fields of those arguments.
     sparse_arguments: list[dict[str, Any]]
@@ -96,15 +105,21 @@ class SparseObjects(CarriedMatrices):
     def _hold_together(self, form: str, fields: dict[str, Any]) -> None:
         """The arrays have the lengths of a well-formed object; SciPy itself deals with others."""
         emitter = self.emitter
-        index, data = fields[PARTS[form][1]], fields["data"]
+        first, data = fields[_FIELDS[form][0]], fields["data"]
+        if form == "dia":
+            emitter.same_size(first.shape[0], data.shape[0], "RuntimeError", "")
+            return
+        index = fields[_FIELDS[form][1]]
         emitter.same_size(index.shape[0], data.shape[0], "RuntimeError", "")
-        first = fields[PARTS[form][0]]
         if form == "coo":
             emitter.same_size(first.shape[0], data.shape[0], "RuntimeError", "")
             for array, size in ((first, "rows"), (index, "columns")):
                 self._check_places(array, fields[size].expr)
             return
-        major = fields["rows" if form == "csr" else "columns"].expr
+        major = fields["columns" if form == "csc" else "rows"].expr
+        minor = fields["rows" if form == "csc" else "columns"].expr
+        if form == "bsr":  # as many rows and columns of blocks
+            major, minor = (self._blocks(size, extent) for size, extent in zip((major, minor), data.shape[1:]))
         emitter.same_size(first.shape[0], ix.add(major, ONE), "RuntimeError", "")
         start, end = (Cast(first.element((at,)), INT) for at in (ZERO, major))
         emitter.check(Op("eq", (start, ZERO), BOOL), MALFORMED, "index pointer should start with 0")
@@ -113,7 +128,15 @@ class SparseObjects(CarriedMatrices):
         emitter.guards.append(Check((), test, "RuntimeError", "", (), emitter.span))
         message = "Last value of index pointer should be less than the size of index and data arrays"
         emitter.check(Op("le", (end, data.shape[0]), BOOL), MALFORMED, message)
-        self.check_structure(first, index, major, fields["columns" if form == "csr" else "rows"].expr)
+        self.check_structure(first, index, major, minor)
+
+    def _blocks(self, size: Expr, extent: Expr) -> Expr:
+        """How many blocks of an extent there are in a size."""
+        emitter = self.emitter
+        count = emitter.derived(Op("floordiv", (size, extent), INT))
+        whole = Op("eq", (Op("mul", (count, extent), INT), size), BOOL)
+        emitter.guards.append(Check((), whole, "RuntimeError", "", (), emitter.span))
+        return count
 
     def check_structure(self, pointer: Array, coordinate: Array, major: Expr, minor: Expr) -> None:
         """The pointer never goes down and coordinates are inside, or it is the error of SciPy's own full check."""
@@ -318,6 +341,13 @@ class SparseObjects(CarriedMatrices):
             return Scalar(boolean(isinstance(args[0], Struct) and issubclass(args[0].kind, (Sparse, Line))))
         if title in _DIAGONALS and len(args) == 1 and not kwargs.keys() - {"format"}:
             return self._diagonal(title, args[0], kwargs.get("format"), node)
+        if title == "spsolve_triangular" and len(args) == 2 and not kwargs.keys() - {"lower"}:
+            lower = kwargs.get("lower", Scalar(boolean(True)))
+            return self._inline_function(solved, [*args, lower], {}, node)
+        if title in _STACKS and len(args) == 1 and not kwargs and isinstance(args[0], Tuple) and args[0].items:
+            return functools.reduce(
+                lambda one, other: self._inline_function(_STACKS[title], [one, other], {}, node), args[0].items
+            )
         if title not in _CONSTRUCTORS or len(args) != 1 or kwargs.keys() - {"shape"}:
             return None
         form, is_array = _CONSTRUCTORS[title]
@@ -440,8 +470,15 @@ class SparseObjects(CarriedMatrices):
             raise self.unsupported(node, "an index into a sparse matrix")
         sizes = [self.field(base, name, node) for name in ("rows", "columns")]
         if all(isinstance(item, Scalar) for item in items):
-            at = [self._inside(item, size, name) for item, size, name in zip(items, sizes, ("row", "column"))]  # type: ignore[arg-type]
+            at: list[Value] = [self._inside(item, size, name) for item, size, name in zip(items, sizes, ("row", "column"))]  # type: ignore[arg-type]
             return self.struct_method(base, "element", at, {}, node)
+        which = masks.settled(items[0], self.emitter)
+        if isinstance(which, Array) and which.rank == 1 and not which.is_list and items[1] == Slice(None, None, None):
+            rows = masked_rows if which.type.dtype is DType.BOOL else chosen_rows
+            return self._inline_function(rows, [base, which], {}, node)
+        if isinstance(which, Scalar) and items[1] == Slice(None, None, None) and not self._is_array(base):
+            row = self._inside(which, sizes[0], "row")  # type: ignore[arg-type]
+            return self.struct_method(base, "some_rows", [row, Scalar(ix.add(row.expr, ONE))], {}, node)
         if not all(isinstance(item, Slice) and item.step is None for item in items):
             raise self.unsupported(node, "an index of this kind into a sparse matrix")
         part: Value = base
@@ -455,7 +492,12 @@ class SparseObjects(CarriedMatrices):
             part = self.struct_method(part, name, [Scalar(low), Scalar(ix.add(low, chosen.shape[0]))], {}, node)
         return part if part is not base else self.struct_method(base, "copy", [], {}, node)
 
-    def _inside(self, item: Scalar, size: Scalar, name: str) -> Value:
+    def _is_array(self, base: Struct) -> bool:
+        """Whether an object is of the array interface."""
+        flag = base.fields["is_array"]
+        return isinstance(flag, Scalar) and flag.expr == boolean(True)
+
+    def _inside(self, item: Scalar, size: Scalar, name: str) -> Scalar:
         """A place counted from either end, or SciPy's error."""
         at = self._kept(arith.cast(item.expr, INT), "place")
         low = Op("ge", (ix.add(at, size.expr), ZERO), BOOL)

@@ -267,8 +267,12 @@ class _Matcher:
         before, whole = found
         product = product_of(whole, self.workspace.table)
         assert isinstance(product, Product)
-        then = (*before, *self.call(whole, product))
-        return (If(self.worthwhile(product), then, (stmt,), span=stmt.span),)
+        test, call = self.worthwhile(product), self.call(whole, product)
+        extents = [cost.constant_extent(dim) for dim in (*product.free, *product.summed)]
+        if any(extent is not None and extent <= cost.UNROLLED for extent in extents):
+            return (If(test, (*before, *call), (stmt,), span=stmt.span),)
+        # The loops, too, compute an operand once instead of in every sum.
+        return (*before, If(test, call, (whole,), span=stmt.span))
 
     def _prepare(
         self, stmt: Stmt, table: dict[str, Buffer], known: dict[str, Box] | None = None

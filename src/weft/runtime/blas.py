@@ -153,3 +153,18 @@ def _product_is_right(table: BlasTable) -> bool:
     out = (real * 8)(*[7] * 8)
     dgemm(_ROW_MAJOR, _NO_TRANSPOSE, _NO_TRANSPOSE, 2, 2, 3, 1.0, left, 3, right, 2, 0.0, out, 4)
     return list(out) == [22, 28, 7, 7, 49, 64, 7, 7]
+
+
+def set_num_threads(count: int) -> bool:
+    """Let the BLAS that NumPy has loaded use `count` threads; False if it cannot be told (only OpenBLAS can)."""
+    for path in _candidates():
+        try:
+            library = ctypes.CDLL(path)
+        except OSError:
+            continue
+        for prefix, suffix in product(("scipy_", ""), ("64_", "_64", "")):
+            setter = f"{prefix}openblas_set_num_threads{suffix}"
+            if hasattr(library, setter):
+                getattr(library, setter)(count)
+                return True
+    return False

@@ -7,6 +7,7 @@ of arguments is put into them, and objects that stand for the same values stay.
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -199,8 +200,9 @@ def _resolved(result: Any, lists: _Lists) -> Any:
         if result.template.startswith("="):  # a list by its number
             return lists.list_at(templates.item_of(result.template[1:]), int(result.columns[0]))
         return lists.container(result.template, result.columns)
-    if type(result) in (tuple, list):
-        return type(result)(_resolved(part, lists) for part in result)
-    if isinstance(result, tuple) and hasattr(result, "_make"):
-        return type(result)._make(_resolved(part, lists) for part in result)
-    return result
+    if not isinstance(result, list | tuple):
+        return result
+    parts = [_resolved(part, lists) for part in result]
+    if all(map(operator.is_, parts, result)):
+        return result  # nothing in it was to come: it may be an argument, which is returned as itself
+    return type(result)._make(parts) if hasattr(result, "_make") else type(result)(parts)

@@ -213,7 +213,7 @@ class CSR(Compressed):
         )
 
     def times_sparse(self, other: Any) -> Any:
-        if other.format == "dia":
+        if other.is_diagonal:
             if (other.data == 0).any():
                 or_python(
                     (other.data[self.indices] != 0).all(), "entries that a zero on the diagonal would leave out"
@@ -323,7 +323,7 @@ class CSC(Compressed):
         )
 
     def times_sparse(self, other: Any) -> Any:
-        if other.format == "dia":
+        if other.is_diagonal:
             return (other @ self.transpose()).transpose()
         return (other.transpose().tocsr() @ self.transpose()).transpose()
 
@@ -467,6 +467,7 @@ class Diagonal(Sparse):
     data: Any
     is_array: bool
     in_order = True
+    is_diagonal = True
     format = "dia"
 
     @property
@@ -527,6 +528,8 @@ class Diagonal(Sparse):
             return self.data * other if other.ndim == 1 else self.data[:, None] * other
         covered(not is_number(other), "a product with a number")
         equal_sizes(len(self.data), other.rows)
+        if other.is_diagonal:
+            return Diagonal(self.data * other.data, self.is_array)
         right = other.tocsr()
         empty = right.indptr[1:] == right.indptr[:-1]
         or_python(((self.data != 0) | empty).all(), "entries that a zero on the diagonal would leave out")

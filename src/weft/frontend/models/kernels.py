@@ -234,3 +234,21 @@ def extremes(indptr: Any, data: Any, rows: int, columns: int, choose: Callable[[
                 values[count] = value
                 count += 1
     return places[:count].copy(), values[:count].copy()
+
+
+def stacked(upper: Any, lower: Any) -> Any:
+    """The rows of one matrix, then those of another."""
+    index = np.result_type(upper.indices, lower.indices)
+    indptr = np.zeros(upper.major + lower.major + 1, index)
+    first = len(upper.indices)
+    count = holds(first + len(lower.indices), index)
+    indices = np.empty(count, index)
+    data = np.empty(count, np.result_type(upper.data, lower.data))
+    indptr[: upper.major + 1] = upper.indptr
+    for i in range(lower.major):
+        indptr[upper.major + i + 1] = first + int(lower.indptr[i + 1])
+    indices[:first] = upper.indices
+    indices[first:] = lower.indices
+    data[:first] = upper.data
+    data[first:] = lower.data
+    return indptr, indices, data

@@ -47,6 +47,7 @@ class Sparse:
     diagonal: Any
     sum_rows: Any
     ndim = 2
+    is_diagonal = False  # one diagonal, the main one, is all there is
 
     @property
     def shape(self) -> Any:
@@ -110,7 +111,7 @@ class Sparse:
             covered(self.is_array, "a result of class numpy.matrix")
             return self.toarray() - other
         covered(not is_number(other), "a number subtracted from a sparse operand")
-        if self.format == "dia" and other.format == "dia":
+        if self.is_diagonal and other.is_diagonal:
             return self.with_data(self.data - other.data)
         return self.joined(other, lambda a, b: a - b)
 
@@ -123,9 +124,9 @@ class Sparse:
             covered(self.is_array, "a result of class numpy.matrix")
             return self.toarray() + other
         covered(not is_number(other), "a number added to a sparse operand")
-        if self.format != "dia":
+        if not self.is_diagonal:
             return self.joined(other, lambda a, b: a + b)
-        if other.format == "dia":
+        if other.is_diagonal:
             return self.with_data(self.data + other.data)
         return other.joined(self, lambda a, b: a + b)
 
@@ -266,6 +267,7 @@ class Sparse:
         """Of all elements: a place without an entry holds zero."""
         if axis is not None:
             return self.extreme(axis, lambda a, b: np.maximum(a, b))
+        covered(self.format != "dia", "the extremes of a matrix of diagonals")
         kept = self.stored_once()
         covered(kept.data.dtype != np.bool_, "the greatest of truth values")
         larger(self.rows, 0)
@@ -277,6 +279,7 @@ class Sparse:
     def min(self, axis: Any = None) -> Any:
         if axis is not None:
             return self.extreme(axis, lambda a, b: np.minimum(a, b))
+        covered(self.format != "dia", "the extremes of a matrix of diagonals")
         kept = self.stored_once()
         covered(kept.data.dtype != np.bool_, "the least of truth values")
         larger(self.rows, 0)
@@ -286,7 +289,7 @@ class Sparse:
         return kept.data.min(initial=kept.data.dtype.type(0))
 
     def extreme(self, axis: int, choose: Any) -> Any:
-        covered(self.data.dtype != np.bool_, "the extreme of truth values")
+        covered(self.data.dtype != np.bool_ and self.format != "dia", "the extremes of this")
         by_row = axis_of(axis) == 1
         kept = self.tocsr().stored_once() if by_row else self.tocsc().stored_once()
         larger(kept.minor, 0)

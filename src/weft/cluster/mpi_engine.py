@@ -1,0 +1,171 @@
+"""A function on MPI ranks.  In: a Python function, called on every rank with the same arguments (plain arrays, or arrays
+that `weft.distribute` has spread); out: its result, in arrays that stay spread over the ranks until Python touches them.
+
+A plain array that the function changes is whole on every rank when the call returns.  What cannot be cut runs on each
+rank alone.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+import warnings
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from weft.cluster import costs, kernels, mpi_world
+from weft.cluster.function import Call, Distributed, Version, plan_array
+from weft.cluster.mpi_array import Array, DistributedArray, bring, on_every_rank
+from weft.cluster.mpi_run import Prepared, Run
+from weft.cluster.settings import current
+from weft.errors import ClusterError, CompileError, FallbackWarning
+from weft.ir.program import Role
+
+#: A call that one core does in so many seconds is not worth a message.
+_SHORT = 1e-4
+_WORD = 8
+
+
+class MpiFunction(Distributed):
+    """A function that runs on MPI ranks."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        world = mpi_world.world()
+        if world.comm is None:
+            self._tell(world.reason)
+        values = self._bound(args, kwargs)
+        self._same_everywhere(values)
+        if values is None:
+            return self.py_func(*args, **kwargs)
+        found = self._version(values)
+        if isinstance(found, str):
+            self._warn(found)
+            return self._here(args, kwargs)
+        version, call = found
+        if not self._worth(version, call):
+            return self._here(args, kwargs)
+        try:
+            return self._run(version, call)
+        except kernels.HandedBack:
+            return self._here(args, kwargs)
+        except CompileError as problem:
+            self._warn(problem.reason)
+            return self._here(args, kwargs)
+
+    def _tell(self, remark: str) -> None:
+        if self.options.fallback == "warn" and remark not in self._warned:
+            self._warned.add(remark)
+            place = self._place()
+            warnings.warn_explicit(f"{self.py_func.__name__}: {remark}", FallbackWarning, place.file, place.line)
+
+    def _worth(self, version: Version, call: Call) -> bool:
+        """Whether a call is large enough for messages; its size alone decides, so that all numbers of ranks agree."""
+        if any(isinstance(value, DistributedArray) for value in call.given.values()):
+            return True
+        least = current().least_seconds
+        return costs.plan_seconds(version.plan, call.numbers) >= (_SHORT if least is None else least)
+
+    def _run(self, version: Version, call: Call) -> Any:
+        plan = version.plan
+        prepared = version.extra
+        if prepared is None:
+            prepared = version.extra = Prepared(version.programs)
+        arrays = {name: _spread(value) for name, value in call.given.items() if plan_array(plan, name)}
+        run = Run(prepared, call.numbers, call.scalars, dict(arrays), current().rows)
+        try:
+            run.steps(plan.steps)
+        except (kernels.HandedBack, CompileError):
+            raise  # on all ranks alike
+        except Exception as error:
+            if mpi_world.world().size > 1 and not _is_agreed(error):
+                # Other ranks wait for this one: an error of weft's own must not become a hang.
+                traceback.print_exc(file=sys.stderr)
+                mpi_world.world().comm.Abort(1)
+            raise
+        version.last = (dict(call.numbers), {})
+        self._give_back(run, call)
+        return run.result(plan.program.results[plan.result], call.given)
+
+    def _give_back(self, run: Run, call: Call) -> None:
+        """Arguments that have changed, as their owners expect them."""
+        table = run.plan.program.table
+        changed = {name for name in run.changed if table[name].role is Role.PARAM}
+        for name in sorted(changed):
+            value, array = call.given[name], run.arrays[name]
+            if isinstance(value, DistributedArray):
+                if value is not array:  # the function has let two arguments change places
+                    value.frame, value.holdings = array.frame, array.holdings
+                if value.touched:
+                    value.gather()
+                continue
+            bring([(array, array.holdings.everywhere())])
+            if array.frame is not value:
+                value[...] = array.frame
+
+    def _same_everywhere(self, values: tuple[Any, ...] | None) -> None:
+        """An error on every rank if ranks were called with different arguments."""
+        world = mpi_world.world()
+        if world.size == 1:
+            return
+        names = list(self._signature.parameters)
+        name = f"{self.py_func.__module__}.{self.py_func.__qualname__}"
+        own = (name, None if values is None else tuple(map(_digest, values)))
+        everyone = world.allgather(own)
+        for rank, other in enumerate(everyone):
+            if other[0] != everyone[0][0]:
+                raise ClusterError(f"rank 0 has called {everyone[0][0]} and rank {rank} {other[0]}")
+            if other[1] == everyone[0][1]:
+                continue
+            if other[1] is None or everyone[0][1] is None:
+                raise ClusterError(f"{name}: rank {rank} was called with other arguments than rank 0")
+            differs = [at for at, pair in enumerate(zip(other[1], everyone[0][1])) if pair[0] != pair[1]]
+            which = names[differs[0]] if differs else "?"
+            raise ClusterError(
+                f"{name}: the argument {which!r} of rank {rank} is not that of rank 0; all ranks must be called with "
+                "the same arguments (a part on each rank is an array made by weft.distribute)"
+            )
+
+
+def _is_agreed(error: Exception) -> bool:
+    """Whether an exception is the user's own, which all ranks raise."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    module = trace.tb_frame.f_globals.get("__name__", "") if trace is not None else ""
+    return not module.startswith("weft.")
+
+
+def _spread(value: Any) -> DistributedArray:
+    if isinstance(value, DistributedArray):
+        return value
+    return on_every_rank(np.ascontiguousarray(value) if not value.flags.c_contiguous else value)
+
+
+def _digest(value: Any) -> Any:
+    """What must be equal on all ranks of an argument."""
+    if isinstance(value, DistributedArray):
+        return "distributed", value.shape, value.dtype.str, value.distribution
+    if isinstance(value, np.ndarray):
+        return "array", value.shape, value.dtype.str, _checksum(value)
+    plain = (bool, int, float, complex, str, bytes, type(None), np.generic, tuple)
+    return (type(value).__name__, repr(value) if isinstance(value, plain) else "")
+
+
+def _checksum(array: Array) -> int:
+    """A sum over all elements at the speed of memory, with the order of a sample of them."""
+    if array.dtype.hasobject:
+        return 0
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    words = flat[: flat.size // _WORD * _WORD].view(np.uint64)
+    total = int(np.add.reduce(words, dtype=np.uint64)) if words.size else 0
+    sample = words[:: max(words.size // 1024, 1)].tobytes() + flat[words.size * _WORD :].tobytes()
+    return zlib.crc32(sample, total & 0xFFFFFFFF) ^ total
+
+
+def traffic() -> Mapping[str, int]:
+    """What all ranks have sent since the count began: messages and bytes (collective)."""
+    found = mpi_world.world().total()
+    return {"messages": found.messages, "bytes": found.bytes}
