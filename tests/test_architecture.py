@@ -45,7 +45,7 @@ LAYERS: dict[str, set[str]] = {
     "api": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster"},
     "transformer": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
     "heat": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
-    "cli": _OPEN | _MIDDLE | {"pipeline", "api", "ahead", "heat"},
+    "cli": _OPEN | _MIDDLE | {"pipeline", "api", "ahead", "heat", "cluster"},
     "demo": _OPEN | _MIDDLE | {"pipeline", "api"},
     "ahead": _OPEN | _MIDDLE | {"pipeline", "api", "transform_file"},
     "": _OPEN | _MIDDLE | {"pipeline", "api"},

@@ -1,6 +1,6 @@
-"""The programs by hand for Numba: loops over the arrays of the matrices, with `prange` over rows. Out comes, by the name
-of a program, a function of the same arguments that gives what `comparison` in `measure.py` compares: a dense array, a
-number, or the values of the entries.
+"""The programs by hand for Numba: loops over the arrays of the matrices, with `prange` over rows. Out comes, by the
+name of a program, a function of the same arguments that gives what `measure.py` compares: a dense array, a number, or
+the values of the entries.
 """
 
 from __future__ import annotations

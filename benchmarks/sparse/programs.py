@@ -43,18 +43,6 @@ def row_softmax(S):
     return E.multiply(1 / E.sum(axis=1)[:, None])
 
 
-def row_softmax_loops(S):
-    top = np.zeros(S.shape[0])
-    for i in range(S.shape[0]):
-        m = -np.inf
-        for p in range(S.indptr[i], S.indptr[i + 1]):
-            m = max(m, S.data[p])
-        top[i] = m
-    E = S.copy()
-    E.data = np.exp(S.data - np.repeat(top, np.diff(S.indptr)))
-    return E.multiply(1 / E.sum(axis=1)[:, None])
-
-
 def row_normalisation(S):
     return S / S.sum(axis=1)[:, None]
 
@@ -79,13 +67,6 @@ def graph_convolution(A, X, W):
 def mttkrp(i, j, k, v, B, C, n):
     out = np.zeros((n, B.shape[1]))
     np.add.at(out, i, v[:, None] * B[j] * C[k])
-    return out
-
-
-def mttkrp_loops(i, j, k, v, B, C, n):
-    out = np.zeros((n, B.shape[1]))
-    for p in range(len(v)):
-        out[i[p]] += v[p] * B[j[p]] * C[k[p]]
     return out
 
 
@@ -152,6 +133,10 @@ def _both_ways(matrix: Any) -> Any:
     return both
 
 
+def _with_loops(matrix: Any) -> Any:
+    return sp.csr_array(matrix + sp.eye_array(matrix.shape[0]))
+
+
 def _definite(matrix: Any) -> Any:
     both = sp.csr_array(matrix + matrix.T)
     return sp.csr_array(both + sp.diags_array(both.sum(axis=1) + 1.0))
@@ -176,11 +161,8 @@ def _tensor(matrix: Any) -> tuple[Any, ...]:
 
 
 def _entries(matrix: Any) -> int:
-    return int(sum(part.nbytes for part in ((matrix.coords + (matrix.data,)) if matrix.format == "coo" else _parts(matrix))))
-
-
-def _parts(matrix: Any) -> tuple[Any, ...]:
-    return matrix.indptr, matrix.indices, matrix.data
+    places = matrix.coords if matrix.format == "coo" else (matrix.indptr, matrix.indices)
+    return int(sum(part.nbytes for part in (*places, matrix.data)))
 
 
 def _streamed(arguments: tuple[Any, ...], result: Any) -> int:
@@ -204,8 +186,7 @@ PROGRAMS: dict[str, Program] = {
     "row normalisation": Program(row_normalisation, lambda S: (S,)),
     "sinkhorn": Program(sinkhorn, _documents, small=True),
     "graph convolution": Program(
-        graph_convolution,
-        lambda S: (sp.csr_array(S + sp.eye_array(S.shape[0])), _random(S.shape[0], FEATURES), _random(FEATURES, FEATURES)),
+        graph_convolution, lambda S: (_with_loops(S), _random(S.shape[0], FEATURES), _random(FEATURES, FEATURES))
     ),
     "mttkrp": Program(mttkrp, _tensor),
     "page rank": Program(page_rank, lambda S: (S, 0.85, STEPS)),
@@ -213,7 +194,7 @@ PROGRAMS: dict[str, Program] = {
         conjugate_gradient, lambda S: (_definite(S), _random(S.shape[0]), 0.0, STEPS)
     ),
     "label propagation": Program(
-        label_propagation, lambda S: (sp.csr_array(S + sp.eye_array(S.shape[0])), _random(S.shape[0], 8), 0.9, STEPS)
+        label_propagation, lambda S: (_with_loops(S), _random(S.shape[0], 8), 0.9, STEPS)
     ),
     "triangles": Program(triangles, lambda S: (sp.csr_array(sp.tril(_both_ways(S), -1)),)),
     "spgemm": Program(spgemm, lambda S: (S, S)),

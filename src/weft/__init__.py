@@ -13,6 +13,7 @@ _DTYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f
 # Public name --> the module that defines it.
 _HOME: dict[str, str] = {
     "jit": "weft.api",
+    "distribute": "weft.cluster.mpi_array",
     "prange": "weft.parallel",
     "map": "weft.parallel",
     "finish": "weft.parallel",
@@ -39,14 +40,14 @@ _HOME: dict[str, str] = {
 }
 
 #: Parts of the package that are used under their own name.
-_MODULES = ("cluster",)
+_MODULES = {"cluster": "weft.cluster", "comm": "weft.cluster.comm"}
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (the names are strings, spelt once)
 
 
 def __getattr__(name: str) -> object:
     if name in _MODULES:
-        return importlib.import_module(f"weft.{name}")
+        return importlib.import_module(_MODULES[name])
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'weft' has no attribute {name!r}")

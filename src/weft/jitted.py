@@ -311,7 +311,7 @@ class Jitted(_Base):
             raise Unsupported(self._place(), reason, "import the module again")
 
     def _refuse(self, problem: Unsupported) -> bool:
-        if self.options.fallback == "error":
+        if self.options.fallback == "error" and not isinstance(problem, LeftToLibrary):
             raise problem
         self._warn(problem)
         if self._plain is self.py_func and self._source is not None and problem.span.file == self._source.file:

@@ -44,7 +44,8 @@ def same(actual: Any, expected: Any, tolerance: float = 1e-12) -> None:
         return
     if sp.issparse(expected):
         assert actual.shape == expected.shape and actual.dtype == expected.dtype and actual.nnz == expected.nnz
-        for name in ("row", "col") if expected.format == "coo" else ("indices", "indptr"):
+        names = {"coo": ("row", "col")[2 - expected.ndim :], "dia": ("offsets",)}
+        for name in names.get(expected.format, ("indices", "indptr")):
             assert getattr(actual, name).dtype == getattr(expected, name).dtype, name
         actual.check_format() if hasattr(actual, "check_format") else None
         actual, expected = actual.toarray(), expected.toarray()

@@ -73,6 +73,15 @@ def f(S, n):
         M = M.maximum(0.0)
     return M
 """,
+    "values in place": """
+def f(S, n):
+    M = S.copy()
+    for k in range(n):
+        M = M @ S
+        M.data = np.minimum(M.data, 1.0)
+        M.eliminate_zeros()
+    return M, M.nnz
+""",
     "frontier": """
 def f(S, n):
     seen = np.zeros(20)
@@ -122,6 +131,14 @@ def test_another_name_keeps_the_matrix_from_before() -> None:
     )
     matrix = random_sparse("csr_array", (SIZE, SIZE))
     agree(plain, compiled, matrix, 3)
+
+
+def test_the_order_of_a_carried_matrix_is_not_shown() -> None:
+    loop = "    for _ in range(n):\n        M = M @ S\n        N = M > 1\n        total += N.sum() * M.indices[0]\n"
+    plain, compiled = compiled_source(
+        f"def f(S, n):\n    M = S.copy()\n    total = 0\n{loop}    return total\n", fallback="silent"
+    )
+    agree(plain, compiled, random_sparse("csr_array", (SIZE, SIZE)), 2)
 
 
 def test_the_argument_itself_comes_back() -> None:

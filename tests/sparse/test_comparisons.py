@@ -17,7 +17,7 @@ OTHER = random_sparse("csr_array", (ROWS, COLUMNS), seed=3)
 DENSE = np.random.default_rng(1).random((ROWS, COLUMNS)) - 0.5
 
 COMPARISONS = [
-    "S > 0.5", "S != 0", "0.25 > -S", "S < -1", "S >= 1", "S <= -0.5", "S == 2.0", "S > T", "S != T", "T < S",
+    "S > 0.5", "S != 0", "0.25 < -S", "S < -1", "S >= 1", "S <= -0.5", "S == 2.0", "S > T", "S != T", "T < S",
     "S.maximum(T)", "S.minimum(T)", "S.maximum(-1)", "S.minimum(0)", "S > D", "S.maximum(D)",
     "(S @ T.T) > 1", "(S > T).sum()", "(S != 0).multiply(T)", "(S > 0.5).astype(np.float64)", "np.abs(S)",
 ]  # fmt: skip

@@ -7,7 +7,7 @@ They are numbered in the order of the program.  Generated code notes which way a
 
 from __future__ import annotations
 
-from weft.ir.expr import Cast, Expr, Limit, Op
+from weft.ir.expr import Cast, Const, Expr, Limit, Op
 from weft.ir.ops import COMPARISONS
 from weft.ir.program import Block, Call, If, Library, Loop, LoopKind, Program, While
 from weft.ir.routines import ROUTINES
@@ -72,6 +72,21 @@ def is_by_size(condition: Expr) -> bool:
         and not any(True for _ in reads(part))
         for part in subexpressions(condition)
     )
+
+
+#: Multiplications that take less time than threads to wake, or than loops in several versions to compile.
+_LITTLE = 65536.0
+
+
+def is_short_otherwise(node: If) -> bool:
+    """Whether the second way is for little work alone: the first one, a call of the library, is for all the rest."""
+    test = node.condition
+    if not (isinstance(test, Op) and test.op == "gt" and is_by_size(test) and calls_library(node.then)):
+        return False
+    size, least = test.args
+    if isinstance(least, Limit):
+        return least.name in ("gemm", "gemv")
+    return isinstance(least, Const) and least.value.real <= _LITTLE and not isinstance(size, Const)
 
 
 def _is_size(expr: Expr) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from weft.analysis.cost import evaluate
 from weft.analysis.effects import operation_cost
 from weft.cluster.plan import Again, Choice, Plan, Repeat, Stage, Step, stages_of
+from weft.cluster.sweeps import Sweep
 from weft.ir.expr import AnyDim, Dim, Expr, Op, Reduce
 from weft.ir.program import Check, If, Library, Loop, Node, Stmt, While
 from weft.ir.walk import children, sub_blocks
@@ -94,7 +95,9 @@ def plan_seconds(plan: Plan, sizes: Mapping[str, float]) -> float:
     def total(steps: tuple[Step, ...], known: Mapping[str, float]) -> float:
         seconds = 0.0
         for step in steps:
-            if isinstance(step, Stage):
+            if isinstance(step, Sweep):
+                seconds += _extent(step.dim, known) * stage_cost(plan, step, known).seconds
+            elif isinstance(step, Stage):
                 seconds += stage_cost(plan, step, known).seconds
             elif isinstance(step, Repeat):
                 first = evaluate(step.dim.lo, known, 0.0) or 0.0

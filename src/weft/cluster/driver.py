@@ -35,6 +35,7 @@ from weft.cluster.plan import (
     stages_of,
 )
 from weft.cluster.spread import Array, Objects, Piece, Spread, ranges, take
+from weft.cluster.sweeps import FIRST, PAST, Sweep, sweep_program
 from weft.cluster.tiles import TileProgram, tile_program, whole_program
 from weft.cluster.work import Failure, Give, Take, Task
 from weft.errors import located
@@ -98,8 +99,11 @@ class Programs:
     def tile(self, step: Stage | Whole) -> TileProgram:
         found = self._tiles.get(step.name)
         if found is None:
-            make: Any = tile_program if isinstance(step, Stage) else whole_program
-            found = self._tiles[step.name] = make(self.plan, step)
+            if isinstance(step, Sweep):
+                found = sweep_program(self.plan, step)
+            else:
+                found = tile_program(self.plan, step) if isinstance(step, Stage) else whole_program(self.plan, step)
+            self._tiles[step.name] = found
         return found
 
     def kernel(self, step: Stage | Whole) -> Kernel:
@@ -132,9 +136,9 @@ class Run:
         self.checked: list[Any] = []  # handles to look at before the call returns: their tasks may raise
         self.changed: set[str] = set()
         self._raising: dict[str, bool] = {}
-        self.edges = _edges(self.plan)
         extents = {stage.name: self.number(stage.extent) for stage in stages_of(self.plan.steps)}
         self.blocks = block_sizes(self.plan, self.numbers, extents, rows)
+        self.edges = self.ends()
 
     def number(self, expr: Expr) -> int:
         known = evaluate(expr, self.numbers, 0.0)
@@ -144,7 +148,9 @@ class Run:
         """Follow steps; what left them early, if anything did."""
         for step in steps:
             left: Leave | None = None
-            if isinstance(step, Stage):
+            if isinstance(step, Sweep):
+                self.sweep(step)
+            elif isinstance(step, Stage):
                 self.stage(step)
             elif isinstance(step, Whole):
                 self.whole(step)
@@ -166,6 +172,15 @@ class Run:
             if left is not None:
                 return left
         return None
+
+    def sweep(self, step: Sweep) -> None:
+        """A few iterations at a time."""
+        first, past = self.number(step.dim.lo), self.number(step.dim.hi)
+        depth = step.depth(self.blocks[self.number(step.extent)])
+        wide = step.widened(depth)
+        for start in range(first, past, depth):
+            self.numbers[FIRST], self.numbers[PAST] = start, min(start + depth, past)
+            self.stage(wide)
 
     def repeat(self, step: Repeat) -> Leave | None:
         for value in range(self.number(step.dim.lo), self.number(step.dim.hi), step.dim.step):
@@ -192,13 +207,29 @@ class Run:
         values = {name: self.scalar(name) for name in expr_buffers(condition)}
         return bool(interp.value_of(condition, self.plan.program, self.numbers, values))
 
+    def ends(self) -> dict[str, tuple[int, int]]:
+        """How many elements at the ends of a block its neighbours read: at its low end, at its high end."""
+        swapped = _swapped(self.plan)
+        found: dict[str, tuple[int, int]] = {}
+        for stage in stages_of(self.plan.steps):
+            if isinstance(stage, Sweep):
+                stage = stage.widened(stage.depth(self.blocks[self.number(stage.extent)]))
+            for piece in stage.reads:
+                if piece.axis is not None and (piece.below or piece.above):
+                    for name in swapped if piece.buffer in swapped else {piece.buffer}:
+                        low, high = found.get(name, (0, 0))
+                        found[name] = (max(low, piece.above), max(high, -piece.below))
+        return found
+
     # --- stages ---
 
     def stage(self, stage: Stage) -> None:
         """Hand out a task for each tile."""
-        lo = min(self.number(part.lo) for part in stage.parts)
-        hi = max(self.number(part.hi) for part in stage.parts)
         extent = self.number(stage.extent)
+        lo, hi = 0, extent
+        if not isinstance(stage, Sweep):
+            lo = min(self.number(part.lo) for part in stage.parts)
+            hi = max(self.number(part.hi) for part in stage.parts)
         tile, kernel = self.programs.tile(stage), self.programs.kernel(stage)
         blocks = ranges(extent, self.blocks[extent])
         for written in stage.writes:
@@ -261,7 +292,8 @@ class Run:
         inputs = {p.name: at for at, p in enumerate(tile.parameters) if p.kind == "input"}
         starts = [("start", inputs[p.name]) if p.kind == "start" else None for p in tile.parameters]
         filled = tuple(argument if start is None else start for argument, start in zip(arguments, starts))
-        task = Task(stage.name, span[0], span[1], filled, self.threads, self.raising(stage))
+        whole = isinstance(stage, Sweep)
+        task = Task(stage.name, span[0], span[1], filled, self.threads, self.raising(stage), whole)
         results = self.engine.submit(task, kernel, objects.handles, float(size))
         if task.checked:
             self.checked.append(results.pop())
@@ -504,8 +536,8 @@ def _kept(spread: Spread, first: int, past: int) -> Piece | None:
     return next((piece for piece in spread.pieces if (piece.first, piece.past) == (first, past)), None)
 
 
-def _edges(plan: Plan) -> dict[str, tuple[int, int]]:
-    """How many elements at the ends of a block its neighbours read: at its low end, at its high end."""
+def _swapped(plan: Plan) -> set[str]:
+    """Arrays that change places with others."""
     swapped: set[str] = set()
 
     def look(steps: tuple[Step, ...]) -> None:
@@ -516,15 +548,7 @@ def _edges(plan: Plan) -> dict[str, tuple[int, int]]:
                 swapped.update(step.targets)
 
     look(plan.steps)
-    found: dict[str, tuple[int, int]] = {}
-    for stage in stages_of(plan.steps):
-        for piece in stage.reads:
-            if piece.axis is not None and (piece.below or piece.above):
-                names = swapped if piece.buffer in swapped else {piece.buffer}
-                for name in names:
-                    low, high = found.get(name, (0, 0))
-                    found[name] = (max(low, piece.above), max(high, -piece.below))
-    return found
+    return swapped
 
 
 def can_return(out: Out) -> str | None:

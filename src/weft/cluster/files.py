@@ -14,7 +14,7 @@ import numpy as np
 from weft.cluster import driver, work
 from weft.cluster.function import Call, Version
 from weft.cluster.kernels import Kernel
-from weft.cluster.plan import Plan, Repeat, Stage, Step, Whole, stages_of
+from weft.cluster.plan import Plan, Repeat, Stage, Step, Whole, inner_steps, stages_of
 from weft.cluster.spread import Piece, Spread, ranges
 from weft.cluster.storage import Part, Scratch, StorageError, Store
 from weft.cluster.work import Failure, Give, Task, throw
@@ -270,7 +270,7 @@ class FileRun(driver.Run):
 
     def told(self) -> str:
         """How far a run came that did not end, and what of its results is valid."""
-        parts = [f"stopped after {self.bar.done} of {self.bar.total} tiles"]
+        parts = [f"stopped after {self.bar.done} of about {self.bar.total} tiles"]
         for name, title in self.titles.items():
             found = ", ".join(f"{first}:{past}" for first, past in self.valid.get(name, ()))
             axis = f" of axis {self.along[name]}" if self.along.get(name) else ""
@@ -293,8 +293,8 @@ def _wholes(steps: tuple[Step, ...]) -> list[Whole]:
     for step in steps:
         if isinstance(step, Whole):
             found.append(step)
-        elif isinstance(step, Repeat):
-            found += _wholes(step.steps)
+        for block in inner_steps(step):
+            found += _wholes(block)
     return found
 
 
@@ -313,6 +313,8 @@ def _tasks(run: driver.Run, steps: tuple[Step, ...]) -> int:
         elif isinstance(step, Repeat):
             trips = len(range(run.number(step.dim.lo), run.number(step.dim.hi), step.dim.step))
             total += trips * _tasks(run, step.steps)
+        else:
+            total += sum(_tasks(run, block) for block in inner_steps(step))
     return total
 
 

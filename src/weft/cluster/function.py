@@ -23,6 +23,7 @@ from weft.cluster.lazy import Array, ClusterArray
 from weft.cluster.plan import Plan, Refused, make
 from weft.cluster.settings import current
 from weft.cluster.spread import Spread
+from weft.cluster.sweeps import with_sweeps
 from weft.cluster.work import Failure, throw
 from weft.errors import CompileError, FallbackWarning, Span, Unsupported
 from weft.frontend import specs
@@ -134,10 +135,14 @@ class Distributed:
             raise Refused("it takes lists, dicts or strings")
         program = compiled.program_optimised
         sizes = _sample_sizes(program, dict(zip(built.names, values)))
-        plan = make(program, sizes, options.fp == "strict", control=True)
+        plan = self._made(program, sizes)
         driver.check(plan)
         programs = driver.Programs(plan, lambda tile: kernels.compile_tile(tile, options))
         return Version(plan, built.specs, built.names, tuple(built.hidden), programs, perf_counter() - start)
+
+    def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
+        """The plan of a program, in the steps that the target's engine knows."""
+        return make(program, sizes, self.options.fp == "strict")
 
     def _warn(self, reason: str) -> None:
         """One warning for each reason."""
@@ -205,6 +210,9 @@ def _again(local: Any, options: Options) -> Any:
 
 class RayFunction(Distributed):
     """A function that runs on Ray."""
+
+    def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
+        return with_sweeps(make(program, sizes, self.options.fp == "strict", control=True))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from weft.cluster import ray_engine

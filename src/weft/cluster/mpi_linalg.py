@@ -18,6 +18,7 @@ from weft.cluster.mpi_boxes import Box, slices, whole
 from weft.cluster.mpi_holdings import nothing
 from weft.cluster.mpi_layout import assigned, near_square, tile_bounds
 
+
 def matmul(left: Any, right: Any) -> DistributedArray:
     """The product of two matrices, or of a matrix and a vector: SUMMA, in panels along the summed axis.
 

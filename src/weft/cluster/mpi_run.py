@@ -57,10 +57,10 @@ class Prepared:
         self._work: dict[Any, tuple[Work, tuple[Holdings, ...]]] = {}
 
     def function(self, step: Stage | Whole) -> Callable[..., Any]:
-        """The kernel of a step, compiled by one rank of each machine and then loaded by the others."""
+        """The kernel of a step, made by one rank, compiled by one of each machine, and loaded by all."""
         found = self.functions.get(step.name)
         if found is None:
-            kernel = self.programs.kernel(step)
+            kernel = mpi_world.by_one(lambda: self.programs.kernel(step))
             found = self.functions[step.name] = mpi_world.one_first(lambda: kernels.load(kernel))
             if isinstance(step, Stage):
                 self.joins[step.name] = may_join(step)

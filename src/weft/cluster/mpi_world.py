@@ -7,6 +7,7 @@ Without mpi4py, or without `mpiexec`, there is one rank and nothing is ever sent
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -18,7 +19,9 @@ from weft.cluster.mpi_holdings import Message
 
 T = TypeVar("T")
 
-_MAX_TAG = 32_000
+#: Tags of messages that both ends derive, and of those that users number.
+_MAX_TAG = 16_000
+FIRST_USER_TAG, USER_TAGS = 16_384, 16_000
 
 
 @dataclass
@@ -104,11 +107,42 @@ def one_first(action: Callable[[], T]) -> T:
                 result = action()
             except Exception as problem:
                 trouble = problem
-        here.near.Barrier()
-    for problem in here.allgather(trouble):
+        _quiet_barrier(here.near)
+    _agree(trouble)
+    return result  # type: ignore[return-value]
+
+
+def by_one(action: Callable[[], T]) -> T:
+    """The (picklable) result of an action that rank 0 does for all (collective)."""
+    here = world()
+    if here.comm is None:
+        return action()
+    result: T | None = None
+    trouble: Exception | None = None
+    if here.rank == 0:
+        try:
+            result = action()
+        except Exception as problem:
+            trouble = problem
+    _quiet_barrier(here.comm)
+    _agree(trouble)
+    result = here.comm.bcast(result)
+    return result  # type: ignore[return-value]
+
+
+def _quiet_barrier(comm: Any) -> None:
+    """Wait for the others asleep: they may be compiling, and MPI's own waiting takes a whole processor."""
+    request = comm.Ibarrier()
+    pause = 1e-5
+    while not request.Test():
+        time.sleep(pause)
+        pause = min(pause * 2, 5e-3)
+
+
+def _agree(trouble: Exception | None) -> None:
+    for problem in world().allgather(trouble):
         if problem is not None:
             raise problem
-    return result  # type: ignore[return-value]
 
 
 def needs_mpi(what: str) -> Any:

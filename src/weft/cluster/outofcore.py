@@ -20,11 +20,11 @@ from weft.analysis.cost import evaluate
 from weft.cluster import kernels
 from weft.cluster.files import FileRun, arrays_of
 from weft.cluster.function import Call, Distributed, Version, plan_array
-from weft.cluster.plan import Plan, Repeat, Stage, Step, Swap, Whole
+from weft.cluster.plan import Plan, Stage, Step, Swap, Whole, inner_steps
 from weft.cluster.spread import Spread
 from weft.cluster.storage import Scratch, StorageError, Store, copy, is_stored, native, new_file, stand_in
 from weft.errors import FallbackWarning, OptionError
-from weft.ir.program import ArrayOut, Role
+from weft.ir.program import ArrayOut, Out, Role
 from weft.ir.walk import leaves
 from weft.options import Options
 
@@ -111,17 +111,21 @@ class OutOfCore(Distributed):
         from weft.runtime.threads import get_num_threads
 
         plan = version.plan
-        results = _results(plan)
-        targets = _Targets(self.into, results, plan, stores, call.numbers)
-        run = FileRun(version, call, stores, targets.direct, scratch, self.memory, self.progress, get_num_threads())
-        run.titles = targets.titles
+        trees = plan.program.results
+        targets = _Targets(self.into, trees[plan.result], plan, stores, call.numbers) if len(trees) == 1 else None
+        direct = {} if targets is None else targets.direct
+        run = FileRun(version, call, stores, direct, scratch, self.memory, self.progress, get_num_threads())
+        run.titles = {} if targets is None else targets.titles
         try:
-            run.steps(plan.steps)
+            left = run.steps(plan.steps)
             run.finish()
+            tree = trees[plan.result if left is None else left.result]
+            if targets is None:  # which arrays are returned is only known now
+                targets = _Targets(self.into, tree, plan, stores, call.numbers)
             for name in sorted(run.changed):
                 if plan.program.table[name].role is Role.PARAM:
                     copy(_store(run.contents(run.arrays[name])), stores[name])
-            made = {name: targets.finished(name, run.contents(run.arrays[name])) for name in results}
+            made = {name: targets.finished(name, run.contents(run.arrays[name])) for name in targets.results}
         except KeyboardInterrupt:
             raise KeyboardInterrupt(run.told()) from None
         except Exception as problem:
@@ -131,7 +135,7 @@ class OutOfCore(Distributed):
         finally:
             run.bar.close()
         given = {name: store.value for name, store in stores.items()}
-        return run.result(plan.program.results[plan.result], lambda spread: made[_name_of(run, spread)], given)
+        return run.result(tree, lambda spread: made[_name_of(run, spread)], given)
 
     def _in_memory(self, values: tuple[Any, ...], reason: str) -> Any:
         """A call that cannot be cut: what lies in files is mapped, or brought here if it fits."""
@@ -213,9 +217,9 @@ def _same_file(one: Array, other: Array) -> bool:
     return names[0] is not None and names[0] == names[1]
 
 
-def _results(plan: Plan) -> tuple[str, ...]:
+def _results(plan: Plan, tree: Out) -> tuple[str, ...]:
     """The arrays that a function makes for its caller, in order."""
-    found = [leaf.buffer for leaf in leaves(plan.program.results[plan.result]) if isinstance(leaf, ArrayOut)]
+    found = [leaf.buffer for leaf in leaves(tree) if isinstance(leaf, ArrayOut)]
     return tuple(dict.fromkeys(name for name in found if plan.program.table[name].role is not Role.PARAM))
 
 
@@ -229,16 +233,17 @@ class _Targets:
     def __init__(
         self,
         into: Any,
-        results: tuple[str, ...],
+        tree: Out,
         plan: Plan,
         stores: Mapping[str, Store],
         numbers: Mapping[str, int],
     ) -> None:
-        several = isinstance(into, (tuple, list))
-        given = tuple(into) if several else (into,)
-        if into is not None and len(given) != len(results):
-            raise StorageError(f"there are {len(results)} arrays to return, and into= has places for {len(given)}")
-        self.wanted = dict(zip(results, given))
+        self.results = _results(plan, tree)
+        given = tuple(into) if isinstance(into, (tuple, list)) else (into,)
+        if into is not None and len(given) != len(self.results):
+            count = len(self.results)
+            raise StorageError(f"there are {count} arrays to return, and into= has places for {len(given)}")
+        self.wanted = dict(zip(self.results, given))
         self.paths: dict[str, Path] = {}
         self.stores: dict[str, Store] = {}
         self.titles: dict[str, str] = {}
@@ -294,9 +299,9 @@ def _written_once(plan: Plan) -> set[str]:
 
     def look(steps: tuple[Step, ...], weight: int) -> None:
         for step in steps:
-            if isinstance(step, Repeat):
-                look(step.steps, 2)
-            elif isinstance(step, Stage):
+            for block in inner_steps(step):
+                look(block, 2)
+            if isinstance(step, Stage):
                 names = [write.buffer for write in step.writes] + [partial.buffer for partial in step.partials]
                 for name in names:
                     counts[name] = counts.get(name, 0) + weight

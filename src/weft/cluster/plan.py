@@ -24,15 +24,34 @@ never by the number of workers, so that results do not depend on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Union
 
 from weft.analysis.cost import evaluate
 from weft.cluster.access import Touch, is_box, slice_of, touches
 from weft.cluster.slices import Slice
+from weft.cluster.steps import (
+    Again,
+    Choice,
+    Fresh,
+    Leave,
+    Part,
+    Partial,
+    Plan,
+    Refused,
+    Repeat,
+    Stage,
+    Step,
+    Swap,
+    Whole,
+    Written,
+    inner_steps,
+    may_raise,
+    stages_of,
+    with_inner,
+)
 from weft.ir import index
-from weft.ir.expr import Cast, Dim, Domain, Expr, Op, Read, Reduce, Var, integer
+from weft.ir.expr import Cast, Dim, Domain, Expr, Read, Reduce, Var, integer
 from weft.ir.program import (
     Alloc,
     Block,
@@ -53,7 +72,7 @@ from weft.ir.program import (
     Stmt,
     While,
 )
-from weft.ir.types import INT, ScalarType
+from weft.ir.types import ScalarType
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -65,7 +84,6 @@ from weft.ir.walk import (
     has_exit,
     map_children,
     names_of,
-    node_exprs,
     overwritten,
     subexpressions,
     substitute,
@@ -75,187 +93,15 @@ from weft.ir.walk import (
 from weft.passes.scheduling.independent import why_not_independent
 from weft.records import dataclass
 
-__all__ = ["Again", "Choice", "Fresh", "Leave", "Part", "Partial", "Plan", "Refused", "Repeat", "Slice", "Stage", "Step", "Swap", "Whole",
-           "Written", "make", "stages_of"]  # fmt: skip
+__all__ = [
+    "Again", "Choice", "Fresh", "Leave", "Part", "Partial", "Plan", "Refused", "Repeat", "Slice", "Stage", "Step",
+    "Swap", "Whole", "Written", "inner_steps", "make", "may_raise", "stages_of", "with_inner",
+]  # fmt: skip
 
 #: Reductions whose results over parts combine to the result over all, and may be taken in any order.
 COMBINABLE = frozenset({"add", "mul", "minimum", "maximum", "and", "or", "bitand", "bitor", "bitxor"})
 #: Of how many machines a choice is thought that copies an array to all of them.
 _NOMINAL_MACHINES = 4
-
-
-class Refused(Exception):
-    """A function that cannot be spread over machines; the text says why."""
-
-
-@dataclass(frozen=True)
-class Part:
-    """A statement (or loop of independent iterations) of a stage: its dimension `var` is cut, and t = var + shift.
-
-    Coordinates of the part run over lo <= t < hi.
-    """
-
-    node: Stmt | Library | Check | Loop
-    var: str
-    shift: int
-    lo: Expr
-    hi: Expr
-
-
-@dataclass(frozen=True)
-class Written:
-    """An array of which a tile writes its own elements along `axis`.
-
-    `box`: the range of each axis that is written, all of it, if that is known (along `axis` meant within the tile);
-    None: some elements may keep what they held.
-    """
-
-    buffer: str
-    axis: int
-    box: tuple[tuple[Expr, Expr], ...] | None
-
-
-@dataclass(frozen=True)
-class Partial:
-    """A tile's share of `buffer`: the results of all tiles combined by `op` are the array."""
-
-    buffer: str
-    op: str
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Statements that run tile by tile; see the head of this module."""
-
-    name: str
-    parts: tuple[Part, ...]
-    extent: Expr
-    reads: tuple[Slice, ...]
-    writes: tuple[Written, ...]
-    partials: tuple[Partial, ...] = ()
-    temporaries: tuple[str, ...] = ()
-
-    @property
-    def nodes(self) -> Block:
-        return tuple(part.node for part in self.parts)
-
-    @property
-    def may_raise(self) -> bool:
-        return may_raise(self.nodes)
-
-
-@dataclass(frozen=True)
-class Whole:
-    """Nodes that run at one place; `reason` tells why they are not cut ("" for scalars)."""
-
-    name: str
-    nodes: Block
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class Repeat:
-    """A sequential loop around steps."""
-
-    dim: Dim
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True)
-class Swap:
-    """Each target now names the array of its source."""
-
-    targets: tuple[str, ...]
-    sources: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Fresh:
-    """A new array begins."""
-
-    buffer: str
-    zero: bool
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of two ways, by a condition over symbols and numbers."""
-
-    condition: Expr
-    then: tuple[Step, ...]
-    orelse: tuple[Step, ...]
-
-
-@dataclass(frozen=True)
-class Again:
-    """`prelude`, a look at the condition, `body`, and again."""
-
-    prelude: tuple[Step, ...]
-    condition: Expr
-    body: tuple[Step, ...]
-
-
-@dataclass(frozen=True)
-class Leave:
-    """The end of the call ("return", with its result tree), or of an iteration or loop of steps."""
-
-    kind: str
-    result: int = -1
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The steps of a call, ended by the return of the result tree `result`; `notes` are for `explain`."""
-
-    program: Program
-    steps: tuple[Step, ...]
-    result: int
-    placed: Mapping[str, int]
-    notes: tuple[str, ...] = ()
-
-
-def may_raise(nodes: Block) -> bool:
-    """Whether a task of these nodes may end without its results: by an exception, or an integer beyond 64 bits."""
-
-    def overflows(expr: Expr) -> bool:
-        return isinstance(expr, Op) and expr.type == INT and any(isinstance(e, Read) for e in subexpressions(expr))
-
-    for node in walk(nodes):
-        if isinstance(node, (Check, Invoke)):
-            return True
-        if any(overflows(part) for expr in node_exprs(node) for part in subexpressions(expr)):
-            return True
-    return False
-
-
-Step = Union[Stage, Whole, Repeat, Swap, Fresh, Choice, Again, Leave]
-
-
-def inner_steps(step: Step) -> tuple[tuple[Step, ...], ...]:
-    """The blocks of steps inside a step."""
-    if isinstance(step, Repeat):
-        return (step.steps,)
-    if isinstance(step, Choice):
-        return (step.then, step.orelse)
-    return (step.prelude, step.body) if isinstance(step, Again) else ()
-
-
-def with_inner(step: Step, change: Callable[[tuple[Step, ...]], tuple[Step, ...]]) -> Step:
-    """A step with its blocks changed."""
-    if isinstance(step, Repeat):
-        return replace(step, steps=change(step.steps))
-    if isinstance(step, Choice):
-        return replace(step, then=change(step.then), orelse=change(step.orelse))
-    return replace(step, prelude=change(step.prelude), body=change(step.body)) if isinstance(step, Again) else step
-
-
-def stages_of(steps: tuple[Step, ...]) -> Iterator[Stage]:
-    """The stages of a plan, those of loops once."""
-    for step in steps:
-        if isinstance(step, Stage):
-            yield step
-        for block in inner_steps(step):
-            yield from stages_of(block)
 
 
 def make(program: Program, sizes: Mapping[str, int], strict: bool = False, control: bool = False) -> Plan:
@@ -286,7 +132,7 @@ def _no_late_check(program: Program, body: Block) -> None:
     changed = False
     for node in body:
         raises = any(isinstance(inner, (Check, Invoke)) for inner in walk((node,)))
-        if raises and (changed or not isinstance(node, Check) and _changes_argument(program, node)):
+        if raises and (changed or (not isinstance(node, Check) and _changes_argument(program, node))):
             raise Refused("it may raise after it has changed an argument")
         changed = changed or _changes_argument(program, node)
 
@@ -618,7 +464,8 @@ class _Planner:
             return None
         bounds = [e for d in stmt.domain for e in dim_children(d)]
         inner = {d.var for d in stmt.domain}
-        if not all(isinstance(d, Dim) and d.step == 1 for d in stmt.domain) or any(free_vars(e) & inner for e in bounds):
+        dense = all(isinstance(d, Dim) and d.step == 1 for d in stmt.domain)
+        if not dense or any(free_vars(e) & inner for e in bounds):
             return None
         touching = [t for t in touches(stmt) if not t.write]
         part = Part(stmt, dim.var, 0, dim.lo, dim.hi)

@@ -180,7 +180,8 @@ def _started(settings: Settings) -> Any:
     try:
         import ray
     except ImportError as problem:
-        raise ClusterError("target='ray' needs Ray, which is not installed\n  try:   pip install 'weft[ray]'") from problem
+        text = "target='ray' needs Ray, which is not installed\n  try:   pip install 'weft[ray]'"
+        raise ClusterError(text) from problem
     if ray.is_initialized():
         return ray
     address = settings.address or os.environ.get("RAY_ADDRESS")

@@ -1,5 +1,5 @@
-"""Plans as text.  In: the planned versions of a function; out: what `explain` shows: how arrays are cut, what each stage
-moves, what it should take.
+"""Plans as text.  In: the planned versions of a function; out: what `explain` shows: how arrays are cut, what each
+stage moves, what it should take.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 from weft.analysis.cost import evaluate
 from weft.cluster import costs
 from weft.cluster.plan import Again, Choice, Plan, Repeat, Slice, Stage, Step, Swap, Whole
+from weft.cluster.sweeps import Sweep
 from weft.ir.text import show_expr
 
 
@@ -39,6 +40,10 @@ def lines(plan: Plan, numbers: Mapping[str, int], blocks: Mapping[int, int]) -> 
         of = f" (line {', '.join(map(str, where))})" if where else ""
         cut = f", {-(-extent // blocks[extent])} tiles of {blocks[extent]}" if blocks.get(extent) else ""
         found.append(f"{pad}{step.name}{of}: tiles lo:hi of 0:{show_expr(step.extent)}{cut}")
+        if isinstance(step, Sweep):
+            loop = f"{step.dim.var} in {show_expr(step.dim.lo)}..{show_expr(step.dim.hi)}"
+            depth = f"{step.depth(blocks[extent])}" if blocks.get(extent) else "several"
+            found.append(f"{pad}  {depth} iterations at a time of {loop}, each reaching {step.low} below, {step.high} above")
         reads = ", ".join(map(_piece, step.reads)) or "nothing"
         writes = ", ".join(_piece(Slice(write.buffer, write.axis)) for write in step.writes)
         shares = ", ".join(f"{partial.buffer} by {partial.op}" for partial in step.partials)

@@ -1,4 +1,4 @@
-"""How a cluster is used.  In: keyword arguments of `weft.cluster.connect`; out: one frozen `Settings` that engines read."""
+"""How a cluster is used.  In: keyword arguments of `weft.cluster.connect`; out: one frozen `Settings` for engines."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Settings:
     """`address`: of a running cluster (None: RAY_ADDRESS, else one is started here with `num_cpus` processors).
 
     A task gets `cpus_per_task` processors, and its native code as many threads.  `rows`: elements along the cut axis
-    in a tile (0: chosen by the size of the problem).  A call that one core does in `least_seconds` runs here (None: what
-    was measured decides; 0: always on the cluster).  At most `in_flight_bytes` of results and `in_flight_tasks` tasks
-    are asked for and not yet there.
+    in a tile (0: chosen by the size of the problem).  A call that one core does in less than `least_seconds` runs
+    here (None: what was measured decides; 0: none does).  At most `in_flight_bytes` of results and `in_flight_tasks`
+    tasks are asked for and not yet there.
     """
 
     address: str | None = None

@@ -13,7 +13,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
-from weft.cluster.plan import Fresh, Plan, Refused, Repeat, Stage, Step, Swap, Whole, stages_of
+from weft.analysis.cost import GUESSED_EXTENT
+from weft.cluster.plan import Again, Choice, Fresh, Plan, Refused, Repeat, Stage, Step, Swap, Whole, stages_of
 from weft.cluster.slices import Slice
 from weft.cluster.workload import (
     Amount,
@@ -123,6 +124,12 @@ class _Run:
                 self.swap(step)
             elif isinstance(step, Fresh):
                 self.forget(step.buffer)
+            elif isinstance(step, Choice):
+                self.steps(step.then or step.orelse, sizes)
+            elif isinstance(step, Again):
+                outer, self.factor = self.factor, self.factor * GUESSED_EXTENT
+                self.steps((*step.prelude, *step.body), sizes)
+                self.factor = outer
 
     def forget(self, name: str) -> None:
         self.axis.pop(name, None)
@@ -377,6 +384,10 @@ def total_work(plan: Plan, sizes: Mapping[str, float]) -> float:
                 low, high = number(step.dim.lo, values), number(step.dim.hi, values)
                 trips = max(math.ceil((high - low) / step.dim.step), 0)
                 total += trips * of(step.steps, {**values, step.dim.var: (low + high) / 2})
+            elif isinstance(step, Choice):
+                total += of(step.then or step.orelse, values)
+            elif isinstance(step, Again):
+                total += GUESSED_EXTENT * of((*step.prelude, *step.body), values)
         return total
 
     return of(plan.steps, full)

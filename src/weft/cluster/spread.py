@@ -1,4 +1,4 @@
-"""Arrays in pieces.  In: an array of the caller's, or blocks that tasks make; out: which objects hold which elements."""
+"""Arrays in pieces.  In: an array of the caller's, or blocks of tasks; out: which objects hold which elements."""
 
 from __future__ import annotations
 

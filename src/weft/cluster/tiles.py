@@ -156,7 +156,8 @@ class _Maker:
 
     def finish(self, name: str, body: list[Node], returned: tuple[str, ...]) -> TileProgram:
         used = {v for node in walk(tuple(body)) for e in node_exprs(node) for v in free_vars(e)}
-        used |= {v for symbol in self.derived if isinstance(symbol.source, Derived) for v in free_vars(symbol.source.value)}
+        values = [symbol.source.value for symbol in self.derived if isinstance(symbol.source, Derived)]
+        used |= {v for value in values for v in free_vars(value)}
         used |= {v for buffer in self.buffers for e in buffer.shape for v in free_vars(e)}
         bound = {symbol.name for symbol in (*self.symbols, *self.derived)} | _bound(tuple(body))
         for free in sorted(used - bound):
@@ -325,8 +326,7 @@ def _moved(
 
     def visit(expr: Expr) -> Expr:
         if isinstance(expr, Reduce):
-            expr = replace(expr, dims=domain(expr.dims), value=visit(expr.value))
-            return expr
+            return replace(expr, dims=domain(expr.dims), value=visit(expr.value))
         expr = map_children(expr, visit)
         if isinstance(expr, Read) and expr.buffer in reads:
             place = reads[expr.buffer]

@@ -4,6 +4,7 @@ trace viewer: tasks by worker, transfers, waiting.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from pathlib import Path
@@ -34,11 +35,12 @@ class Trace:
         self.add(kind, "driver", start + self._offset, end + self._offset, {"what": text})
 
     def add(self, name: str, row: str, start: float, end: float, more: dict[str, Any]) -> None:
-        self.events.append(
-            {"name": name, "ph": "X", "pid": row, "tid": row, "ts": start * 1e6, "dur": (end - start) * 1e6, "args": more}
-        )
+        when = {"ts": start * 1e6, "dur": (end - start) * 1e6}
+        self.events.append({"name": name, "ph": "X", "pid": row, "tid": row, **when, "args": more})
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         timings = self._engine.timings or []
         self._engine.observer = None
         self._engine.timings = None
@@ -57,7 +59,7 @@ class Trace:
                 rows.setdefault(event["pid"], []).append(event)
         for row, events in rows.items():
             events.sort(key=lambda event: event["ts"])
-            for before, after in zip(events, events[1:]):
+            for before, after in itertools.pairwise(events):
                 end = before["ts"] + before["dur"]
                 if after["ts"] > end:
                     self.add("idle", row, end / 1e6, after["ts"] / 1e6, {})

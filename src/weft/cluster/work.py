@@ -8,6 +8,7 @@ large part of it is read in place and only the rows around the border are put to
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -73,7 +74,7 @@ class Give:
 class Task:
     """A tile of a stage: `arguments`, one a parameter of the kernel: an int or number, a Take, a Give, or ("object", n)
     for a number that is object n; ("start", k) for where argument k begins.  `checked`: one more result, small, tells
-    whether the task raised.
+    whether the task raised.  `whole`: the tile is never cut where its slices lie across blocks.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Task:
     arguments: tuple[Any, ...]
     threads: int = 1
     checked: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,7 @@ def _run(task: Task, function: Callable[..., Any], kernel: Kernel, objects: Sequ
         if isinstance(argument, Give):
             made[number] = _made(argument, task, objects)
     shared = any(isinstance(a, Give) and a.axis is None for a in task.arguments)
-    cuts = [(task.lo, task.hi)] if kernel.returned or shared else _cuts(task)
+    cuts = [(task.lo, task.hi)] if kernel.returned or shared or task.whole else _cuts(task)
     numbers: Any = None
     for lo, hi in cuts if kernel.returned or shared or task.lo < task.hi else ():
         values, back = _values(task, lo, hi, made, objects)
@@ -177,7 +179,7 @@ def _cuts(task: Task) -> list[tuple[int, int]]:
             for part in argument.parts[1:]:
                 places |= {part.first - argument.below, part.first - argument.above}
     inside = sorted(place for place in places if task.lo <= place <= task.hi)
-    return list(zip(inside, inside[1:])) or [(task.lo, task.hi)]
+    return list(itertools.pairwise(inside)) or [(task.lo, task.hi)]
 
 
 def _values(
@@ -192,7 +194,7 @@ def _values(
         elif isinstance(argument, Give):
             view = _along(made[number], argument.axis, lo - argument.start, hi - argument.start)
             copy = np.ascontiguousarray(view)
-            if not np.may_share_memory(copy, view) or copy is not view and not view.flags.c_contiguous:
+            if not view.flags.c_contiguous:
                 back.append((view, copy))
             values.append(copy)
         elif isinstance(argument, tuple):

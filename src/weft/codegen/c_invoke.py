@@ -37,8 +37,11 @@ from weft.runtime import descriptor as D
 
 #: What happens when the stack is used up.
 TOO_DEEP = ("RecursionError", "maximum recursion depth exceeded")
-#: How many calls may go by without a look for Ctrl-C.
-_POLL_CALLS = 1 << 18
+#: How many calls that count may go by without a look for Ctrl-C.
+_POLL_CALLS = 1 << 11
+#: Calls at one depth of the stack in eight count: a number in memory that every call changes would be most of its time.
+#: Which depths those are is a hash of where they are, so that frames of one size do not all fall between them.
+_SPREAD, _SHIFT = C.Number("0x9E3779B97F4A7C15ULL"), C.number(61)
 SELF = f"{OWN}self"
 HERE = C.Convert("i64", C.call("__builtin_frame_address", C.number(0)))
 
@@ -126,9 +129,11 @@ def _deep_enough(node: Invoke, statements: Loops) -> list[C.CStmt]:
         failed = statements.failure(RAISE, code, statements.unit.place(node.span))
     counted = C.Infix("&", C.Prefix("++", C.Arrow(C.Name(THREAD), "calls")), C.number(_POLL_CALLS - 1))
     pending = C.IfElse(C.through(RT, "poll"), tuple(statements.failure(INTERRUPTED)))
+    spread = C.Infix(">>", C.Infix("*", C.Convert("u64", HERE), _SPREAD), _SHIFT)
+    counts = C.Infix("&&", C.Infix("==", spread, C.number(0)), C.Prefix("!", counted))
     return [
         C.IfElse(C.call("__builtin_expect", deep, C.number(0)), tuple(failed)),
-        C.IfElse(C.call("__builtin_expect", C.Prefix("!", counted), C.number(0)), (pending,)),
+        C.IfElse(C.call("__builtin_expect", counts, C.number(0)), (pending,)),
     ]
 
 

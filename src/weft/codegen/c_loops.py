@@ -29,6 +29,7 @@ from weft.ir.program import (
     Library,
     Loop,
     LoopKind,
+    Node,
     Stmt,
     While,
 )
@@ -95,15 +96,15 @@ def _short_rows(loop: Loop) -> bool:
         return False
     if not any(True for bound in (loop.dim.lo, loop.dim.hi) for _ in reads(bound)) or _breaks(loop.body):
         return False
-    inner = [node for node in loop.body if isinstance(node, Loop)]
-    return bool(inner) and all(
-        isinstance(node, Stmt) or (isinstance(node, Loop) and node.kind is LoopKind.VECTOR and _few(node)) for node in loop.body
-    )
+    return has_loop(loop.body) and all(isinstance(node, Stmt) or _few(node) for node in loop.body)
 
 
-def _few(loop: Loop) -> bool:
-    count = constant_extent(loop.dim)
-    return count is not None and count <= SHORT_ROW and all(isinstance(node, Stmt) for node in loop.body)
+def _few(node: Node) -> bool:
+    """Whether a node is a short loop in vectors."""
+    if not isinstance(node, Loop) or node.kind is not LoopKind.VECTOR:
+        return False
+    count = constant_extent(node.dim)
+    return count is not None and count <= SHORT_ROW and all(isinstance(inner, Stmt) for inner in node.body)
 
 
 def _term(stmt: Stmt, op: str) -> Expr | None:
@@ -215,16 +216,15 @@ class Loops(Memory):
         for count, address, lines in c_prefetch.rows_ahead(loop, self.expressions, name):
             here = C.Name(self.unit.names.of(loop.dim.var))
             later = C.plus(here, C.number(c_prefetch.AHEAD))
-            place = C.Ternary(C.Infix("<", later, count), later, here)
             row = self.unit.names.own("row")
             asked: list[C.CStmt] = [
-                C.Declare("const i64", self.unit.names.of(name), place),
+                C.Declare("const i64", self.unit.names.of(name), later),
                 C.Declare("const char *", row, C.Convert("const char *", address)),
             ]
             for line in range(lines):
                 at = C.plus(C.Name(row), C.number(line * c_prefetch.LINE))
                 asked.append(C.Evaluate(C.call("__builtin_prefetch", at)))
-            out.append(C.Scope(tuple(asked)))
+            out.append(C.IfElse(C.Infix("<", later, count), tuple(asked)))
         return out
 
     def _body(self, loop: Loop, path: Path) -> C.CBlock:

@@ -1,20 +1,22 @@
-"""Rows that are asked for before they are needed.  In: a loop over entries whose body goes through rows that the entries
-tell; out: C that asks for the row of an entry some iterations ahead.
+"""Rows that are asked for before they are needed.  In: a loop over entries whose body goes through rows that the
+entries tell; out: C that asks for the row of an entry some iterations ahead.
 
     for p: vector k: t[k] += v[p] * a[idx[p], k]    -->    for p: { ask for a[idx[p + 8], 0 ..]; vector k: ... }
 
 Processors see the elements of a row coming, but not which row comes next. An address that is wrong costs nothing but
-time, so the entry ahead may belong to the next row, and is only held inside the array.
+time, so the entry ahead may belong to the next row; there is none past the end of the array.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from weft.analysis import cost
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import Expressions
 from weft.ir.expr import Dim, Expr, Read, Var
-from weft.ir.program import Loop, LoopKind, Stmt
-from weft.ir.walk import free_vars, node_exprs, reads, subexpressions, substitute, walk
+from weft.ir.program import If, Loop, LoopKind, Stmt
+from weft.ir.walk import free_vars, map_children, node_exprs, reads, subexpressions, substitute, walk
 
 #: Entries ahead: what a row takes to arrive, in times of a row that is there.
 AHEAD = 8
@@ -32,11 +34,14 @@ def rows_ahead(loop: Loop, expressions: Expressions, ahead: str) -> list[tuple[C
     if not any(True for bound in (dim.lo, dim.hi) for _ in reads(bound)):
         return []
     found: dict[str, tuple[C.CExpr, C.CExpr, int]] = {}
-    for inner in loop.body:
+    inside = [one for node in loop.body for one in (node.then if isinstance(node, If) else (node,))]
+    values = {node.buffer: node.value for node in inside if isinstance(node, Stmt) and not node.index}
+    for inner in inside:
         if not isinstance(inner, Loop) or inner.kind is not LoopKind.VECTOR or not isinstance(inner.dim, Dim):
             continue
         for stmt in inner.body:
             for read in (read for expr in node_exprs(stmt) for read in reads(expr)):
+                read = replace(read, index=tuple(_resolved(position, values) for position in read.index))
                 told = _told(read, dim.var, inner.dim.var)
                 if told is None or read.buffer in found or not isinstance(stmt, Stmt):
                     continue
@@ -50,6 +55,13 @@ def rows_ahead(loop: Loop, expressions: Expressions, ahead: str) -> list[tuple[C
                 address = C.Prefix("&", expressions.element(read.buffer, index))
                 found[read.buffer] = expressions.bound(count), address, min(LINES, size)
     return list(found.values())
+
+
+def _resolved(expr: Expr, values: dict[str, Expr]) -> Expr:
+    """An index with what the variables of the body stand for."""
+    if isinstance(expr, Read) and not expr.index and expr.buffer in values:
+        return values[expr.buffer]
+    return map_children(expr, lambda e: _resolved(e, values))
 
 
 def _written(loop: Loop) -> set[str]:

@@ -9,7 +9,13 @@ from string import Template
 #: The functions and types below: names that no variable may have.
 FUNCTIONS = frozenset(
     f"k_{name}" for name in ("is_c", "is_f", "span", "disjoint", "trips", "bytes", "record", "failure", "matrix")
-) | frozenset(f"k_{name}" for name in ("within", "between", "pieces", "piece", "balance_i32", "balance_i64", "shared", "c", "context", "begin", "end", "task", "done"))
+) | frozenset(
+    f"k_{name}"
+    for name in (
+        *("within", "between", "pieces", "piece", "balance_i32", "balance_i64"),
+        *("shared", "c", "context", "begin", "end", "task", "done"),
+    )
+)
 #: Those of calls and tasks (c_invoke.py, c_tasks.py).
 FUNCTIONS |= frozenset(
     f"k_{name}"
@@ -105,7 +111,8 @@ static void k_piece(void *pieces, i64 begin, i64 end, i64 task) {
     if (p->bounds[t] < p->bounds[t + 1]) p->body(p->context, p->bounds[t], p->bounds[t + 1], task);
 }"""
 
-BALANCE = Template("""static void k_balance_${type}(k_pieces *p, const ${type} *before, i64 step, i64 count, i64 pieces) {
+BALANCE = Template("""static void k_balance_${type}(k_pieces *p, const ${type} *before, i64 step, i64 count,
+    i64 pieces) {
   i64 first = before[0], total = (i64)before[count * step] - first + count;
   p->bounds[0] = 0;
   for (i64 t = 1; t < pieces; t++) {

@@ -6,8 +6,9 @@ into it for each nested function decorated with functools.cache, or functools.lr
         s                   -->          if (i, j) in memo: return memo[i, j]
                                          def body(i, j): s
                                          value = body(i, j); memo[i, j] = value; return value
-What a decorator is, is looked up in the function's globals; any other one stays.  Calls with keywords have entries of
-their own in Python's cache: such functions stay as they are, too.
+A function of the module that is decorated so, and called here, counts as nested.  What a decorator is, is looked up in
+the function's globals; any other one stays.  Calls with keywords have entries of their own in Python's cache: such
+functions stay as they are, too.
 """
 
 from __future__ import annotations
@@ -15,8 +16,14 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import types
 from collections.abc import Mapping
 from typing import Any
+
+from weft.frontend.source import load
+
+#: The attribute of a definition that tells which function of the module it is.
+OUTSIDE = "of_the_module"
 
 _TEMPLATE = """
 {memo} = {{}}
@@ -30,8 +37,12 @@ def {name}():
 """
 
 
-def without_caches(body: list[ast.stmt], namespace: Mapping[str, Any]) -> list[ast.stmt]:
+def without_caches(
+    body: list[ast.stmt], namespace: Mapping[str, Any], taken: frozenset[str] = frozenset()
+) -> list[ast.stmt]:
     """The statements without such decorators; the very list if there are none."""
+    outside = _from_outside(body, namespace, taken)
+    body = [*outside, *body] if outside else body
     nodes = [node for statement in body for node in ast.walk(statement)]
     if not any(isinstance(node, ast.FunctionDef) and node.decorator_list for node in nodes):
         return body
@@ -43,6 +54,57 @@ def without_caches(body: list[ast.stmt], namespace: Mapping[str, Any]) -> list[a
     }
     opener = _Opener(namespace, odd)
     return [new for statement in body for new in opener.opened(statement)]
+
+
+def _from_outside(body: list[ast.stmt], namespace: Mapping[str, Any], taken: frozenset[str]) -> list[ast.stmt]:
+    """The functions of the module that the statements call and whose results are kept, as nested functions.
+
+    They give the same for the same arguments if they use nothing but their arguments, functions and constants: then it
+    does not matter which calls share a result.  `taken`: the names of the function's parameters.
+    """
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    own = taken | {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    own |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    found: dict[str, ast.FunctionDef] = {}
+    waiting = _called(body)
+    while waiting:
+        name = waiting.pop()
+        thing = namespace.get(name)
+        if name in found or name in own or not isinstance(thing, functools._lru_cache_wrapper):
+            continue
+        plain = thing.__wrapped__
+        if plain.__globals__ is not namespace or plain.__closure__ or thing.cache_parameters()["maxsize"] is not None:
+            return []
+        tree = copy.deepcopy(load(plain).tree)
+        if tree.name != name or not _lasting(tree, namespace) or _free(tree) & own:
+            return []
+        setattr(tree, OUTSIDE, plain)
+        found[name] = tree
+        waiting += _called(tree.body)
+    return list(found.values())
+
+
+def _called(body: list[ast.stmt]) -> list[str]:
+    calls = [node.func for statement in body for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return [function.id for function in calls if isinstance(function, ast.Name)]
+
+
+def _free(tree: ast.FunctionDef) -> set[str]:
+    """The names that a function takes from its module."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    mine = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    mine |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    return {node.id for node in names} - mine
+
+
+def _lasting(tree: ast.FunctionDef, namespace: Mapping[str, Any]) -> bool:
+    """Whether what a function takes from its module stays what it is: functions, modules, numbers in capitals."""
+    for name in _free(tree):
+        thing = namespace.get(name)
+        if not (callable(thing) or isinstance(thing, types.ModuleType) or name not in namespace):
+            if not (name.isupper() and isinstance(thing, (int, float))):
+                return False
+    return not any(isinstance(node, (ast.Global, ast.Nonlocal)) for node in ast.walk(tree))
 
 
 class _Opener(ast.NodeTransformer):
@@ -79,6 +141,8 @@ class _Opener(ast.NodeTransformer):
         body = outer.body[1]
         assert isinstance(body, ast.FunctionDef)
         outer.args, body.args, body.body = copy.deepcopy(spec), spec, node.body
+        if hasattr(node, OUTSIDE):
+            setattr(outer, OUTSIDE, getattr(node, OUTSIDE))
         body.col_offset += 1  # functions are told apart by their places
         return [memo, outer]
 

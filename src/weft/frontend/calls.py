@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.errors import Unsupported
+from weft.errors import LeftToLibrary, Unsupported
 from weft.frontend import arrays, knowledge, masks
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Emitter
@@ -25,7 +25,7 @@ from weft.frontend.liveness import Liveness
 from weft.frontend.recursion import Recursion, key_of
 from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
-from weft.frontend.source import Source, load
+from weft.frontend.source import Source, load, parameters_of
 from weft.frontend.strings import is_text
 from weft.frontend.structs import Structs, is_named_tuple, is_simple_class
 from weft.frontend.tasks import with_finish
@@ -56,6 +56,8 @@ _MAX_DEPTH = 12
 _MAX_INLINED = 1000  # calls written out in one function: two calls a level are 4096 calls at twelve levels
 #: Functions of these packages are known or unknown; their Python source is never inlined.
 _LIBRARIES = frozenset({"numpy", "scipy", "math", "cmath"})
+# Messages between ranks: calls from Python, with native regions around them.
+_MESSAGES = "weft.cluster.comm"
 
 #: What a function of a model emits stands at the place of the user's operator.
 _MODELS = "weft.frontend.models."
@@ -105,6 +107,10 @@ class Calls(Structs, Recursion):
         return kwargs
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        if isinstance(function, (Object, PythonFunction)):
+            thing = function.value if isinstance(function, Object) else function.function
+            if getattr(thing, "__module__", None) == _MESSAGES:
+                raise LeftToLibrary(self.emitter.span, f"{thing.__name__} is a call from Python: it sends or receives")
         if isinstance(function, Object):
             return self._call_object(function.value, args, kwargs, node)
         if isinstance(function, Method):
@@ -396,7 +402,7 @@ class Calls(Structs, Recursion):
             else:
                 last = ast.Return(value=ast.Name(id=RESULT, ctx=ast.Load()))
                 ast.copy_location(last, tree)
-                plain = with_finish(without_contexts(tree.body, namespace), namespace)
+                plain = with_finish(without_contexts(tree.body, namespace, parameters_of(tree)), namespace)
                 cached = [*single_exit(plain), ast.fix_missing_locations(last)]
             self._bodies[id(tree)] = cached
         return cached

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from weft.errors import Unsupported
 from weft.frontend.calls import Calls
@@ -121,7 +122,29 @@ class CarriedMatrices(Calls):
         fields["in_order"] = Object(None) if shuffled else Scalar(boolean(False))
         made = Struct(value.kind, fields, self.emitter.blocks[-1])
         self.known_places(made)
+        self.made_objects.append(made.fields)
         self.scope.values[name] = made
+
+    #: The fields of all objects that slots have held.
+    made_objects: list[dict[str, Any]]
+
+    def is_carried(self, value: Struct) -> bool:
+        return any(value.fields is fields for fields in self.made_objects)
+
+    def carrier(self, value: Struct) -> str | None:
+        """The name whose slots hold a matrix now."""
+        for name in self.scope.slots:
+            held = self.scope.values.get(name)
+            if isinstance(held, Struct) and held.fields is value.fields and parts_of(held):
+                return name
+        return None
+
+    def change_carried(self, base: Struct, changed: dict[str, Any], node: ast.AST) -> None:
+        """Other arrays for a matrix that a loop carries."""
+        name = self.carrier(base)
+        if name is None:
+            raise self.unsupported(node, "a change of a sparse matrix that a loop outside of here carries")
+        self._assign_slot(name, self.scope.slots[name], Struct(base.kind, base.fields | changed, base.block))
 
     def refresh(self) -> None:
         super().refresh()
@@ -132,6 +155,8 @@ class CarriedMatrices(Calls):
 
     def close_slots(self, names: Iterable[str]) -> None:
         closed = list(names)
+        done = [value.fields for value in map(self.scope.values.get, closed) if isinstance(value, Struct)]
+        self.made_objects = [fields for fields in self.made_objects if not any(fields is other for other in done)]
         super().close_slots(closed)
         for name in closed:
             if parts_of(self.scope.values.get(name.partition(".")[0])) and "." in name:

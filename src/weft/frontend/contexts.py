@@ -24,9 +24,14 @@ from weft.frontend.desugar import without_matches
 _QUIET = frozenset({"ignore", "warn", "print", "log"})
 
 
-def without_contexts(body: list[ast.stmt], namespace: Mapping[str, Any]) -> list[ast.stmt]:
-    """The statements without such `with`s, `match` and caches of results; the very list if there are none."""
-    body = without_caches(without_matches(body), namespace)
+def without_contexts(
+    body: list[ast.stmt], namespace: Mapping[str, Any], taken: frozenset[str] = frozenset()
+) -> list[ast.stmt]:
+    """The statements without such `with`s, `match` and caches of results; the very list if there are none.
+
+    `taken`: the names of the function's parameters.
+    """
+    body = without_caches(without_matches(body), namespace, taken)
     if not any(isinstance(node, ast.With) for statement in body for node in ast.walk(statement)):
         return body
     opener = _Opener(namespace)

@@ -66,7 +66,7 @@ def grown_names(body: Sequence[ast.stmt]) -> frozenset[str]:
                 if isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Slice):
                     found.add(node.value.id)
             elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                if isinstance(node.value, (ast.List, ast.ListComp)):
+                if isinstance(node.op, ast.Add) and not isinstance(node.value, ast.Constant):
                     found.add(node.target.id)
             elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
                 called = getattr(node.func, "attr", getattr(node.func, "id", None))

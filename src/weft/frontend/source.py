@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import textwrap
 import types
 from collections.abc import Callable, Iterator
@@ -67,6 +68,43 @@ def resolved(where: Place, tree: ast.FunctionDef) -> Place:
     return Place(where.variable, where.line, max((node.end_lineno or 0 for node in here), default=where.line))
 
 
+def _of_lambda(plain: types.FunctionType, place: Span) -> Source:
+    """A lambda as the definition of a function: it is found in its file by the places of its instructions."""
+    code = plain.__code__
+    text = "".join(linecache.getlines(code.co_filename, plain.__globals__))
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except SyntaxError:
+        nodes = []
+    here = [node for node in nodes if isinstance(node, ast.Lambda) and node.lineno <= code.co_firstlineno]
+    found = [node for node in here if _is_code_of(code, node)]
+    if len(found) != 1 or not hasattr(code, "co_positions"):
+        found = [node for node in here if node.lineno == code.co_firstlineno]
+    if len(found) != 1:
+        raise Unsupported(place, "a lambda or a generated function", "write it as a `def` with a name")
+    (node,) = found
+    body = ast.copy_location(ast.Return(value=node.body), node.body)
+    tree = ast.FunctionDef(name="lambda_", args=node.args, body=[body], decorator_list=[])
+    ast.fix_missing_locations(ast.copy_location(tree, node))
+    cells = dict(zip(code.co_freevars, plain.__closure__ or ()))
+    shown = f"{ast.get_source_segment(text, node)}\n"
+    return Source(tree.name, code.co_filename, tree, shown, plain.__globals__, cells)
+
+
+def _is_code_of(code: types.CodeType, node: ast.Lambda) -> bool:
+    """Whether the instructions of a function come from the body of a lambda, and not from one inside or beside it."""
+    body = node.body
+    places = [place for place in code.co_positions() if None not in place] if hasattr(code, "co_positions") else []
+    span = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
+    parameters = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+    return span in places and parameters == list(code.co_varnames[: len(parameters)])
+
+
+def parameters_of(tree: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """The names of all parameters of a function."""
+    return frozenset(node.arg for node in ast.walk(tree.args) if isinstance(node, ast.arg))
+
+
 def load(function: Callable[..., Any]) -> Source:
     """The Source of a Python function; Unsupported if it has none that weft can read."""
     plain = inspect.unwrap(function)
@@ -74,6 +112,8 @@ def load(function: Callable[..., Any]) -> Source:
         raise Unsupported(Span(repr(function), 0, 0, 0, 0), "not a Python function", "pass a function defined by `def`")
     code = plain.__code__
     place = Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
+    if plain.__name__ == "<lambda>":
+        return _of_lambda(plain, place)
     try:
         lines, first = inspect.getsourcelines(plain)
     except (OSError, TypeError, IndexError, SyntaxError):

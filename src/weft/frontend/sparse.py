@@ -7,29 +7,25 @@
 from __future__ import annotations
 
 import ast
-import functools
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from weft.errors import Unsupported
 from weft.frontend import arith, arrays, indexing, masks
-from weft.frontend.carried import PARTS, CarriedMatrices
-from weft.frontend.models.formats import COO, CSC, CSR, Diagonal, Line, from_dense
+from weft.frontend.carried import PARTS
+from weft.frontend.models.formats import Diagonal, Line
 from weft.frontend.models.further import BSR, DIA
-from weft.frontend.models.solving import chosen_rows, masked_rows, on_top, side_by_side, solved
+from weft.frontend.models.solving import chosen_rows, masked_rows
 from weft.frontend.models.sparse import Matrix, Sparse
+from weft.frontend.sparse_making import MODELS, MadeMatrices, is_model
 from weft.frontend.values import Array, Instance, Method, Object, Scalar, Slice, Struct, Tuple, Value
 from weft.ir import index as ix
-from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean, integer
+from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean
 from weft.ir.program import MALFORMED, Check, ConstOut, Out, Role, TupleOut
-from weft.ir.types import BOOL, INT, DType, ScalarType
+from weft.ir.types import BOOL, INT, DType
 
-#: Formats that results may have, and those of arguments.
-MODELS: dict[str, type[Sparse]] = {"csr": CSR, "csc": CSC, "coo": COO}
+#: Formats that arguments may have, and the arrays they are made of.
 _ARGUMENTS: dict[str, type[Sparse]] = {**MODELS, "bsr": BSR, "dia": DIA}
 _FIELDS = {**PARTS, "bsr": PARTS["csr"], "dia": ("offsets", "data")}
 #: The arrays that tell where entries are.
@@ -57,28 +53,7 @@ def is_sparse(value: Any) -> bool:
     return form in _ARGUMENTS and kind.__name__ in (f"{form}_array", f"{form}_matrix")
 
 
-def is_model(kind: type) -> bool:
-    return issubclass(kind, (Sparse, Matrix, Line))
-
-
-#: Calls that make sparse objects: the format, and whether they are of the array interface.
-_CONSTRUCTORS = {f"{form}_{kind}": (form, kind == "array") for form in MODELS for kind in ("array", "matrix")}
-_DIAGONALS = {"diags": False, "diags_array": True, "eye": False, "eye_array": True, "identity": False}
-
-
-@dataclass(frozen=True)
-class Shared:
-    """An array that a matrix has a copy of, where SciPy's would share its memory; `writes` to it before that."""
-
-    copy: str
-    source: str
-    writes: int
-
-
-_STACKS = {"vstack": on_top, "hstack": side_by_side}
-
-
-class SparseObjects(CarriedMatrices):
+class SparseObjects(MadeMatrices):
     """Arguments and results that are sparse."""
 
     def modelled(self, base: Instance, node: ast.AST) -> Value:
@@ -92,6 +67,8 @@ class SparseObjects(CarriedMatrices):
             fields[name] = self.instance_attribute(extents, str(place), node)
         fields["is_array"] = Scalar(boolean(type(base.sample).__name__.endswith("_array")))
         fields["in_order"] = Scalar(boolean(False))
+        if form == "coo":
+            fields["begin"] = Object(None)
         self._hold_together(form, fields)
         self.sparse_arguments.append(fields)
         return Struct(_ARGUMENTS[form], fields, self.emitter.blocks[-1])
@@ -138,24 +115,6 @@ class SparseObjects(CarriedMatrices):
         emitter.guards.append(Check((), whole, "RuntimeError", "", (), emitter.span))
         return count
 
-    def check_structure(self, pointer: Array, coordinate: Array, major: Expr, minor: Expr) -> None:
-        """The pointer never goes down and coordinates are inside, or it is the error of SciPy's own full check."""
-        emitter = self.emitter
-        (row,), (i,) = emitter.domain((major,))
-        rises = Op("le", (pointer.element((i,)), pointer.element((ix.add(i, ONE),))), BOOL)
-        emitter.check(rises, MALFORMED, "index pointer values must form a non-decreasing sequence", (), (row,))
-        self._check_places(coordinate, minor)
-        self._known(pointer, coordinate, minor)
-
-    def _check_places(self, coordinate: Array, size: Expr) -> None:
-        """Coordinates are inside an extent, or it is the error of SciPy's own full check."""
-        emitter = self.emitter
-        (entry,), (p,) = emitter.domain((coordinate.shape[0],), "p")
-        at = Cast(coordinate.element((p,)), INT)
-        inside = Op("and", (Op("ge", (at, ZERO), BOOL), Op("lt", (at, size), BOOL)), BOOL)
-        emitter.check(inside, MALFORMED, "index values must be >= 0 and < {0}", (size,), (entry,))
-        self._known(None, coordinate, size)
-
     def out(self, value: Value, node: ast.AST) -> Out:
         if not (isinstance(value, Struct) and is_model(value.kind)):
             return super().out(value, node)
@@ -163,6 +122,10 @@ class SparseObjects(CarriedMatrices):
             held = [self._own(self.field(value, name, node), name) for name in ("col", "data")]
             inner = (super(SparseObjects, self).out(item, node) for item in (*held, self.field(value, "size", node)))
             return TupleOut(tuple(inner), named="weft.runtime.containers:sparse_line")
+        if value.kind is Diagonal:
+            values = self._own(self.field(value, "data", node), "diagonal")
+            inner = (super(SparseObjects, self).out(item, node) for item in (values, value.fields["is_array"]))
+            return TupleOut(tuple(inner), named="weft.runtime.containers:sparse_diagonal")
         if value.kind is Matrix:
             dense = self._own(self.field(value, "A", node), "dense")
             return TupleOut((super().out(dense, node),), named="weft.runtime.containers:matrix_of")
@@ -189,84 +152,6 @@ class SparseObjects(CarriedMatrices):
             return value
         return arrays.materialise(replace(value, view=None), self.emitter, name)
 
-    #: The arrays that were given to a constructor and the copies that were made of them, with how many statements
-    #: write to each so far: SciPy's object would share the memory.
-    shared: list[Shared]
-    #: Objects (their fields) whose entries are in another order now.
-    reordered: list[dict[str, Any]]
-
-    #: The fields of matrices as constructors made them.
-    constructed: list[dict[str, Any]]
-
-    def _is_lent(self, value: Struct) -> bool:
-        """Whether SciPy's object would share memory with an argument."""
-        buffers = self.emitter.buffers
-        copies = {one.copy for one in self.shared if buffers[one.source].role is Role.PARAM}
-        is_new = any(value.fields is fields for fields in self.constructed)
-        held = {name: array for name, array in value.fields.items() if isinstance(array, Array)}
-        shown = {name: array.view.buffer for name, array in held.items() if array.view is not None}
-        values = shown.get("data")
-        is_argument = values is not None and (buffers[values].role is Role.PARAM or values in self.borrowed)
-        return is_argument or (is_new and not copies.isdisjoint(shown.values()))
-
-    def _share(self, copy: str, source: str) -> None:
-        self.shared.append(Shared(copy, source, self._writes(source)))
-
-    def _writes(self, buffer: str) -> int:
-        nodes = (node for block in self.emitter.blocks for top in block for node in walk.walk((top,)))
-        leaves = (node for node in nodes if not any(True for _ in walk.sub_blocks(node)))
-        return sum(buffer in walk.buffers_written(node) for node in leaves)
-
-    def settle_structures(self) -> None:
-        """Places of entries are never written behind the back of the program that relies on them."""
-        emitter = self.emitter
-        for one in self.shared:
-            if self._writes(one.source) != one.writes or emitter.buffers[one.source].role is Role.RESULT:
-                reason = "an array that is written, or returned, and that a sparse matrix was made of"
-                raise Unsupported(emitter.span, reason, "give the matrix a copy of it")
-        relied = {name for name in emitter.contents if emitter.buffers[name].role is Role.PARAM}
-        relied |= {one.source for one in self.shared if emitter.buffers[one.source].role is Role.PARAM}
-        for name in self.written_by(emitter.blocks[0]):
-            if emitter.buffers[name].role is Role.PARAM and emitter.buffers[name].rank:
-                emitter.disjoint |= {(min(name, other), max(name, other)) for other in relied if other != name}
-
-    def note_reordered(self, matrix: Struct) -> None:
-        if matrix.block is not self.emitter.blocks[-1]:
-            raise Unsupported(self.emitter.span, "a sparse matrix whose entries are put in order in a branch or loop")
-        self.reordered.append(matrix.fields)
-
-    def construct(self, kind: type, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
-        made = super().construct(kind, args, kwargs, node)
-        if not isinstance(made, Struct) or not is_model(kind):
-            return made
-        fields = dict(made.fields)
-        if kind in MODELS.values():  # one spelling of sizes that are equal by the way the object was made
-            names = PARTS[kind.format]  # type: ignore[attr-defined]
-            for name in names[2:] if kind is not COO else names[::2]:
-                fields[name] = replace(fields[name], shape=fields[names[1]].shape)
-            if kind is not COO:
-                major = fields["rows" if kind is CSR else "columns"]
-                fields[names[0]] = replace(fields[names[0]], shape=(ix.add(major.expr, ONE),))
-        new = Struct(kind, fields, self.emitter.blocks[-1])
-        self.known_places(new)
-        return new
-
-    def known_places(self, value: Struct) -> None:
-        fields = value.fields
-        if value.kind is COO:
-            for name, size in (("row", "rows"), ("col", "columns")):
-                self._known(None, fields[name], fields[size].expr)
-        elif value.kind in MODELS.values():
-            minor = fields["columns" if value.kind is CSR else "rows"]
-            self._known(fields["indptr"], fields["indices"], minor.expr)
-
-    def _known(self, pointer: Array | None, coordinate: Array, minor: Expr) -> None:
-        """What the arrays of a matrix hold, from now on: nobody writes to them (see `field`)."""
-        if pointer is not None and pointer.view is not None:
-            self.emitter.contents[pointer.view.buffer] = coordinate.shape[0]
-        if coordinate.view is not None:
-            self.emitter.contents[coordinate.view.buffer] = ix.sub(minor, ONE)
-
     def store_attribute(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
         """E.data = values: new values for the same places, where nobody has branched since E was made."""
         held = base.fields.get(name)
@@ -278,7 +163,11 @@ class SparseObjects(CarriedMatrices):
         if not isinstance(value, Array) or value.rank != 1 or value.is_list or not isinstance(held, Array):
             raise self.unsupported(node, "these values for a sparse matrix", value=value)
         self.emitter.same_size(value.shape[0], held.shape[0], "RuntimeError", "")
-        base.fields[name] = self._settled_array(value, name) if value.view is None else value
+        new = self._settled_array(value, name) if value.view is None else value
+        if self.is_carried(base):
+            self.change_carried(base, {name: new}, node)
+        else:
+            base.fields[name] = new
 
     def _replaced(self, base: Struct, name: str, node: ast.AST) -> Value:
         """base.name() that changes the object: new arrays for it, where nobody has branched since it was made."""
@@ -286,7 +175,10 @@ class SparseObjects(CarriedMatrices):
             raise self.unsupported(node, f"{name}() of a sparse matrix here", "work on a copy")
         made = self.struct_method(base, _IN_PLACE[name], [], {}, node)
         assert isinstance(made, Struct)
-        base.fields.update(made.fields)
+        if self.is_carried(base):
+            self.change_carried(base, made.fields, node)
+        else:
+            base.fields.update(made.fields)
         return Object(None)
 
     # --- functions and indices ----------------------------------------------------------------------------------------
@@ -311,6 +203,7 @@ class SparseObjects(CarriedMatrices):
             return value
         if any(base.fields is fields for fields in self.reordered) and name in base.fields:
             raise self.unsupported(node, f"{name} of a sparse matrix whose entries were put in order", "add .copy()")
+        self.looked = self.looked or (name in base.fields and self.is_carried(base))
         if name in _PLACES and isinstance(value, Array):
             # The user's code reads where entries are, and never writes there.
             return value if value.view is None else replace(value, view=None, origin=value.view.buffer)
@@ -335,123 +228,6 @@ class SparseObjects(CarriedMatrices):
                 return made
         return super()._call_object(thing, args, kwargs, node)
 
-    def _made(self, title: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
-        """What a function of scipy.sparse makes; None if it has no model."""
-        if title == "issparse" and len(args) == 1:
-            return Scalar(boolean(isinstance(args[0], Struct) and issubclass(args[0].kind, (Sparse, Line))))
-        if title in _DIAGONALS and len(args) == 1 and not kwargs.keys() - {"format"}:
-            return self._diagonal(title, args[0], kwargs.get("format"), node)
-        if title == "spsolve_triangular" and len(args) == 2 and not kwargs.keys() - {"lower"}:
-            lower = kwargs.get("lower", Scalar(boolean(True)))
-            return self._inline_function(solved, [*args, lower], {}, node)
-        if title in _STACKS and len(args) == 1 and not kwargs and isinstance(args[0], Tuple) and args[0].items:
-            return functools.reduce(
-                lambda one, other: self._inline_function(_STACKS[title], [one, other], {}, node), args[0].items
-            )
-        if title not in _CONSTRUCTORS or len(args) != 1 or kwargs.keys() - {"shape"}:
-            return None
-        form, is_array = _CONSTRUCTORS[title]
-        given, flag = args[0], Scalar(boolean(is_array))
-        if isinstance(given, Array) and given.rank == 2 and not given.is_list and not kwargs:
-            dense = self._inline_function(from_dense, [given, flag], {}, node)
-            return self._in_format(dense, form, node)
-        shape = kwargs.get("shape")
-        sizes = [item for item in shape.items if isinstance(item, Scalar)] if isinstance(shape, Tuple) else []
-        if len(sizes) != 2 or not isinstance(given, Tuple):
-            return None
-        data, *rest = given.items
-        if len(rest) == 1 and isinstance(rest[0], Tuple) and len(rest[0].items) == 2:
-            return self._in_format(self._triplets(rest[0].items, data, sizes, flag, node), form, node)
-        if len(rest) == 2 and form in ("csr", "csc"):
-            return self._compressed(form, rest, data, sizes, flag, node)
-        return None
-
-    def _values(self, value: Value, node: ast.AST) -> Array:
-        """The values of a new matrix, which share the memory of the array they are."""
-        if not isinstance(value, Array) or value.rank != 1 or value.is_list:
-            raise self.unsupported(node, "a sparse matrix made of this", value=value)
-        return self._settled_array(value, "data") if value.view is None else value
-
-    def _places(self, given: Sequence[Value], sizes: Sequence[Scalar], is_array: bool, node: ast.AST) -> list[Array]:
-        """Arrays that tell where the entries of a new matrix are, as it has them: of SciPy's index type."""
-        found: list[Array] = []
-        for value in given:
-            if not isinstance(value, Array) or value.rank != 1 or value.is_list or not value.type.dtype.is_integer:
-                raise self.unsupported(node, "a sparse matrix made of this", value=value)
-            found.append(value)
-        narrow = all(np.can_cast(array.type.dtype.numpy, np.int32) for array in found)
-        if narrow or not is_array:  # the matrix interface looks at what is in wide arrays
-            limit = integer(2**31 - 1)
-            for extent in (*(size.expr for size in sizes), found[0].shape[0]):
-                if not self.emitter.assure(ix.sub(limit, extent), "RuntimeError"):
-                    self.emitter.hand_back(Op("le", (extent, limit), BOOL), "a sparse matrix of wide indices")
-            narrow = True
-        of = ScalarType(DType.I32 if narrow else DType.I64)
-        return [self._place(array, of) for array in found]
-
-    def _place(self, array: Array, of: ScalarType) -> Array:
-        made = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost)
-        copy = arrays.materialise(made, self.emitter, "places")
-        source = array.view.buffer if array.view is not None else array.origin
-        if source is not None and array.type.dtype is of.dtype:
-            assert copy.view is not None
-            self._share(copy.view.buffer, source)
-        return copy
-
-    def _compressed(
-        self, form: str, rest: list[Value], data: Value, sizes: Sequence[Scalar], flag: Scalar, node: ast.AST
-    ) -> Value:
-        values = self._values(data, node)
-        coordinate, pointer = self._places(rest, sizes, bool(flag.expr == boolean(True)), node)
-        major, minor = sizes if form == "csr" else sizes[::-1]
-        emitter = self.emitter
-        emitter.same_size(coordinate.shape[0], values.shape[0], "RuntimeError", "")
-        emitter.same_size(pointer.shape[0], ix.add(major.expr, ONE), "RuntimeError", "")
-        start, end = (Cast(pointer.element((at,)), INT) for at in (ZERO, major.expr))
-        whole = Op("and", (Op("eq", (start, ZERO), BOOL), Op("eq", (end, coordinate.shape[0]), BOOL)), BOOL)
-        emitter.hand_back(whole, "arrays of a sparse matrix with room behind the last entry")
-        self.check_structure(pointer, coordinate, major.expr, minor.expr)
-        no = Scalar(boolean(False))
-        return self._constructed(MODELS[form], [pointer, coordinate, values, *sizes, flag, no], node)
-
-    def _constructed(self, kind: type[Sparse], fields: list[Value], node: ast.AST) -> Value:
-        made = self.construct(kind, fields, {}, node)
-        assert isinstance(made, Struct)
-        self.constructed.append(made.fields)
-        return made
-
-    def _triplets(
-        self, places: Sequence[Value], data: Value, sizes: Sequence[Scalar], flag: Scalar, node: ast.AST
-    ) -> Value:
-        values = self._values(data, node)
-        parts = self._places(places, sizes, bool(flag.expr == boolean(True)), node)
-        for part, size in zip(parts, sizes):
-            message = "row, column, and data array must all be the same length"
-            self.emitter.same_size(part.shape[0], values.shape[0], "ValueError", message)
-            self._check_places(part, size.expr)
-        no = Scalar(boolean(False))
-        return self._constructed(COO, [*parts, values, *sizes, flag, no], node)
-
-    def _in_format(self, value: Value, form: str, node: ast.AST) -> Value:
-        assert isinstance(value, Struct)
-        return value if value.kind is MODELS[form] else self.struct_method(value, f"to{form}", [], {}, node)
-
-    def _diagonal(self, title: str, given: Value, form: Value | None, node: ast.AST) -> Value | None:
-        if isinstance(given, Scalar) and title in ("eye", "eye_array", "identity"):
-            ones = super()._call_object(np.ones, [given], {}, node)
-        elif isinstance(given, Array) and given.rank == 1 and title.startswith("diags"):
-            ones = given
-        else:
-            return None
-        assert isinstance(ones, Array)
-        values = self._settled_array(ones, "diagonal") if ones.view is None else ones
-        made = self.construct(Diagonal, [values, Scalar(boolean(_DIAGONALS[title]))], {}, node)
-        if form is None or (isinstance(form, Object) and form.value == "dia"):
-            return made
-        if isinstance(form, Object) and form.value in MODELS:
-            return self._in_format(made, form.value, node)
-        return None
-
     def _comparison(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
         name = _COMPARISONS.get(type(op))
         for base, other, mirrored in ((left, right, False), (right, left, True)):
@@ -470,7 +246,8 @@ class SparseObjects(CarriedMatrices):
             raise self.unsupported(node, "an index into a sparse matrix")
         sizes = [self.field(base, name, node) for name in ("rows", "columns")]
         if all(isinstance(item, Scalar) for item in items):
-            at: list[Value] = [self._inside(item, size, name) for item, size, name in zip(items, sizes, ("row", "column"))]  # type: ignore[arg-type]
+            named = zip(items, sizes, ("row", "column"))
+            at: list[Value] = [self._inside(item, size, name) for item, size, name in named]  # type: ignore[arg-type]
             return self.struct_method(base, "element", at, {}, node)
         which = masks.settled(items[0], self.emitter)
         if isinstance(which, Array) and which.rank == 1 and not which.is_list and items[1] == Slice(None, None, None):

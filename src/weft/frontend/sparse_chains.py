@@ -87,7 +87,7 @@ class SparseChains(SparseObjects):
         return kinds == {CSR} and len(flags) == len(values) and len(known) == 1
 
 
-def _masked_sum(node: ast.Call) -> tuple[ast.AST, ast.AST, ast.AST] | None:
+def _masked_sum(node: ast.Call) -> tuple[ast.expr, ast.expr, ast.expr] | None:
     """The product, the mask and what combines them, of (P @ Q).multiply(M).sum(...)."""
     if not (isinstance(node.func, ast.Attribute) and node.func.attr == "sum"):
         return None

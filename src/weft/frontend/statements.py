@@ -14,7 +14,9 @@ from typing import Any
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
+from weft.frontend.caches import OUTSIDE
 from weft.frontend.constants import constant_int
+from weft.frontend.core import is_list
 from weft.frontend.expressions import BINARY, flat
 from weft.frontend.items import row_of
 from weft.frontend.liveness import assigned, nonlocals
@@ -53,6 +55,8 @@ from weft.ir.types import BOOL
 
 class Statements(Results):
     """`execute` and its cases."""
+
+    inlined_functions: list[Any]
 
     def execute_all(self, body: list[ast.stmt]) -> bool:
         """The statements of a block; False if control never reaches its end."""
@@ -151,6 +155,8 @@ class Statements(Results):
         for name in nonlocals([node]) & set(self.scope.slots):
             if name not in self.scope.values or name in self.scope.unbound:
                 raise self.unsupported(node, f"{name} has no value where a function that assigns to it is defined")
+        if hasattr(node, OUTSIDE):
+            self.inlined_functions.append(getattr(node, OUTSIDE))  # a kept version is valid as long as it is
         self.scope.values[node.name] = Closure(node, self.scope, self.defaults(node.args))
 
     def share_names(self, body: list[ast.stmt]) -> None:
@@ -526,6 +532,8 @@ class Statements(Results):
             if isinstance(old, Array) and not old.is_list and isinstance(value, (Array, Scalar)):
                 arrays.update(old, BINARY[type(node.op)], value, self.emitter)
                 return
+            if self._changed_itself(old, node, value):
+                return
             new = self.binary(BINARY[type(node.op)], old, value, node, self.emitter.span)
             self.store_attribute(base, target.attr, new, node)
             return
@@ -543,15 +551,31 @@ class Statements(Results):
             self.at(node)
             self._augment_array(current, node, value)
             return
-        grows = isinstance(current, Array) and current.growing is not None and isinstance(node.op, ast.Add)
-        if grows or (isinstance(current, Tuple) and current.key is not None and isinstance(node.op, ast.Add)):
-            self.list_method(current, "extend", [self.evaluate(node.value)], node)
-            return
-        if isinstance(current, Dict):
-            self.augment_dict(current, node, self.evaluate(node.value))
-            return
+        if isinstance(current, Dict) or (is_list(current) and not self._alone(target.id, current)):
+            if self._changed_itself(current, node, self.evaluate(node.value)):
+                return
         operation = ast.copy_location(ast.BinOp(left=load, op=node.op, right=node.value), node)
         self.bind(target.id, self.evaluate(operation))
+
+    def _alone(self, name: str, value: Value) -> bool:
+        """Whether a list is nowhere but in the variable `name`: then a new list is as good as a change of this one."""
+        if isinstance(value, Tuple):
+            held = [other for other, known in self.scope.values.items() if known is value]
+            return value.key is None and held == [name] and not self.scope.inlined
+        if not isinstance(value, Array) or value.growing is not None or row_of(value) is not None:
+            return False
+        return value.view is None or (value.view.whole and self.exclusive(name, value.view.buffer))
+
+    def _changed_itself(self, current: Value, node: ast.AugAssign, value: Value) -> bool:
+        """current OP= value of a list, dict or set, which changes it for all who have it; False if it is none."""
+        if isinstance(current, Dict):
+            self.augment_dict(current, node, value)
+            return True
+        if not is_list(current):
+            return False
+        if not isinstance(node.op, ast.Add) or self.list_method(current, "extend", [value], node) is None:
+            raise self.unsupported(node, "an update in place of this list", "make a new list", base=current)
+        return True
 
     def _augment_array(self, array: Array, node: ast.AugAssign, value: Value) -> None:
         """array OP= value, in place"""
@@ -574,6 +598,8 @@ class Statements(Results):
         if isinstance(base, (Dict, Records)) and not isinstance(node.op, ast.MatMult):
             key = Scalar(self.emitter.snapshot(key.expr, "key")) if isinstance(key, Scalar) else key
             old = self.subscript(base, key, node)
+            if self._changed_itself(old, node, value):
+                return
             new = self.binary(BINARY[type(node.op)], old, value, node, self.emitter.span)
             if isinstance(base, Dict):
                 self.store_item(base, key, new, node)
@@ -586,6 +612,8 @@ class Statements(Results):
             held = self.subscript(base, key, node)
             if isinstance(held, Array) and not held.is_list:
                 self._augment_array(held, node, value)
+                return
+            if self._changed_itself(held, node, value):
                 return
         if not isinstance(base, Array) or (base.view is None and base.part is None):
             raise self.unsupported(node, "an update in place of this", base=base)

@@ -10,10 +10,12 @@ the loop might change, as far as it knows.  Here the arrays are known to be diff
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field, replace
 
+from weft.analysis.cost import constant_extent
 from weft.analysis.effects import flops
-from weft.ir.expr import Const, Dim, Expr, Op, Read, Reduce, Var
+from weft.ir.expr import Cast, Const, Dim, Expr, Op, Read, Reduce, Var
 from weft.ir.program import Block, Buffer, If, Loop, LoopKind, Node, Program, Role, Stmt
 from weft.ir.types import BOOL, PYBOOL
 from weft.ir.walk import (
@@ -21,9 +23,10 @@ from weft.ir.walk import (
     expr_buffers,
     free_vars,
     fresh,
+    map_children,
     map_sub_blocks,
     names_of,
-    rewrite,
+    reads,
     subexpressions,
 )
 from weft.passes import PassContext
@@ -61,6 +64,23 @@ def blocks_moving(expr: Expr, loop: Loop, program: Program) -> str | None:
     return None if pairs <= known else "arguments may share memory"
 
 
+def _rows_told(value: Expr, kind: LoopKind) -> Iterator[Expr]:
+    """Elements of an index array that tell which row of another array a vector loop goes along: the C compiler takes
+    the rows of all lanes to be different ones."""
+    if kind is not LoopKind.VECTOR:
+        return
+    for read in reads(value):
+        for position in read.index[:-1]:
+            inner = position.value if isinstance(position, Cast) else position
+            if isinstance(inner, Read) and inner.index:
+                yield position
+
+
+def _with(value: Expr, values: dict[Expr, Read]) -> Expr:
+    """A value with those that are computed before instead; the whole of an expression before its parts."""
+    return values[value] if value in values else map_children(value, lambda e: _with(e, values))
+
+
 @dataclass
 class _Mover:
     program: Program
@@ -68,30 +88,35 @@ class _Mover:
     made: list[Buffer] = field(default_factory=list)
 
     def block(self, block: Block) -> Block:
-        new = tuple(self.node(map_sub_blocks(node, self.block)) for node in block)
-        return block if all(a is b for a, b in zip(new, block)) else new
+        new = tuple(one for node in block for one in self.node(map_sub_blocks(node, self.block)))
+        return block if len(new) == len(block) and all(a is b for a, b in zip(new, block)) else new
 
-    def node(self, node: Node) -> Node:
+    def node(self, node: Node) -> Block:
         if not isinstance(node, Loop) or node.kind not in _KINDS or not isinstance(node.dim, Dim) or node.dim.step < 1:
-            return node
+            return (node,)
         if not all(isinstance(inner, Stmt) for inner in node.body):
-            return node
+            return (node,)
         values: dict[Expr, Read] = {}
         for stmt in node.body:
             assert isinstance(stmt, Stmt)
             for expr in candidates(stmt.value, (), lambda e, _: self.is_worth(e, node)):
                 if expr not in values:
                     values[expr] = self.variable(expr, stmt)
+            for expr in _rows_told(stmt.value, node.kind):
+                if expr not in values and blocks_moving(expr, node, self.program) is None:
+                    values[expr] = self.variable(expr, stmt)
         if not values:
-            return node
+            return (node,)
         before = tuple(Stmt((), read.buffer, (), expr, span=node.span) for expr, read in values.items())
         body = tuple(
-            replace(stmt, value=rewrite(stmt.value, lambda e: values.get(e, e)))
+            replace(stmt, value=_with(stmt.value, values))
             for stmt in node.body
             if isinstance(stmt, Stmt)
         )
+        if (constant_extent(node.dim) or 0) > 0:
+            return (*before, replace(node, body=body))
         runs = as_type(Op("lt", (node.dim.lo, node.dim.hi), PYBOOL), BOOL)
-        return If(runs, (*before, replace(node, body=body)), span=node.span)
+        return (If(runs, (*before, replace(node, body=body)), span=node.span),)
 
     def is_worth(self, expr: Expr, loop: Loop) -> bool:
         if isinstance(expr, (Const, Var, Read, Reduce)) or flops(expr) < _DEAR:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.analysis import cost
+from weft.analysis.choices import is_short_otherwise
 from weft.ir import index as affine_index
 from weft.ir.expr import Dim, Expr, Limit, Op, Read, Var, integer
 from weft.ir.program import Accumulator, Block, If, Loop, LoopKind, Node, Program, Stmt
@@ -58,7 +59,8 @@ def run(program: Program, context: PassContext) -> Program:
 
     def visit(node: Node) -> Block:
         nonlocal changed
-        if isinstance(node, If) and any(isinstance(part, Limit) for part in subexpressions(node.condition)):
+        by_limit = isinstance(node, If) and any(isinstance(part, Limit) for part in subexpressions(node.condition))
+        if isinstance(node, If) and (by_limit or is_short_otherwise(node)):
             # The other branch is for what is too small for a library.
             return (replace(node, then=blocks(node.then)),)
         if not isinstance(node, Loop):

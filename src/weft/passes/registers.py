@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.analysis import cost
+from weft.analysis.choices import is_short_otherwise
 from weft.ir import index as affine_index
 from weft.ir.expr import Dim, Expr, Op, Read, Var, integer
 from weft.ir.program import Alloc, Block, If, Loop, LoopKind, Node, Program, Role, Stmt
@@ -48,6 +49,8 @@ def run(program: Program, context: PassContext) -> Program:
                 out += _strips(node, adding, workspace)
                 changed = True
                 context.done(PASS, "rows added up in registers", adding.span)
+            elif isinstance(node, If) and is_short_otherwise(node):
+                out.append(replace(node, then=blocks(node.then)))
             else:
                 out.append(map_sub_blocks(node, blocks))
         return tuple(out)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 
 from weft.analysis import cost
+from weft.analysis.choices import is_short_otherwise
 from weft.analysis.effects import sets_all
 from weft.errors import NOWHERE, Span
 from weft.ir.expr import CompressedDim, Expr, Op, Read, Reduce, real
@@ -145,7 +146,13 @@ class _Scheduler:
 
     def control(self, node: If | While | Loop) -> Block:
         if isinstance(node, If):
-            return (replace(node, then=self.block(node.then), orelse=self.block(node.orelse)),)
+            then = self.block(node.then)
+            # What is over before a thread wakes needs no versions for threads.
+            short = is_short_otherwise(node)
+            self.kinds.shared += short
+            orelse = self.block(node.orelse)
+            self.kinds.shared -= short
+            return (replace(node, then=then, orelse=orelse),)
         if isinstance(node, Loop) and calls_products(node) and self.shares_products(node):
             node = replace(node, kind=LoopKind.PARALLEL)
         elif isinstance(node, Loop) and self.shares(node):

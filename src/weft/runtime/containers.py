@@ -150,6 +150,14 @@ def sparse_line(col: Any, data: Any, size: int) -> Any:
     return scipy.sparse.coo_array((data, (col,)), shape=(size,), copy=False)
 
 
+def sparse_diagonal(data: Any, is_array: bool) -> Any:
+    """SciPy's matrix of one diagonal."""
+    import scipy.sparse
+
+    kind = scipy.sparse.dia_array if is_array else scipy.sparse.dia_matrix
+    return kind((data, [0]), shape=(len(data), len(data)), copy=False)
+
+
 def matrix_of(dense: Any) -> Any:
     """An object of class numpy.matrix."""
     import numpy as np

@@ -58,7 +58,10 @@ def key_for(function: Callable[..., Any], kinds: str, options: Options, attempt:
         text = inspect.getsource(function)
     except (OSError, TypeError):
         return None
-    place = (function.__module__, function.__qualname__, function.__code__.co_firstlineno)
+    code = function.__code__
+    # Several lambdas of one line have the same source and the same name.
+    within = list(code.co_positions()) if code.co_name == "<lambda>" and hasattr(code, "co_positions") else None
+    place = (function.__module__, function.__qualname__, code.co_firstlineno, within)
     system = (sys.implementation.cache_tag, np.__version__)
     return cache.digest(_FORMAT, weft_stamp(), text, place, kinds, options.for_code(), attempt, chain, system)
 
@@ -89,7 +92,7 @@ def _described(function: Callable[..., Any]) -> list[str] | None:
         text = inspect.getsource(function)
     except (OSError, TypeError):
         return None
-    if "<locals>" in function.__qualname__:
+    if "<" in function.__qualname__:  # inside a function, or a lambda: there is no name to find it by
         return None
     return [function.__module__, function.__qualname__, cache.digest(text, function.__code__.co_firstlineno)]
 

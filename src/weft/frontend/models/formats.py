@@ -175,7 +175,14 @@ class CSR(Compressed):
 
     def tocoo(self) -> Any:
         return COO(
-            self.major_of(), self.indices, self.data.copy(), self.rows, self.columns, self.is_array, self.in_order
+            self.major_of(),
+            self.indices,
+            self.data.copy(),
+            self.rows,
+            self.columns,
+            self.is_array,
+            self.in_order,
+            self.indptr,
         )
 
     def compressed(self) -> Any:
@@ -243,7 +250,9 @@ class CSR(Compressed):
             equal_sizes(self.rows, dense.shape[0])
             equal_sizes(self.columns, dense.shape[1])
             data = self.values(lambda i, j, p: self.data[p] * dense[i, j], dtype)
-        return COO(self.major_of(), self.indices, data, self.rows, self.columns, self.is_array, self.in_order)
+        return COO(
+            self.major_of(), self.indices, data, self.rows, self.columns, self.is_array, self.in_order, self.indptr
+        )
 
     def element(self, row: int, column: int) -> Any:
         return self.total(row, column)
@@ -325,7 +334,7 @@ class CSC(Compressed):
     def times_sparse(self, other: Any) -> Any:
         if other.is_diagonal:
             return (other @ self.transpose()).transpose()
-        return (other.transpose().tocsr() @ self.transpose()).transpose()
+        return other.transpose().tocsr().times_sparse(self.transpose()).transpose()
 
     def times_elements(self, dense: Any) -> Any:
         if dense.ndim == 1:
@@ -349,7 +358,10 @@ class CSC(Compressed):
 
 @dataclass(frozen=True)
 class COO(Sparse):
-    """Entry p has the value data[p] in row row[p] and column col[p]."""
+    """Entry p has the value data[p] in row row[p] and column col[p].
+
+    `begin`: of entries that were those of compressed rows, where each row begins.
+    """
 
     row: Any
     col: Any
@@ -358,6 +370,7 @@ class COO(Sparse):
     columns: Any
     is_array: bool
     in_order: Any = True
+    begin: Any = None
     format = "coo"
 
     @property
@@ -365,7 +378,11 @@ class COO(Sparse):
         return len(self.data)
 
     def with_data(self, data: Any) -> Any:
-        return COO(self.row, self.col, data, self.rows, self.columns, self.is_array, self.in_order)
+        return COO(self.row, self.col, data, self.rows, self.columns, self.is_array, self.in_order, self.begin)
+
+    def by_rows(self) -> Any:
+        """The same entries as compressed rows, where that is what they were."""
+        return CSR(self.begin, self.col, self.data, self.rows, self.columns, self.is_array, self.in_order)
 
     def canonical(self) -> Any:
         covered(self.in_order is True, "entries that may be out of order, or stored twice")
@@ -388,6 +405,8 @@ class COO(Sparse):
         return result
 
     def sum_rows(self) -> Any:
+        if self.begin is not None:
+            return self.by_rows().sum_rows()
         result = np.zeros(self.rows, np.sum(self.data[:0]).dtype)
         for p in range(len(self.data)):
             result[self.row[p]] += self.data[p]
@@ -398,6 +417,8 @@ class COO(Sparse):
         if not is_dense(other):
             covered(not is_number(other), "a product with a number")
             return self.tocsr() @ other
+        if self.begin is not None:
+            return self.by_rows() @ other
         equal_sizes(self.columns, other.shape[0])
         if other.ndim == 1:
             result = np.zeros(self.rows, np.result_type(self.data, other))
@@ -419,6 +440,8 @@ class COO(Sparse):
 
     def tocsr(self) -> Any:
         """Entries in their rows, those of one place added, in order of columns."""
+        if self.begin is not None and self.in_order is not None:
+            return self.by_rows().canonical().copy()
         indptr, indices, data = kernels.gathered(self.row, self.col, self.data, self.rows)
         return CSR(indptr, indices, data, self.rows, self.columns, self.is_array, None).without_duplicates()
 

@@ -1,7 +1,7 @@
 """Products of two sparse matrices in compressed rows: entries counted, then computed, rows at once.
 
-In: the arrays of both; out: those of the product.  Rows are cut into blocks of about equal work, each with memory of its
-own as long as a row: no more blocks than that memory is worth.  No row depends on how they are cut.
+In: the arrays of both; out: those of the product.  Rows are cut into blocks of about equal work, each with memory of
+its own as long as a row: no more blocks than that memory is worth.  No row depends on how they are cut.
 """
 
 from __future__ import annotations

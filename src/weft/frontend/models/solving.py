@@ -8,7 +8,7 @@ import numpy as np
 
 from weft.frontend.models import kernels
 from weft.frontend.models.formats import CSC, CSR
-from weft.frontend.models.primitives import covered, equal_sizes, or_python
+from weft.frontend.models.primitives import covered, equal_sizes, is_number, or_python
 
 
 def solved(matrix: Any, right: Any, lower: bool) -> Any:
@@ -73,3 +73,23 @@ def masked_rows(matrix: Any, mask: Any) -> Any:
     covered(matrix.format == "csr", "rows of a matrix that is not CSR")
     equal_sizes(matrix.rows, mask.shape[0])
     return matrix.chosen_rows(np.flatnonzero(mask))
+
+
+def extent(places: Any) -> Any:
+    """The size that coordinates ask for."""
+    or_python(len(places) > 0, "a sparse matrix without entries, of no shape")
+    return int(places.max()) + 1
+
+
+def put(data: Any, number: int, diagonal: Any, offset: int, rows: int, columns: int) -> None:
+    """A diagonal into its row of the array of diagonals, from the column on where it begins."""
+    length = min(rows + offset, columns - offset, rows, columns)
+    first = max(0, offset)
+    or_python(length >= 0, "a diagonal outside of the matrix")
+    if is_number(diagonal):
+        for i in range(length):
+            data[number, first + i] = diagonal
+    else:
+        or_python(len(diagonal) >= length, "a diagonal that is too short")
+        for i in range(length):
+            data[number, first + i] = diagonal[i]

@@ -1,0 +1,357 @@
+"""What runs on every rank of the MPI tests: `mpiexec -n P python mpi_cases.py OUT`.  Each case compares with NumPy and
+returns what must be the same on any number of ranks; rank 0 writes all of it to OUT.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import traceback
+import warnings
+
+import numpy as np
+
+import weft
+from weft import comm
+from weft.cluster import mpi_linalg, mpi_world
+
+mpi = weft.jit(target="mpi", fallback="error")
+TOLERANCE = {"f": 1e-4, "d": 1e-9, "D": 1e-9, "F": 1e-4}
+
+
+def numbers(*shape, dtype="d", seed=0):
+    rng = np.random.default_rng(seed)
+    if np.dtype(dtype).kind in "iu":
+        return rng.integers(-50, 50, shape).astype(dtype)
+    if np.dtype(dtype).kind == "c":
+        return (rng.random(shape) + 1j * rng.random(shape)).astype(dtype)
+    return rng.random(shape).astype(dtype)
+
+
+def digest(*values):
+    return hashlib.sha1(b"".join(np.ascontiguousarray(value).tobytes() for value in values)).hexdigest()[:12]
+
+
+def near(got, expected):
+    got, expected = np.asarray(got), np.asarray(expected)
+    assert got.shape == expected.shape and got.dtype == expected.dtype, (got.shape, got.dtype, expected.dtype)
+    np.testing.assert_allclose(got, expected, rtol=TOLERANCE.get(expected.dtype.char, 0), atol=0)
+
+
+def sent(action):
+    """What all ranks together send meanwhile."""
+    world = mpi_world.world()
+    world.traffic.clear()
+    action()
+    total = world.total()
+    return total.messages, total.bytes
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+@mpi
+def jacobi(steps, A, B):
+    for _ in range(1, steps):
+        B[1:-1, 1:-1] = 0.2 * (A[1:-1, 1:-1] + A[1:-1, :-2] + A[1:-1, 2:] + A[2:, 1:-1] + A[:-2, 1:-1])
+        A[1:-1, 1:-1] = 0.2 * (B[1:-1, 1:-1] + B[1:-1, :-2] + B[1:-1, 2:] + B[2:, 1:-1] + B[:-2, 1:-1])
+
+
+@mpi
+def gemm(alpha, beta, C, A, B):
+    C[:] = alpha * A @ B + beta * C
+
+
+@mpi
+def two_products(alpha, beta, A, B, C, D):
+    D[:] = alpha * A @ B @ C + beta * D
+
+
+@mpi
+def softmax(x):
+    t = np.exp(x - x.max(axis=1)[:, None])
+    return t / t.sum(axis=1)[:, None]
+
+
+@mpi
+def norm(x):
+    return np.sqrt((x * x).sum())
+
+
+@mpi
+def atax(A, x):
+    return (A @ x) @ A
+
+
+@mpi
+def scaled(x, a):
+    return x * a + x
+
+
+@mpi
+def in_place(x):
+    x[1:] = x[:-1] + 1.0
+
+
+@mpi
+def guarded(x, limit):
+    for i in range(x.shape[0]):
+        if x[i, 0] > limit:
+            raise ValueError("too large")
+    return x * 2.0
+
+
+def compare(function, *arguments):
+    """Plain and distributed arguments against NumPy; gives the digest of everything that came out."""
+    out = []
+    expected = [np.array(a, order="K") if isinstance(a, np.ndarray) else a for a in arguments]
+    result = function.py_func(*expected)
+    for spread in (False, True):
+        given = [
+            (weft.distribute(a) if spread else a.copy(order="K")) if isinstance(a, np.ndarray) else a for a in arguments
+        ]
+        got = function(*given)
+        if result is not None:
+            near(got, result)
+            out.append(np.asarray(got))
+        for mine, wanted in zip(given, expected):
+            if isinstance(wanted, np.ndarray):
+                near(mine, wanted)
+                out.append(np.asarray(mine))
+    return digest(*out)
+
+
+# --- cases ------------------------------------------------------------------------------------------------------------
+
+
+def case_distributions():
+    ranks, rank = comm.size(), comm.rank()
+    for shape, blocks, grid in [
+        ((10, 7), (2, 3), (ranks, 1)),
+        ((10, 7), (3, 2), (1, ranks)),
+        ((5,), (1,), (ranks,)),
+        ((0, 3), None, None),
+        ((2, 3, 4), None, (1, 1, ranks)),
+        ((), None, None),
+    ]:
+        for dtype in ("d", "i4", "?", "D", "f2"):
+            whole = numbers(*shape, dtype="i8").astype(dtype)
+            array = weft.distribute(whole, blocks=blocks, grid=grid)
+            layout = array.distribution
+            if whole.ndim:
+                assert array.local.shape == layout.local_shape(rank)
+            other = weft.distribute(array, blocks=(1,) * whole.ndim, grid=layout.grid[::-1])
+            again = weft.distribute(other)
+            for found in (array, other, again):
+                near(found, whole)
+    strided = numbers(9, 12)[::-2, 1::3]
+    near(weft.distribute(strided), strided)
+    near(weft.distribute(np.asfortranarray(strided), grid=(1, ranks)), strided)
+    return "ok"
+
+
+def case_arrays():
+    whole = numbers(9, 4)
+    array = weft.distribute(whole)
+    near(array + 1, whole + 1)
+    near(2 * array, 2 * whole)
+    near(np.concatenate([array, whole]), np.concatenate([whole, whole]))
+    near(array.sum(axis=0), whole.sum(axis=0))
+    assert float(array[3, 2]) == whole[3, 2] and len(array) == 9 and array.T.shape == (4, 9)
+    array[0, 0] = 5.0
+    view = np.asarray(array)
+    scaled_again = scaled(array, 2.0)
+    near(scaled_again, np.asarray(array) * 3.0)
+    in_place_view = weft.distribute(np.zeros(30))
+    seen = np.asarray(in_place_view)
+    in_place(in_place_view)
+    assert seen[1] == 1.0 and seen[29] == 1.0 and view[0, 0] == 5.0  # views of the memory follow what is done to it
+    return "ok"
+
+
+def case_linear():
+    out = []
+    for m, k, n in [(50, 30, 20), (61, 47, 33), (3, 5, 2), (1, 1, 1)]:
+        A, B = numbers(m, k), numbers(k, n, seed=1)
+        for result, expected in [
+            (mpi_linalg.matmul(weft.distribute(A), weft.distribute(B)), A @ B),
+            (mpi_linalg.matmul(weft.distribute(A), weft.distribute(B[:, 0])), A @ B[:, 0]),
+            (mpi_linalg.transpose(weft.distribute(A, blocks=(2, 3), grid=(1, comm.size()))), A.T),
+            (mpi_linalg.fft(weft.distribute(A), axis=0), np.fft.fft(A, axis=0)),
+            (mpi_linalg.fft(weft.distribute(A)), np.fft.fft(A)),
+            (mpi_linalg.fft(weft.distribute(A[:, 0])), np.fft.fft(A[:, 0])),
+        ]:
+            whole = np.asarray(result)
+            np.testing.assert_allclose(whole, expected, atol=1e-9)
+            out.append(whole)
+        total = mpi_linalg.total(weft.distribute(A))
+        np.testing.assert_allclose(total, A.sum())
+        out.append(total)
+    return digest(*out)
+
+
+def case_jacobi():
+    return [compare(jacobi, 4, numbers(n, m), numbers(n, m, seed=1)) for n, m in ((48, 48), (50, 9), (7, 5), (3, 3))]
+
+
+def case_gemm():
+    return [
+        compare(gemm, 1.5, 0.5, numbers(n, m), numbers(n, k), numbers(k, m))
+        for n, k, m in ((48, 48, 48), (31, 20, 17), (3, 5, 4))
+    ]
+
+
+def case_rows():
+    return [compare(softmax, numbers(n, 11)) for n in (48, 50, 5, 1)]
+
+
+def case_sums():
+    return [compare(norm, numbers(n, 3)) for n in (100, 5)] + [compare(atax, numbers(n, 7), numbers(7)) for n in (50, 5)]
+
+
+def case_element_wise():
+    out = [compare(scaled, numbers(37, 3, dtype=kind), kind(3)) for kind in (np.float32, np.int64, np.complex128)]
+    out.append(compare(scaled, numbers(0, 3), 2.0))
+    out.append(compare(scaled, numbers(40, 6)[::-2, ::3], 2.0))
+    out.append(compare(scaled, np.asfortranarray(numbers(40, 6)), 2.0))
+    return [*out, compare(in_place, numbers(55)), compare(in_place, numbers(2))]
+
+
+def case_chain():
+    """Results stay spread between calls: only what halos need is sent."""
+    A = weft.distribute(numbers(48, 48))
+    first = scaled(A, 2.0)
+
+    def chain():
+        second = scaled(first, 3.0)
+        softmax(second)
+
+    assert sent(chain) == (0, 0)
+    near(first, np.asarray(A) * 3.0)
+    return "ok"
+
+
+def case_counts():
+    """Messages and bytes of one call; arrays of 48 x 48 float64, distributed by rows."""
+    one, two, three, four = (weft.distribute(numbers(48, 48, seed=seed)) for seed in range(4))
+    return {
+        "gemm": sent(lambda: gemm(1.5, 0.5, one, two, three)),
+        "2mm": sent(lambda: two_products(1.5, 0.5, *map(weft.distribute, [numbers(48, 48)] * 3), four)),
+        "jacobi": sent(lambda: jacobi(5, *map(weft.distribute, [numbers(48, 48)] * 2))),
+        "plain": sent(lambda: gemm(1.5, 0.5, *[numbers(48, 48) for _ in range(3)])),
+    }
+
+
+def case_errors():
+    """Errors are the same on every rank, and nobody waits for a rank that has raised."""
+    found = []
+
+    def noted(action):
+        try:
+            action()
+            found.append("nothing")
+        except Exception as error:
+            found.append(f"{type(error).__name__}: {error}")
+
+    x = numbers(48, 3)
+    bad = x.copy()
+    bad[40, 0] = 9.0
+    noted(lambda: guarded(bad, 5.0))
+    near(guarded(x, 5.0), x * 2.0)
+    if comm.size() > 1:
+        other = x.copy()
+        other[7, 1] += comm.rank() == 1
+        noted(lambda: scaled(other, 2.0))
+        noted(lambda: scaled(x, float(comm.rank())))
+        noted(lambda: scaled(x[: 48 - comm.rank()], 2.0))
+        assert all("'x' of rank 1" in found[at] for at in (1, 3)) and "'a' of rank 1" in found[2], found
+    noted(lambda: weft.distribute(x, grid=(comm.size() + 1, 1)))
+    noted(lambda: weft.distribute(x, blocks=(0, 1)))
+    noted(lambda: weft.distribute(np.array([None])))
+    assert not any(text == "nothing" for text in found), found
+    return found[0]
+
+
+def case_refused():
+    """What cannot be cut says why and runs on each rank."""
+
+    def recurrence(x):
+        for i in range(1, x.shape[0]):
+            x[i] = x[i - 1] * 0.5 + x[i]
+        return x[-1]
+
+    x, y = numbers(60), numbers(60)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        got = weft.jit(target="mpi")(recurrence)(x)
+    near(got, recurrence(y))
+    near(x, y)
+    assert any("runs on this machine alone" in str(warning.message) for warning in told), told
+    return "ok"
+
+
+def half_step(inside, outside, before, after):
+    requests = [comm.Isend(inside[1, 1:-1], before, 0), comm.Isend(inside[-2, 1:-1], after, 1)]
+    requests += [comm.Irecv(inside[0, 1:-1], before, 1), comm.Irecv(inside[-1, 1:-1], after, 0)]
+    comm.Waitall(requests)
+    outside[1:-1, 1:-1] = 0.25 * (inside[:-2, 1:-1] + inside[2:, 1:-1] + inside[1:-1, :-2] + inside[1:-1, 2:])
+
+
+def local_views(A, step, across):
+    """A stencil by hand, periodic along the axis that is cut; `across`: columns, whose edges are strided."""
+    grid = comm.Cart((1, comm.size()) if across else (comm.size(), 1), periodic=True)
+    part = comm.BlockScatter(A, grid)
+    a = np.zeros((part.shape[0] + 2, part.shape[1] + 2))
+    b = np.zeros_like(a)
+    a[1:-1, 1:-1] = part
+    before, after = grid.shift(1 if across else 0)
+    for _ in range(2):
+        step(*((a.T, b.T) if across else (a, b)), before, after)
+        step(*((b.T, a.T) if across else (b, a)), before, after)
+    return comm.BlockGather(a[1:-1, 1:-1], A.shape, grid)
+
+
+def case_local_views():
+    A = numbers(48, 48)
+    a = np.pad(A, 1)
+    for _ in range(4):
+        a[0, 1:-1], a[-1, 1:-1] = a[-2, 1:-1].copy(), a[1, 1:-1].copy()
+        b = np.zeros_like(a)
+        b[1:-1, 1:-1] = 0.25 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+        a = b
+    compiled = weft.jit(fallback="error")(half_step)
+    for step in (half_step, compiled):
+        np.testing.assert_allclose(local_views(A, step, False), a[1:-1, 1:-1])
+        np.testing.assert_allclose(local_views(np.ascontiguousarray(A.T), step, True), a[1:-1, 1:-1].T)
+    native, depth = compiled, 0
+    while native._regions:
+        native, depth = native._regions[-1], depth + 1
+    assert sum(native.stats["calls"].values()) > 0, (native.stats, depth)
+    grid = comm.Cart(2)
+    assert np.prod(grid.dims) == comm.size() and grid.rank_at(grid.coordinates) == comm.rank()
+    assert comm.Cart((comm.size(),)).shift(0)[0] == comm.rank() - 1
+    return "ok"
+
+
+def main(path):
+    weft.cluster.connect(least_seconds=0.0)
+    found = {}
+    for name, case in list(globals().items()):
+        if not name.startswith("case_"):
+            continue
+        try:
+            value = case()
+        except Exception:
+            value = "FAILED\n" + traceback.format_exc()
+        everyone = mpi_world.world().allgather(value)
+        failed = [text for text in everyone if isinstance(text, str) and text.startswith("FAILED")]
+        found[name[5:]] = failed[0] if failed else value
+        assert failed or all(other == value for other in everyone), (name, everyone)
+    if comm.rank() == 0:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(found, file)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
