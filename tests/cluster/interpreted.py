@@ -11,6 +11,7 @@ from weft.cluster import driver, kernels, work
 from weft.cluster.function import _sample_sizes, fill, gathered
 from weft.cluster.plan import Plan, make
 from weft.cluster.spread import Spread
+from weft.cluster.sweeps import with_sweeps
 from weft.cluster.tiles import TileProgram
 from weft.ir import interp, verify
 from weft.ir.program import Program, Role
@@ -41,7 +42,7 @@ def run_plan(
 
     monkeypatch.setattr(work, "load", lambda kernel: made[kernel.name])
     numbers = _sample_sizes(program, arguments)
-    plan = make(program, numbers, control=True)
+    plan = with_sweeps(make(program, numbers, control=True))
     driver.check(plan)
     arrays = {
         name: Spread(value.shape, value.dtype, source=value)

@@ -95,6 +95,28 @@ def in_place(x):
 
 
 @mpi
+def converged(x, limit):
+    steps = 0
+    change = limit + 1.0
+    while change > limit:
+        y = x.copy()
+        y[1:-1] = 0.5 * (x[:-2] + x[2:])
+        change = np.abs(y - x).max()
+        x[:] = y
+        steps += 1
+    return steps
+
+
+@mpi
+def swapped(x, steps):
+    a, b = x.copy(), x.copy()
+    for _ in range(steps):
+        b[1:-1] = 0.5 * (a[:-2] + a[2:])
+        a, b = b, a
+    return a
+
+
+@mpi
 def guarded(x, limit):
     for i in range(x.shape[0]):
         if x[i, 0] > limit:
@@ -207,7 +229,8 @@ def case_rows():
 
 
 def case_sums():
-    return [compare(norm, numbers(n, 3)) for n in (100, 5)] + [compare(atax, numbers(n, 7), numbers(7)) for n in (50, 5)]
+    sums = [compare(norm, numbers(n, 3)) for n in (100, 5)]
+    return sums + [compare(atax, numbers(n, 7), numbers(7)) for n in (50, 5)]
 
 
 def case_element_wise():
@@ -216,6 +239,11 @@ def case_element_wise():
     out.append(compare(scaled, numbers(40, 6)[::-2, ::3], 2.0))
     out.append(compare(scaled, np.asfortranarray(numbers(40, 6)), 2.0))
     return [*out, compare(in_place, numbers(55)), compare(in_place, numbers(2))]
+
+
+def case_control():
+    """Loops that end by values, and names that change places."""
+    return [compare(converged, numbers(n), 0.1) for n in (50, 9)] + [compare(swapped, numbers(50, 2), 5)]
 
 
 def case_chain():

@@ -1,5 +1,5 @@
-"""`target="mpi"`, distributed arrays and local views, on real MPI ranks: one launch for each number of ranks runs all of
-`mpi_cases.py`, and its results must be those of NumPy and have the same bits on any number of ranks.
+"""`target="mpi"`, distributed arrays and local views, on real MPI ranks: one launch for each number of ranks runs all
+of `mpi_cases.py`, and its results must be those of NumPy and have the same bits on any number of ranks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HERE = Path(__file__).parent
 # One launch a number of ranks: those that cost most are left to the complete run of all tests.
 RANKS = [1, 2, 3, 4, pytest.param(6, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)]
 CASES = (
-    "distributions arrays linear jacobi gemm rows sums element_wise chain counts errors refused local_views"
+    "distributions arrays linear jacobi gemm rows sums element_wise control chain counts errors refused local_views"
 ).split()
 PATIENCE = 400
 
@@ -92,8 +92,8 @@ def test_messages_are_those_of_hand_written_code(ranks: int) -> None:
     assert counts["gemm"] == [ranks * others, matrix * others]
     # D = a A B C + b D: B and C go to everybody, the rows of A B are multiplied where they were made.
     assert counts["2mm"] == [2 * ranks * others, 2 * matrix * others]
-    # 4 steps of 2 half-steps; in each one row goes both ways across each of P-1 borders.  The first time a whole row of A
-    # and of B, afterwards what has changed of it: the columns at the edge never do.
+    # 4 steps of 2 half-steps; in each one row goes both ways across each of P-1 borders.  The first time a whole row of
+    # A and of B, afterwards what has changed of it: the columns at the edge never do.
     assert counts["jacobi"] == [8 * 2 * others, 2 * others * (2 * row + 6 * (row - 2 * 8))]
     # Plain arrays are on every rank already; the new C goes from everybody to everybody.
     assert counts["plain"] == [ranks * others, matrix * others]

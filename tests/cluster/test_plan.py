@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from weft.cluster import sweeps
 from weft.cluster.plan import Refused, Repeat, Stage, Whole, make, stages_of
 from weft.cluster.slices import Slice
 from weft.ir import interp
@@ -281,6 +283,84 @@ def test_results_do_not_depend_on_tiles_of_elements(monkeypatch: Any) -> None:
     assert all(np.array_equal(results[0], other) for other in results)
 
 
+# --- sweeps -----------------------------------------------------------------------------------------------------------
+
+
+def waves(steps, u, v, speed):
+    for t in range(steps):
+        rest = u * 2 - v
+        v[1:-1] = rest[1:-1] + speed[1:-1] * (u[2:] - 2 * u[1:-1] + u[:-2]) * t
+        u[2:-2] = 0.5 * v[2:-2] + 0.25 * (v[1:-3] + v[3:-1])
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (jacobi, (9, numbers(40, 5), numbers(40, 5) + 1)),
+        (swapping, (7, numbers(50))),
+        (waves, (6, numbers(60), numbers(60), numbers(60))),
+        (jacobi, (1, numbers(40, 5), numbers(40, 5) + 1)),
+    ],
+    ids=["jacobi", "swapping", "waves", "no iteration"],
+)
+def test_sweeps_of_several_iterations_are_exact(
+    function: Any, arguments: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = planned(function, arguments)
+    monkeypatch.setattr(sweeps, "_BORDER", 1)  # as many iterations as fit into the smallest tiles
+    counts = []
+    for rows, lowered in ((9, False), (20, True), (200, False)):
+        mine, theirs = copy.deepcopy(arguments), copy.deepcopy(arguments)
+        want = function(*theirs)
+        got, plan, tasks = run_plan(program, dict(zip(program.params, mine)), rows, monkeypatch, lowered)
+        assert any(isinstance(step, sweeps.Sweep) for step in plan.steps)
+        counts.append(tasks)
+        for one, other in zip((got, *mine), (want, *theirs)):
+            assert_same(one, other)
+            assert other is None or np.array_equal(one, other)
+    assert counts[1] < counts[0] or arguments[0] == 1
+
+
+def normed(steps, a):
+    for _ in range(steps):
+        a[1:-1] = (a[:-2] + a[2:]) / np.sum(a)
+
+
+def shrinking(steps, a):
+    for t in range(steps):
+        a[1 : a.shape[0] - t - 1] = a[: a.shape[0] - t - 2] + a[2 : a.shape[0] - t]
+
+
+def crossing(steps, a):
+    for _ in range(steps):
+        a[:] = a.T + 1
+
+
+def growing(steps, a, b):
+    for _ in range(steps):
+        a[:] = a @ b
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "reason"),
+    [
+        (normed, (3, numbers(20)), "there is more in it than sweeps|need an answer of all others"),
+        (shrinking, (3, numbers(20)), "range changes"),
+        (crossing, (3, numbers(8, 8)), "all of a is needed|two axes"),
+    ],
+)
+def test_what_is_no_sweep_says_why(function: Any, arguments: tuple[Any, ...], reason: str) -> None:
+    plan = sweeps.with_sweeps(make(planned(function, arguments), {}, control=True))
+    assert not any(isinstance(step, sweeps.Sweep) for step in plan.steps)
+    assert any(re.search(reason, note) for note in plan.notes), plan.notes
+
+
+def test_what_every_iteration_only_reads_whole_is_no_obstacle() -> None:
+    plan = sweeps.with_sweeps(make(planned(growing, (3, numbers(9, 4), numbers(4, 4))), {}, control=True))
+    (sweep,) = plan.steps
+    assert isinstance(sweep, sweeps.Sweep) and (sweep.low, sweep.high) == (0, 0)
+
+
 # --- random programs --------------------------------------------------------------------------------------------------
 
 ARRAYS = ("x", "y", "z")
@@ -309,15 +389,18 @@ def programs(draw: Any) -> str:
         else:
             low = draw(st.integers(0, 2))
             lines.append(f"  {target}[i{number} + {2 + shift}] = {value}   for i{number}: {low} <= i{number} < n - 4")
+    if draw(st.booleans()):
+        lines = [f"  for t in 0 .. {draw(st.integers(0, 5))}:", *("  " + line for line in lines)]
     return "\n".join(
         ["program random(x, y, z):", "  size n = x.shape[0]", *(f"  param {name}: f64[n] C" for name in ARRAYS),
          "  local s: f64", "  output #0 = scalar s", "", "  s = 1.0_f64", *lines, "  return #0", ""]
     )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(text=programs(), rows=st.integers(1, 9), extra=st.integers(0, 9))
-def test_random_programs(text: str, rows: int, extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=programs(), rows=st.integers(1, 9), extra=st.integers(0, 15), border=st.integers(1, 3))
+def test_random_programs(text: str, rows: int, extra: int, border: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeps, "_BORDER", border)
     program = parse(text)
     want = {name: numbers(5 + extra) + at for at, name in enumerate(ARRAYS)}
     got = copy.deepcopy(want)

@@ -1,4 +1,4 @@
-"""Loops over matrix products: whether they are computed at once, each on one thread, and that the result is the same."""
+"""Loops over matrix products: when they are computed at once, each on one thread, and that the result is the same."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ RNG = np.random.default_rng(8)
 PANELS = """
 for i0 in 0 .. c_0 step 4:
   alloc t
-  call gemm(a[i, k], b[k, j]): t[i - i0, j] = sum[k: 0 <= k < a_1] a[i, k] * b[k, j]   for i: i0 <= i < minimum(i0 + 4, c_0), j: 0 <= j < c_1
+  call gemm(a[i, k], b[k, j]): t[i - i0, j] = SUM   for i: i0 <= i < minimum(i0 + 4, c_0), j: 0 <= j < c_1
   c[i_2, j_2] = TARGET + t[i_2 - i0, j_2]   for i_2: ROWS, j_2: 0 <= j_2 < c_1
-"""
+""".replace("SUM", "sum[k: 0 <= k < a_1] a[i, k] * b[k, j]")
 ARRAYS = {"c": ("f64", 2), "a": ("f64", 2), "b": ("f64", 2)}
 OWN = "i0 <= i_2 < minimum(i0 + 4, c_0)"
 

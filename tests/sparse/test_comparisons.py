@@ -80,7 +80,7 @@ def test_shapes_that_differ() -> None:
 #: Statements that change an object of the function's own.
 IN_PLACE = {
     "zeros": "    M = S.copy()\n    M.data = np.maximum(M.data, 0.0)\n    M.eliminate_zeros()\n    return M, M.nnz\n",
-    "duplicates": "    M = S.copy()\n    M.sum_duplicates()\n    return M, M.indices, M.data\n",
+    "duplicates": "    M = S.copy()\n    M.sum_duplicates()\n    return M, M.indices.sum(), M.data.copy()\n",
 }
 
 
@@ -126,7 +126,7 @@ def test_a_row_of_the_matrix_interface() -> None:
     plain, compiled = compiled_source(operator("S, i", "S[i]"))
     for kind in ("csr_matrix", "csc_matrix"):
         agree(plain, compiled, getattr(sp, kind)(OTHER), -2)
-    with pytest.raises(IndexError, match="row index"):
+    with pytest.raises(IndexError, match=r"index \(30\) out of range"):
         compiled(sp.csr_matrix(OTHER), ROWS)
 
 

@@ -116,7 +116,8 @@ def main() -> int:
     if not chosen.without_ray:
         weft.cluster.shutdown()
     if chosen.json is not None:
-        chosen.json.write_text(json.dumps({"scene": vars(chosen) | {"json": None}, "cubes_per_second": rates}, indent=2))
+        kept = {"scene": vars(chosen) | {"json": None}, "cubes_per_second": rates}
+        chosen.json.write_text(json.dumps(kept, indent=2))
     return 0
 
 

@@ -202,8 +202,8 @@ def _by_facts(first: Access, second: Access, loop: LoopContext) -> Directions:
 
 
 def _is_coupled(first: Access, second: Access, loop: LoopContext) -> bool:
-    """Whether some position mixes variables or strides, or the loop itself goes in steps: there eliminating one variable
-    after the other is weak."""
+    """Whether some position mixes variables or strides, or the loop goes in steps: there eliminating one variable after
+    the other is weak."""
     own = {loop.dim.var, *dim_vars(first.dims), *dim_vars(second.dims)}
     coupled = isinstance(loop.dim, Dim) and abs(loop.dim.step) > 1
     for part in first.index + second.index:

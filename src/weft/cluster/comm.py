@@ -196,7 +196,7 @@ def BlockGather(local: Any, shape: Sequence[int], grid: Any = None) -> Array:
         Message(source, target, tuple(layout.boxes(source)))
         for source in range(size())
         for target in range(size())
-        if source != target and math.prod(layout.local_shape(source))
+        if source != target and all(layout.local_shape(source))
     ]
     mpi_world.start([(whole, messages)]).wait()
     return whole

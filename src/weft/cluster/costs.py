@@ -19,8 +19,8 @@ from weft.ir.walk import children, sub_blocks
 from weft.records import dataclass
 
 #: Operations and bytes in a second, on one core.
-OPERATIONS = 4e9
-TRAFFIC = 8e9
+OPERATIONS = 8e9
+TRAFFIC = 1.6e10
 #: A task should take at least so long; more than MANY tasks are made only of tasks longer than LONG.
 SHORT, LONG, MANY = 0.005, 0.1, 16
 #: Operations for one element of a library routine.

@@ -37,7 +37,7 @@ from weft.cluster.plan import (
 from weft.cluster.spread import Array, Objects, Piece, Spread, ranges, take
 from weft.cluster.sweeps import FIRST, PAST, Sweep, sweep_program
 from weft.cluster.tiles import TileProgram, tile_program, whole_program
-from weft.cluster.work import Failure, Give, Take, Task
+from weft.cluster.work import Failure, Give, Take, Task, Window
 from weft.errors import located
 from weft.ir import interp
 from weft.ir.expr import Dim, Expr
@@ -270,7 +270,7 @@ class Run:
         objects = Objects()
         boxes = {written.buffer: written for written in stage.writes}
         arguments: list[Any] = []
-        outputs: list[tuple[str, Give]] = []
+        outputs: list[tuple[str, Give | Window]] = []
         size = 0.0
         for parameter in tile.parameters:
             name = parameter.name
@@ -284,12 +284,16 @@ class Run:
                 outputs.append((name, Give(shape, dtype.str, None, 0)))
                 arguments.append(outputs[-1][1])
                 size += np.prod(shape) * dtype.itemsize
-            elif parameter.kind == "input":
-                assert parameter.piece is not None
-                arguments.append(self.slice(parameter.piece, span, objects))
+            elif parameter.kind in ("input", "window"):
+                piece = next(piece for piece in stage.reads if piece.buffer == name)
+                taken = self.slice(piece, span, objects)
+                arguments.append(taken if parameter.kind == "input" else Window(taken, *self.edges.get(name, (0, 0))))
+                if parameter.kind == "window":
+                    outputs.append((name, arguments[-1]))
+                    size += self.arrays[name].nbytes * (block[1] - block[0]) / max(self.number(stage.extent), 1)
             else:
                 arguments.append(self.simple(parameter.kind, name, objects))
-        inputs = {p.name: at for at, p in enumerate(tile.parameters) if p.kind == "input"}
+        inputs = {p.name: at for at, p in enumerate(tile.parameters) if p.kind in ("input", "window")}
         starts = [("start", inputs[p.name]) if p.kind == "start" else None for p in tile.parameters]
         filled = tuple(argument if start is None else start for argument, start in zip(arguments, starts))
         whole = isinstance(stage, Sweep)
@@ -303,7 +307,7 @@ class Run:
 
     def keep(
         self,
-        outputs: Sequence[tuple[str, Give]],
+        outputs: Sequence[tuple[str, Give | Window]],
         results: list[Any],
         made: dict[str, list[Piece]],
         shares: dict[str, list[Any]],
@@ -315,7 +319,7 @@ class Run:
             handle = left.pop(0)
             low = (give.low, left.pop(0)) if give.low else None
             high = (give.high, left.pop(0)) if give.high else None
-            if give.axis is None:
+            if isinstance(give, Give) and give.axis is None:
                 shares[name].append(handle)
             else:
                 made[name].append(Piece(handle, *block, low, high))

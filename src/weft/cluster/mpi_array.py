@@ -36,11 +36,11 @@ class DistributedArray(ClusterArray):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.frame.shape
+        return tuple(self.frame.shape)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return self.frame.dtype
+        return np.dtype(self.frame.dtype)
 
     @property
     def ndim(self) -> int:
@@ -103,7 +103,7 @@ class DistributedArray(ClusterArray):
         return self.frame
 
     def _read(self) -> Array:
-        view = self.gather().view()
+        view: Array = self.gather().view()
         view.flags.writeable = False
         return view
 

@@ -1,5 +1,5 @@
-"""A function on MPI ranks.  In: a Python function, called on every rank with the same arguments (plain arrays, or arrays
-that `weft.distribute` has spread); out: its result, in arrays that stay spread over the ranks until Python touches them.
+"""A function on MPI ranks.  In: a Python function, called on every rank with the same arguments (plain arrays, or
+arrays that `weft.distribute` has spread); out: its result, in arrays that stay spread until Python touches them.
 
 A plain array that the function changes is whole on every rank when the call returns.  What cannot be cut runs on each
 rank alone.
@@ -20,9 +20,10 @@ from weft.cluster import costs, kernels, mpi_world
 from weft.cluster.function import Call, Distributed, Version, plan_array
 from weft.cluster.mpi_array import Array, DistributedArray, bring, on_every_rank
 from weft.cluster.mpi_run import Prepared, Run
+from weft.cluster.plan import Plan, make
 from weft.cluster.settings import current
 from weft.errors import ClusterError, CompileError, FallbackWarning
-from weft.ir.program import Role
+from weft.ir.program import Program, Role
 
 #: A call that one core does in so many seconds is not worth a message.
 _SHORT = 1e-4
@@ -55,6 +56,10 @@ class MpiFunction(Distributed):
             self._warn(problem.reason)
             return self._here(args, kwargs)
 
+    def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
+        # Numbers are the same on all ranks, so that all of them take the same way at a branch.
+        return make(program, sizes, self.options.fp == "strict", control=True)
+
     def _tell(self, remark: str) -> None:
         if self.options.fallback == "warn" and remark not in self._warned:
             self._warned.add(remark)
@@ -76,7 +81,7 @@ class MpiFunction(Distributed):
         arrays = {name: _spread(value) for name, value in call.given.items() if plan_array(plan, name)}
         run = Run(prepared, call.numbers, call.scalars, dict(arrays), current().rows)
         try:
-            run.steps(plan.steps)
+            left = run.steps(plan.steps)
         except (kernels.HandedBack, CompileError):
             raise  # on all ranks alike
         except Exception as error:
@@ -87,7 +92,7 @@ class MpiFunction(Distributed):
             raise
         version.last = (dict(call.numbers), {})
         self._give_back(run, call)
-        return run.result(plan.program.results[plan.result], call.given)
+        return run.result(plan.program.results[plan.result if left is None else left.result], call.given)
 
     def _give_back(self, run: Run, call: Call) -> None:
         """Arguments that have changed, as their owners expect them."""

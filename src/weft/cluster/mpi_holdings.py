@@ -78,7 +78,7 @@ class Holdings:
 
     def everywhere(self) -> dict[int, list[Box]]:
         """The needs of ranks that all want the whole array."""
-        return dict.fromkeys(range(self.ranks), [whole(self.shape)])
+        return {rank: [whole(self.shape)] for rank in range(self.ranks)}
 
     @property
     def is_replicated(self) -> bool:
@@ -87,15 +87,17 @@ class Holdings:
         return all(sum(map(volume, boxes)) == elements for boxes in self.copies)
 
 
-def replicated(shape: Sequence[int], ranks: int) -> Holdings:
+@functools.lru_cache(maxsize=256)
+def replicated(shape: tuple[int, ...], ranks: int) -> Holdings:
     """Every rank has everything; the first one would send it."""
     everything = (whole(shape),) if volume(whole(shape)) else ()
-    return Holdings(tuple(shape), (everything,) * ranks, (everything, *[()] * (ranks - 1)))
+    return Holdings(shape, (everything,) * ranks, (everything, *[()] * (ranks - 1)))
 
 
-def nothing(shape: Sequence[int], ranks: int) -> Holdings:
+@functools.lru_cache(maxsize=256)
+def nothing(shape: tuple[int, ...], ranks: int) -> Holdings:
     """No element has a value yet."""
-    return Holdings(tuple(shape), ((),) * ranks, ((),) * ranks)
+    return Holdings(shape, ((),) * ranks, ((),) * ranks)
 
 
 @functools.lru_cache(maxsize=256)

@@ -42,7 +42,8 @@ def matmul(left: Any, right: Any) -> DistributedArray:
             rank = rank * count + place[at]
         tiles[rank].append(tuple(axis[at] for axis, at in zip(bounds, index)))
     out = np.zeros(shape, np.result_type(a.dtype, b.dtype))
-    panels = tile_bounds(a.shape[1], -(-a.shape[1] // max(4, a.shape[1] // 1024))) if len(shape) == 2 else [(0, a.shape[1])]
+    terms = a.shape[1]
+    panels = tile_bounds(terms, -(-terms // max(4, terms // 1024))) if len(shape) == 2 else [(0, terms)]
 
     def fetch(panel: tuple[int, int]) -> Bringing:
         rows = {rank: [(box[0], panel) for box in boxes] for rank, boxes in tiles.items()}
@@ -57,7 +58,7 @@ def matmul(left: Any, right: Any) -> DistributedArray:
             coming = fetch(panels[number + 1])
         for box in tiles[here.rank]:
             out[slices(box)] += a.frame[slices((box[0], panel))] @ b.frame[slices((panel, *box[1:]))]
-    return DistributedArray(out, nothing(shape, here.size).written(tiles))
+    return DistributedArray(out, nothing(tuple(shape), here.size).written(tiles))
 
 
 def _by_tiles(array: DistributedArray, axis: int, shape: Sequence[int], dtype: Any, order: Sequence[int],
@@ -81,7 +82,7 @@ def _by_tiles(array: DistributedArray, axis: int, shape: Sequence[int], dtype: A
         if rank == here.rank:
             source = (*everything[:axis], limits, *everything[axis + 1 :])
             out[slices(box)] = compute(array.frame[slices(source)])
-    return DistributedArray(out, nothing(shape, here.size).written(made))
+    return DistributedArray(out, nothing(tuple(shape), here.size).written(made))
 
 
 def transpose(array: Any) -> DistributedArray:
@@ -109,7 +110,7 @@ def fft(array: Any, axis: int = -1) -> DistributedArray:
 
 
 def total(array: Any, combine: Callable[[Any, Any], Any] = np.add, of: Callable[[Array], Any] = np.sum) -> Any:
-    """The sum (or another reduction) of all elements: of tiles along the first axis, combined in a tree of fixed form."""
+    """The sum (or another reduction) of all elements: of tiles along the first axis, combined in a fixed tree."""
     given = _distributed(array)
     here = mpi_world.world()
     if given.size == 0 or given.ndim == 0:

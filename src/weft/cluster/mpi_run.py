@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ from weft.cluster.mpi_stages import (
     prepare,
     reads_beyond,
 )
-from weft.cluster.plan import Fresh, Repeat, Stage, Step, Swap, Whole, may_raise
+from weft.cluster.plan import Again, Choice, Fresh, Leave, Repeat, Stage, Step, Swap, Whole, may_raise
 from weft.cluster.tiles import Parameter, TileProgram
 from weft.cluster.work import COMBINE, Failure, combine, throw
 from weft.cluster.work import _failure as failure_of
@@ -40,6 +41,10 @@ from weft.errors import located
 from weft.ir import interp
 from weft.ir.expr import Expr
 from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut
+from weft.ir.walk import expr_buffers
+
+#: Of an array: the position of the first element along the axis that is cut, and the elements.
+Copies = dict[str, tuple[int, Array]]
 
 
 class Prepared:
@@ -55,6 +60,7 @@ class Prepared:
         self.beyond: dict[str, dict[str, bool]] = {}
         self.raising: dict[str, bool] = {}
         self._work: dict[Any, tuple[Work, tuple[Holdings, ...]]] = {}
+        self._known: dict[Holdings, Holdings] = {}
 
     def function(self, step: Stage | Whole) -> Callable[..., Any]:
         """The kernel of a step, made by one rank, compiled by one of each machine, and loaded by all."""
@@ -75,8 +81,12 @@ class Prepared:
         if known is None:
             if len(self._work) > 1000:
                 self._work.clear()
-            # The holdings are kept alive beside the work, so that no other object takes their identity.
-            known = self._work[key] = (prepare(stage, numbers, held, ranks), states)
+                self._known.clear()
+            work = prepare(stage, numbers, held, ranks)
+            # Equal holdings become one object, so that the next iteration finds them by their identity; they are kept
+            # alive beside the work, so that no other object takes it.
+            after = tuple((name, self._known.setdefault(new, new)) for name, new in work.after)
+            known = self._work[key] = (replace(work, after=after), states)
         return known[0]
 
 
@@ -103,8 +113,10 @@ class Run:
     def number(self, expr: Expr) -> int:
         return int(evaluate(expr, self.numbers, 0.0) or 0)
 
-    def steps(self, steps: tuple[Step, ...]) -> None:
+    def steps(self, steps: tuple[Step, ...]) -> Leave | None:
+        """Follow steps; what left them early, if anything did."""
         for step in steps:
+            left: Leave | None = None
             if isinstance(step, Stage):
                 self.stage(step)
             elif isinstance(step, Whole):
@@ -114,14 +126,40 @@ class Run:
             elif isinstance(step, Swap):
                 moved = [self.arrays[name] for name in step.sources]
                 self.arrays.update(zip(step.targets, moved))
+            elif isinstance(step, Repeat):
+                left = self.repeat(step)
+            elif isinstance(step, Choice):
+                left = self.steps(step.then if self.holds(step.condition) else step.orelse)
+            elif isinstance(step, Again):
+                left = self.again(step)
             else:
-                self.repeat(step)
+                left = step
+            if left is not None:
+                return left
+        return None
 
-    def repeat(self, step: Repeat) -> None:
+    def repeat(self, step: Repeat) -> Leave | None:
+        left: Leave | None = None
         for value in range(self.number(step.dim.lo), self.number(step.dim.hi), step.dim.step):
             self.numbers[step.dim.var] = value
-            self.steps(step.steps)
+            left = self.steps(step.steps)
+            if left is not None and left.kind != "continue":
+                break
         self.numbers.pop(step.dim.var, None)
+        return left if left is not None and left.kind == "return" else None
+
+    def again(self, step: Again) -> Leave | None:
+        left = self.steps(step.prelude)
+        while left is None and self.holds(step.condition):
+            left = self.steps(step.body)
+            if left is None or left.kind == "continue":
+                left = self.steps(step.prelude)
+        return left if left is not None and left.kind == "return" else None
+
+    def holds(self, condition: Expr) -> bool:
+        """A condition of the program, over numbers that all ranks have."""
+        values = {name: self.scalars[name] for name in expr_buffers(condition)}
+        return bool(interp.value_of(condition, self.plan.program, self.numbers, values))
 
     def fresh(self, step: Fresh) -> DistributedArray:
         buffer = self.plan.program.table[step.buffer]
@@ -134,7 +172,7 @@ class Run:
 
     def stage(self, stage: Stage) -> None:
         function, program = self.prepared.function(stage), self.prepared.programs.tile(stage)
-        names = {p.buffer for p in (*stage.reads, *stage.writes)}
+        names = {piece.buffer for piece in stage.reads} | {write.buffer for write in stage.writes}
         held = {name: self.arrays[name].holdings for name in sorted(names)}
         work = self.prepared.work(stage, numbers_of(stage, self.number, self.rows), held, self.world.size)
         transfer = mpi_world.start([(self.arrays[name].frame, messages) for name, messages in work.messages])
@@ -183,9 +221,9 @@ class Run:
             if found is not None:
                 throw(found)
 
-    def snapshots(self, stage: Stage, tiles: Sequence[Tile], beyond: Mapping[str, bool]) -> dict[str, tuple[int, Array]]:
-        """Copies of what tiles read of arrays that other tiles of this rank change: the first position, the elements."""
-        found: dict[str, tuple[int, Array]] = {}
+    def snapshots(self, stage: Stage, tiles: Sequence[Tile], beyond: Mapping[str, bool]) -> Copies:
+        """Copies of what tiles read of arrays that other tiles of this rank change."""
+        found: Copies = {}
         for piece in stage.reads:
             if not beyond.get(piece.buffer) or not tiles:
                 continue
@@ -206,7 +244,7 @@ class Run:
         program: TileProgram,
         function: Callable[..., Any],
         tile: Tile,
-        old: Mapping[str, tuple[int, Array]],
+        old: Copies,
     ) -> tuple[tuple[Any, ...], dict[str, Array]]:
         """One tile: the numbers it returns, and its shares of arrays."""
         values: list[Any] = []
@@ -237,7 +275,7 @@ class Run:
         frame = self.arrays[parameter.name].frame
         return frame[slices(along(frame.shape, parameter.piece.axis, tile.lo, tile.hi))]
 
-    def input(self, stage: Stage, parameter: Parameter, tile: Tile, old: Mapping[str, tuple[int, Array]]) -> Array:
+    def input(self, stage: Stage, parameter: Parameter, tile: Tile, old: Copies) -> Array:
         piece = parameter.piece
         assert piece is not None
         frame, start = self.arrays[piece.buffer].frame, 0

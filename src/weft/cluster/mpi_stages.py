@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from weft.cluster.mpi_boxes import Box, intersect, subtract, union, whole
+from weft.cluster.mpi_boxes import Box, intersect, subtract, whole
 from weft.cluster.mpi_holdings import Holdings, Message
 from weft.cluster.mpi_layout import assigned, tile_bounds
 from weft.cluster.plan import Stage
@@ -33,7 +33,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of one execution of a stage: coordinates lo .. hi of 0 .. extent, and the box of each written array."""
+    """The numbers of one execution of a stage: coordinates lo .. hi of 0 .. extent, the box of each written array."""
 
     extent: int
     lo: int
@@ -160,7 +160,4 @@ def hull(boxes: Sequence[Box]) -> Box | None:
     """The smallest box that holds all of them."""
     if not boxes:
         return None
-    joined_boxes = union(boxes)
-    if not joined_boxes:
-        return None
-    return tuple((min(low for low, _ in axis), max(high for _, high in axis)) for axis in zip(*joined_boxes))
+    return tuple((min(low for low, _ in axis), max(high for _, high in axis)) for axis in zip(*boxes))

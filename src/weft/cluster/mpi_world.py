@@ -94,8 +94,8 @@ def _share_processors(ranks: int) -> None:
 
 
 def one_first(action: Callable[[], T]) -> T:
-    """The result of an action that all ranks do, one of each machine before the others: what it leaves in the disk cache
-    they find there.  If it fails anywhere it fails everywhere, with the same exception (collective)."""
+    """The result of an action that all ranks do, one of each machine before the others: what it leaves in the disk
+    cache they find there.  If it fails anywhere it fails everywhere, with the same exception (collective)."""
     here = world()
     if here.comm is None:
         return action()
@@ -126,8 +126,7 @@ def by_one(action: Callable[[], T]) -> T:
             trouble = problem
     _quiet_barrier(here.comm)
     _agree(trouble)
-    result = here.comm.bcast(result)
-    return result  # type: ignore[return-value]
+    return here.comm.bcast(result)  # type: ignore[no-any-return]
 
 
 def _quiet_barrier(comm: Any) -> None:

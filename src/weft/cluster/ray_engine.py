@@ -8,6 +8,7 @@ other: a machine fetches it once and compiles it through its own disk cache, a p
 from __future__ import annotations
 
 import collections
+import ctypes
 import os
 import socket
 import threading
@@ -48,12 +49,24 @@ class Timing:
     loading: float
 
 
+def _keep_memory() -> None:
+    """Freed memory of a worker stays its own: a task needs as much as the one before, and new pages cost time."""
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):
+        return  # another C library has other ways
+    mallopt(-3, 32 << 20)  # blocks below this size come from the heap
+    mallopt(-1, 1 << 30)  # so much of the heap stays when it is free
+
+
 def _remote_tile(task: Task, digest: str, reference: list[Any], timed: bool, *objects: Any) -> Any:
     """Runs in a worker."""
     import ray
 
     start = time()
     kernel = _kernels.get(digest)
+    if not _kernels:
+        _keep_memory()
     if kernel is None:
         kernel = _kernels[digest] = ray.get(reference[0])
         load(kernel)

@@ -28,7 +28,7 @@ from weft.cluster.plan import (
     may_raise,
     with_inner,
 )
-from weft.cluster.tiles import TileProgram, _Maker, _moved, _Place, _with
+from weft.cluster.tiles import Kind, TileProgram, _Maker, _moved, _Place, _with
 from weft.ir import index
 from weft.ir.expr import Dim, Expr, Op, Read, Var, integer
 from weft.ir.program import Alloc, Derived, Loop, Node, Program, Rebind, Role, SizeOf, Stmt, Symbol
@@ -150,12 +150,20 @@ def why_not(program: Program, loop: Repeat, elsewhere: set[str]) -> str | None:
     return None
 
 
+def _reach(stage: Stage) -> tuple[int, int]:
+    """How far a stage reads beyond an element that it writes: below and above it."""
+    along = [piece for piece in stage.reads if piece.axis is not None]
+    below = max((-piece.below for piece in along), default=0)
+    above = max((piece.above for piece in along), default=0)
+    return max(below, 0), max(above, 0)
+
+
 def _sweep(program: Program, loop: Repeat) -> Sweep:
     stages = [step for step in loop.steps if isinstance(step, Stage)]
     made = {step.buffer for step in loop.steps if isinstance(step, Fresh)}
     made |= {name for stage in stages for name in stage.temporaries}
-    low = sum(max((-piece.below for piece in stage.reads if piece.axis is not None), default=0) for stage in stages)
-    high = sum(max((piece.above for piece in stage.reads if piece.axis is not None), default=0) for stage in stages)
+    reaches = [_reach(stage) for stage in stages]
+    low, high = (sum(reach[side] for reach in reaches) for side in (0, 1))
     written: dict[str, Written] = {}
     for stage in stages:
         for write in stage.writes:
@@ -177,7 +185,7 @@ def _sweep(program: Program, loop: Repeat) -> Sweep:
     name = f"{stages[0].name}_sweeps"
     return Sweep(
         name, parts, stages[0].extent, tuple(reads.values()), tuple(written.values()),
-        dim=loop.dim, steps=loop.steps, low=max(low, 0), high=max(high, 0),
+        dim=loop.dim, steps=loop.steps, low=low, high=high,
     )  # fmt: skip
 
 
@@ -192,9 +200,13 @@ def sweep_program(plan: Plan, sweep: Sweep) -> TileProgram:
     make.integer("number", past, PAST)
     window, count = "", ""
     inputs: dict[str, _Place] = {}
-    outputs = {write.buffer: write.axis for write in sweep.writes}
+    # Names that change places denote memory of the program's own; others are changed where they arrive.
+    swapped = {name for step in sweep.steps if isinstance(step, Swap) for name in step.targets}
+    changed = {write.buffer for write in sweep.writes}
+    outputs = {write.buffer: write.axis for write in sweep.writes if write.buffer in swapped}
     for piece in sweep.reads:
         name = make.fresh(f"{piece.buffer}_old") if piece.buffer in outputs else piece.buffer
+        kind: Kind = "window" if piece.buffer in changed - swapped else "input"
         shape = table[piece.buffer].shape
         if piece.axis is None:
             make.array(name, "input", piece.buffer, shape, piece)
@@ -204,7 +216,7 @@ def sweep_program(plan: Plan, sweep: Sweep) -> TileProgram:
             window, count = make.fresh("window"), make.fresh("window_n")
             make.integer("start", window, piece.buffer, piece)
             make.symbols.append(Symbol(count, SizeOf(name, piece.axis)))
-        make.array(name, "input", piece.buffer, _with(shape, piece.axis, Var(count)), piece)
+        make.array(name, kind, piece.buffer, _with(shape, piece.axis, Var(count)), piece)
         inputs[piece.buffer] = _Place(name, piece.axis, Var(window))
     held: dict[str, _Place] = {}
     body: list[Node] = []
@@ -274,20 +286,25 @@ def _iteration(
             make.buffers.append(replace(table[name], shape=_with(table[name].shape, axis, size), role=Role.LOCAL))
             own[name] = _Place(name, axis, ends[0])
             nodes.append(Alloc(name))
-        low = max((max(-piece.below, 0) for piece in step.reads if piece.axis is not None), default=0)
-        high = max((max(piece.above, 0) for piece in step.reads if piece.axis is not None), default=0)
+        low, high = _reach(step)
         for part in step.parts:
-            least, most = index.add(ends[0], integer(low)), index.sub(ends[1], integer(high))
-            first, past = _between(make, part.lo, least, part.hi, most)
-            shift = integer(part.shift)
-            nodes.append(_moved(part.node, own, own, {part.var: (index.sub(first, shift), index.sub(past, shift))}))
+            inside = integer(low), index.sub(size, integer(high))
+            relative = index.sub(part.lo, ends[0]), index.sub(part.hi, ends[0])
+            found = _between(make, relative[0], inside[0], relative[1], inside[1])
+            away = index.sub(ends[0], integer(part.shift))
+            bounds = {part.var: (index.add(found[0], away), index.add(found[1], away))}
+            nodes.append(_moved(part.node, own, own, bounds, ends[0]))
     return nodes
 
 
 def _between(make: _Maker, lo: Expr, least: Expr, hi: Expr, most: Expr) -> tuple[Expr, Expr]:
+    """The range of a part within a window, as symbols: one for equal bounds, so that sweeps over the same rows show."""
     names: list[Expr] = []
     for op, one, other in (("maximum", lo, least), ("minimum", hi, most)):
-        name = make.fresh("bound")
-        make.derived.append(Symbol(name, Derived(Op(op, (one, other), INT))))
-        names.append(Var(name))
+        source = Derived(Op(op, (one, other), INT))
+        known = next((symbol.name for symbol in make.derived if symbol.source == source), None)
+        if known is None:
+            known = make.fresh("bound")
+            make.derived.append(Symbol(known, source))
+        names.append(Var(known))
     return names[0], names[1]

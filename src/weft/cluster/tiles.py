@@ -1,12 +1,12 @@
 """Programs for one tile.  In: a plan and one of its stages; out: an ordinary `Program` that computes one tile, and what
 each of its parameters stands for.
 
-    C[i, j] = sum[k] A[i, k] * B[k, j]   for i: 0 <= i < N, ...
-      -->   C[i - lo, j] = sum[k] A[i - lo, k] * B[k, j]   for i: lo <= i < hi, ...
+    C[i, j] = sum[k] A[i, k] * B[k, j] * i   for i: 0 <= i < N, ...
+      -->   C[i, j] = sum[k] A[i, k] * B[k, j] * (i + lo)   for i: 0 <= i < hi - lo, ...
             lo and hi are integer arguments; A and C are the rows of the tile, B is whole
 
-Indices keep their global values, so that code which computes with them stays as it was; an array of which the tile has
-a slice is indexed relative to the first element of the slice.  Arrays that live inside the stage are local and have the
+The dimension that is cut is counted from the tile's first coordinate on, and so is the array of which the tile has a
+slice; whatever else uses the index gets its global value.  Arrays that live inside the stage are local and have the
 size of the tile.  An array whose old contents are read and that is also written is two parameters.
 The program goes through the usual lowering; the interpreter runs it as any other.
 """
@@ -59,7 +59,9 @@ from weft.ir.walk import (
 from weft.passes.scheduling.independent import first_access
 from weft.records import dataclass
 
-Kind = Literal["number", "lo", "hi", "scalar", "start", "input", "output", "share"]
+Kind = Literal["number", "lo", "hi", "scalar", "start", "input", "output", "share", "window"]
+#: Parameters that are arrays.
+_ARRAYS = ("input", "output", "share", "window")
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class Parameter:
     output  memory for the tile's own elements of array `name` (lo .. hi of axis `piece.axis`); of a Whole step all of
             it, with its old contents
     share   memory for the tile's share of array `name`, to be combined
+    window  of a sweep: a copy of the slice `piece`, changed in place; the tile's own elements of it are its result
     """
 
     kind: Kind
@@ -162,11 +165,11 @@ class _Maker:
         bound = {symbol.name for symbol in (*self.symbols, *self.derived)} | _bound(tuple(body))
         for free in sorted(used - bound):
             self.integer("number", free, free)
-        inputs = [n for n, p in self.parameters if p.kind in ("input", "output", "share") and n not in self.written]
+        inputs = [n for n, p in self.parameters if p.kind in _ARRAYS and n not in self.written]
         arrays = [*self.written, *inputs]
         disjoint = tuple((one, arrays[j]) for i, one in enumerate(self.written) for j in range(i + 1, len(arrays)))
         result = TupleOut(tuple(ScalarOut(n) for n in returned)) if returned else NoneOut()
-        ordered = sorted(self.parameters, key=lambda item: item[1].kind in ("input", "output", "share"))
+        ordered = sorted(self.parameters, key=lambda item: item[1].kind in _ARRAYS)
         program = Program(
             name,
             tuple(n for n, _ in ordered),
@@ -217,7 +220,7 @@ def tile_program(plan: Plan, stage: Stage) -> TileProgram:
         here = buffers_written(part.node)
         inside = _changed_in_place(part.node)
         reads = {**old, **{name: own[name] for name in own if name in done or name in inside or name not in old}}
-        body.append(_moved(part.node, reads, own, bounds))
+        body.append(_moved(part.node, reads, own, bounds, Var(lo)))
         done |= here
     for name in sorted({n for node in walk(stage.nodes) if isinstance(node, Alloc) for n in (node.buffer,)}):
         make.buffers.append(table[name])
@@ -321,10 +324,13 @@ def _moved(
     reads: Mapping[str, _Place],
     writes: Mapping[str, _Place],
     bounds: Mapping[str, tuple[Expr, Expr]],
+    offset: Expr,
 ) -> Node:
-    """A node on other buffers, with other bounds of the dimension that is cut."""
+    """A node on other buffers, with other bounds of the dimension that is cut, which is counted from `offset` on."""
 
     def visit(expr: Expr) -> Expr:
+        if isinstance(expr, Var) and expr.name in bounds:
+            return index.add(expr, offset)
         if isinstance(expr, Reduce):
             return replace(expr, dims=domain(expr.dims), value=visit(expr.value))
         expr = map_children(expr, visit)
@@ -343,8 +349,10 @@ def _moved(
                 pointer=dim.pointer if pointer is None else pointer.buffer,
                 coordinate=dim.coordinate if coordinate is None else coordinate.buffer,
             )
-        lo, hi = bounds.get(dim.var, (dim.lo, dim.hi))
-        return Dim(dim.var, visit(lo), visit(hi), dim.step)
+        if dim.var in bounds:
+            lo, hi = (index.sub(bound, offset) for bound in bounds[dim.var])
+            return Dim(dim.var, lo, hi, dim.step)
+        return Dim(dim.var, visit(dim.lo), visit(dim.hi), dim.step)
 
     def domain(dims: Domain) -> Domain:
         return tuple(dimension(dim) for dim in dims)

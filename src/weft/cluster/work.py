@@ -71,8 +71,23 @@ class Give:
 
 
 @dataclass(frozen=True)
+class Window:
+    """A slice that is copied and changed in place; its elements lo .. hi are the block that the tile makes.
+
+    `low` and `high` elements at the ends of the block are also given on their own.
+    """
+
+    take: Take
+    low: int = 0
+    high: int = 0
+
+    def range(self, lo: int, hi: int) -> tuple[int, int]:
+        return self.take.range(lo, hi)
+
+
+@dataclass(frozen=True)
 class Task:
-    """A tile of a stage: `arguments`, one a parameter of the kernel: an int or number, a Take, a Give, or ("object", n)
+    """A tile of a stage: `arguments`, one a parameter of the kernel: a number, a Take, a Give, a Window, or ("object", n)
     for a number that is object n; ("start", k) for where argument k begins.  `checked`: one more result, small, tells
     whether the task raised.  `whole`: the tile is never cut where its slices lie across blocks.
     """
@@ -118,7 +133,7 @@ def run(task: Task, kernel: Kernel, objects: Sequence[Any]) -> list[Any]:
 
 def results_of(task: Task, kernel: Kernel) -> int:
     """How many results a task gives."""
-    gives = [argument for argument in task.arguments if isinstance(argument, Give)]
+    gives = [argument for argument in task.arguments if isinstance(argument, (Give, Window))]
     blocks = sum(1 + bool(give.low) + bool(give.high) for give in gives)
     return blocks + len(kernel.returned) + task.checked
 
@@ -144,6 +159,8 @@ def _run(task: Task, function: Callable[..., Any], kernel: Kernel, objects: Sequ
     for number, argument in enumerate(task.arguments):
         if isinstance(argument, Give):
             made[number] = _made(argument, task, objects)
+        elif isinstance(argument, Window):
+            made[number] = _copied(argument.take, *argument.range(task.lo, task.hi), objects)
     shared = any(isinstance(a, Give) and a.axis is None for a in task.arguments)
     cuts = [(task.lo, task.hi)] if kernel.returned or shared or task.whole else _cuts(task)
     numbers: Any = None
@@ -155,12 +172,16 @@ def _run(task: Task, function: Callable[..., Any], kernel: Kernel, objects: Sequ
     results: list[Any] = []
     for number, block in made.items():
         give = task.arguments[number]
+        axis = give.axis if isinstance(give, Give) else give.take.axis
+        if isinstance(give, Window):
+            start = give.range(task.lo, task.hi)[0]
+            block = np.ascontiguousarray(_along(block, axis, task.lo - start, task.hi - start))
         results.append(block)
         if give.low:
-            results.append(np.ascontiguousarray(_along(block, give.axis, 0, min(give.low, block.shape[give.axis]))))
+            results.append(np.ascontiguousarray(_along(block, axis, 0, min(give.low, block.shape[axis]))))
         if give.high:
-            size = block.shape[give.axis]
-            results.append(np.ascontiguousarray(_along(block, give.axis, max(size - give.high, 0), size)))
+            size = block.shape[axis]
+            results.append(np.ascontiguousarray(_along(block, axis, max(size - give.high, 0), size)))
     results += numbers if kernel.returned else ()
     return [*results, None] if task.checked else results
 
@@ -191,6 +212,8 @@ def _values(
     for number, argument in enumerate(task.arguments):
         if isinstance(argument, Take):
             values.append(taken(argument, *argument.range(lo, hi), objects))
+        elif isinstance(argument, Window):
+            values.append(made[number])
         elif isinstance(argument, Give):
             view = _along(made[number], argument.axis, lo - argument.start, hi - argument.start)
             copy = np.ascontiguousarray(view)
@@ -223,6 +246,21 @@ def taken(take: Take, first: int, past: int, objects: Sequence[Any]) -> Array:
         return np.ascontiguousarray(_along(objects[take.parts[0].source], take.axis, 0, 0))
     whole = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=take.axis)
     return np.ascontiguousarray(whole)
+
+
+def _copied(take: Take, first: int, past: int, objects: Sequence[Any]) -> Array:
+    """The elements first .. past of a slice in memory of their own."""
+    assert take.axis is not None
+    found = objects[take.parts[0].source]
+    shape = list(found.shape)
+    shape[take.axis] = past - first
+    array = np.empty(shape, found.dtype)
+    for part in take.parts:
+        low, high = max(first, part.first), min(past, part.past)
+        if low < high:
+            source = _along(objects[part.source], take.axis, low - part.start, high - part.start)
+            _along(array, take.axis, low - first, high - first)[...] = source
+    return array
 
 
 def _made(give: Give, task: Task, objects: Sequence[Any]) -> Array:

@@ -113,8 +113,8 @@ class Arguments(Loading):
 
     def text_parameter(self, name: str, kind: TextSpec, sample: Any, nested: bool) -> tuple[Value, tuple[str, ...]]:
         """A string, or a list of strings: its code points."""
-        if nested:
-            raise self.unsupported(None, f"the string {name} as an argument of a recursive function")
+        if nested and kind.many:
+            raise self.unsupported(None, f"the strings {name} as an argument of a recursive function")
         of = CODE if kind.kind == "str" else BYTE
         if not kind.many:
             count, data = self._columns(name, [of], None if sample is None else len(sample))

@@ -371,9 +371,7 @@ def whole_number(expr: Expr, emitter: Emitter, message: str) -> Expr:
     """A float without a fraction as a Python int; `message` is that of one that 64 bits do not hold."""
     value = emitter.snapshot(arith.cast(expr, FLOAT), "whole")
     limit = Const(2.0**63, FLOAT)
-    inside = arith.conjunction(
-        Op("ge", (value, Const(-(2.0**63), FLOAT)), BOOL), Op("lt", (value, limit), BOOL)
-    )
+    inside = arith.conjunction(Op("ge", (value, Const(-(2.0**63), FLOAT)), BOOL), Op("lt", (value, limit), BOOL))
     emitter.check(Op("eq", (value, value), BOOL), "ValueError", "cannot convert float NaN to integer")
     emitter.check(inside, "OverflowError", message)
     return Cast(value, INT)

@@ -27,7 +27,7 @@ from weft.frontend.liveness import Liveness
 from weft.frontend.recursion import Entry, Fixed, Functions, Kind, key_of, places_of, with_functions
 from weft.frontend.scope import Scope
 from weft.frontend.small import LARGEST, inner_counts, small_axes
-from weft.frontend.source import Source, parameters_of
+from weft.frontend.source import Source
 from weft.frontend.sparse_chains import SparseChains
 from weft.frontend.specs import (
     ArraySpec,
@@ -122,7 +122,7 @@ class Builder(SparseChains, Arguments):
         self.heaps, self.pools, self.rows_of_argument, self.row_sites = {}, {}, {}, {}
         self.loaded, self._shown_kinds = [], []
         # Under another key than the body of the same function inlined.
-        plain = without_contexts(source.tree.body, source.namespace, parameters_of(source.tree))
+        plain = without_contexts(source.tree.body, source.namespace, source.tree)
         body = bodies.setdefault(-id(source.tree), with_finish(plain, source.namespace))
         self.body = body
         self.sparse_arguments, self.shared, self.reordered, self.constructed = [], [], [], []

@@ -20,10 +20,12 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from weft.frontend.source import load
+from weft.frontend.source import load, parameters_of
 
 #: The attribute of a definition that tells which function of the module it is.
 OUTSIDE = "of_the_module"
+#: That of a definition inside another one, which has seen to the calls in it.
+_NESTED = "is_nested"
 
 _TEMPLATE = """
 {memo} = {{}}
@@ -38,11 +40,19 @@ def {name}():
 
 
 def without_caches(
-    body: list[ast.stmt], namespace: Mapping[str, Any], taken: frozenset[str] = frozenset()
+    body: list[ast.stmt], namespace: Mapping[str, Any], tree: ast.FunctionDef | None = None
 ) -> list[ast.stmt]:
-    """The statements without such decorators; the very list if there are none."""
-    outside = _from_outside(body, namespace, taken)
-    body = [*outside, *body] if outside else body
+    """The statements without such decorators; the very list if there are none.
+
+    `tree`: the function that they are of, whose calls of functions of the module count, too.
+    """
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.FunctionDef):
+                setattr(node, _NESTED, True)
+    if tree is not None and not hasattr(tree, _NESTED):
+        outside = _from_outside(body, namespace, parameters_of(tree))
+        body = [*outside, *body] if outside else body
     nodes = [node for statement in body for node in ast.walk(statement)]
     if not any(isinstance(node, ast.FunctionDef) and node.decorator_list for node in nodes):
         return body
@@ -79,6 +89,9 @@ def _from_outside(body: list[ast.stmt], namespace: Mapping[str, Any], taken: fro
         if tree.name != name or not _lasting(tree, namespace) or _free(tree) & own:
             return []
         setattr(tree, OUTSIDE, plain)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                setattr(node, _NESTED, True)
         found[name] = tree
         waiting += _called(tree.body)
     return list(found.values())
@@ -141,6 +154,8 @@ class _Opener(ast.NodeTransformer):
         body = outer.body[1]
         assert isinstance(body, ast.FunctionDef)
         outer.args, body.args, body.body = copy.deepcopy(spec), spec, node.body
+        for made in (outer, body):
+            setattr(made, _NESTED, True)
         if hasattr(node, OUTSIDE):
             setattr(outer, OUTSIDE, getattr(node, OUTSIDE))
         body.col_offset += 1  # functions are told apart by their places

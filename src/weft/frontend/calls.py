@@ -25,7 +25,7 @@ from weft.frontend.liveness import Liveness
 from weft.frontend.recursion import Recursion, key_of
 from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
-from weft.frontend.source import Source, load, parameters_of
+from weft.frontend.source import Source, load
 from weft.frontend.strings import is_text
 from weft.frontend.structs import Structs, is_named_tuple, is_simple_class
 from weft.frontend.tasks import with_finish
@@ -402,7 +402,7 @@ class Calls(Structs, Recursion):
             else:
                 last = ast.Return(value=ast.Name(id=RESULT, ctx=ast.Load()))
                 ast.copy_location(last, tree)
-                plain = with_finish(without_contexts(tree.body, namespace, parameters_of(tree)), namespace)
+                plain = with_finish(without_contexts(tree.body, namespace, tree), namespace)
                 cached = [*single_exit(plain), ast.fix_missing_locations(last)]
             self._bodies[id(tree)] = cached
         return cached

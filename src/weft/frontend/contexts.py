@@ -19,19 +19,20 @@ from typing import Any
 import numpy as np
 
 from weft.frontend.caches import without_caches
+from weft.frontend.captured import with_own_variables
 from weft.frontend.desugar import without_matches
 
 _QUIET = frozenset({"ignore", "warn", "print", "log"})
 
 
 def without_contexts(
-    body: list[ast.stmt], namespace: Mapping[str, Any], taken: frozenset[str] = frozenset()
+    body: list[ast.stmt], namespace: Mapping[str, Any], tree: ast.FunctionDef | None = None
 ) -> list[ast.stmt]:
     """The statements without such `with`s, `match` and caches of results; the very list if there are none.
 
-    `taken`: the names of the function's parameters.
+    `tree`: the function that they are of.
     """
-    body = without_caches(without_matches(body), namespace, taken)
+    body = without_caches(with_own_variables(without_matches(body)), namespace, tree)
     if not any(isinstance(node, ast.With) for statement in body for node in ast.walk(statement)):
         return body
     opener = _Opener(namespace)

@@ -14,7 +14,17 @@ from dataclasses import replace
 from weft.frontend import arith, setmodel, tables
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
-from weft.frontend.items import compared, has_either, has_lists, has_objects, has_texts, merged, numbers_of, takes, types_in
+from weft.frontend.items import (
+    compared,
+    has_either,
+    has_lists,
+    has_objects,
+    has_texts,
+    merged,
+    numbers_of,
+    takes,
+    types_in,
+)
 from weft.frontend.listparts import ListParts
 from weft.frontend.missing import is_none
 from weft.frontend.setorder import Ordered, has_order, replays, table_of, with_order

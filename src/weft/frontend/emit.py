@@ -105,7 +105,7 @@ class Decisions:
     flagged: set[tuple[int, str]] = field(default_factory=set)  # variables that may still be the argument they were
     duplicated: dict[tuple[int, int], ast.If | None] = field(default_factory=dict)  # branches that take the rest along
     branched: dict[int, ast.If | None] = field(default_factory=dict)  # `x = a if c else b` as a branch, by statement
-    missing: dict[tuple[int, str], int] = field(default_factory=dict)  # slots of None, or a tuple of so many, or a number
+    missing: dict[tuple[int, str], int] = field(default_factory=dict)  # slots of None or so many numbers (0: just one)
     absent: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # slots of None, or something of this type
     roomy: set[tuple[int, str]] = field(default_factory=set)  # slots that hold integers of two types, one of them wider
     items: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # what lists hold that are empty at first

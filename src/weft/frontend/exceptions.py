@@ -21,6 +21,7 @@ from weft.frontend.emit import Restart
 from weft.frontend.interrupts import FALSE, Exits, Interrupts, always, is_jump
 from weft.frontend.liveness import assigned
 from weft.frontend.loops import Loops
+from weft.frontend.missing import implied
 from weft.frontend.values import Array, Caught, Object, Scalar, Tuple, Value
 from weft.ir import walk
 from weft.ir.expr import Expr
@@ -296,6 +297,7 @@ class Exceptions(Loops):
     def _exec_assert(self, node: ast.Assert) -> None:
         test = self.truth(self.condition_value(node.test), node)
         self.at(node)
+        self.suppose(implied(node.test, True))
         if test is True:
             return
         condition = FALSE if isinstance(test, bool) else arith.condition(test.expr)

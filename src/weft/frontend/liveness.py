@@ -45,6 +45,17 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
     return found
 
 
+def imported(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names that import statements in the nodes may bind."""
+    return {
+        (alias.asname or alias.name).partition(".")[0]
+        for top in nodes
+        for node in ast.walk(top)
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+
+
 def nonlocals(nodes: Iterable[ast.AST]) -> set[str]:
     """Names that functions defined in the nodes, or the nodes themselves, assign to as variables of others."""
     return {name for top in nodes for node in ast.walk(top) if isinstance(node, ast.Nonlocal) for name in node.names}
@@ -83,7 +94,7 @@ def surely_assigned(body: list[ast.stmt]) -> set[str]:
     found: set[str] = set()
     for node in body:
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.Import, ast.ImportFrom)):
-            found |= assigned([node])
+            found |= assigned([node]) | imported([node] if isinstance(node, (ast.Import, ast.ImportFrom)) else [])
         elif isinstance(node, ast.With):
             found |= surely_assigned(node.body) | assigned([i.optional_vars for i in node.items if i.optional_vars])
         elif isinstance(node, ast.If) and node.orelse:
@@ -140,6 +151,49 @@ def _follow(
     return known
 
 
+def captures(body: list[ast.stmt]) -> dict[str, Names]:
+    """For each name that denotes a nested function, or something made of one, the variables it looks up when called."""
+    found: dict[str, Names] = {}
+    mine = frozenset(assigned(body))
+    handed: list[tuple[str, Names]] = []
+    for node in (part for statement in body for part in ast.walk(statement)):
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = found.get(node.name, EMPTY) | _taken(node) & mine
+        elif isinstance(node, ast.Assign):
+            inner = [part for part in ast.walk(node.value) if isinstance(part, ast.Lambda)]
+            taken = frozenset[str]().union(*map(_taken, inner)) & mine
+            for name in (name for target in node.targets for name in target_names(target)):
+                found[name] = found.get(name, EMPTY) | taken
+                handed.append((name, _mentioned(node.value)))
+    found = {name: taken for name, taken in found.items() if taken}
+    changing = bool(found)
+    while changing:
+        changing = False
+        for name, others in [*handed, *found.items()]:
+            more = frozenset[str]().union(*(found.get(other, EMPTY) for other in others)) - found.get(name, EMPTY)
+            if more:
+                found[name] = found.get(name, EMPTY) | more
+                changing = True
+    return found
+
+
+def _taken(function: ast.FunctionDef | ast.Lambda) -> Names:
+    arguments = function.args
+    own = {part.arg for part in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    return used(function) - own
+
+
+def _mentioned(value: ast.expr) -> Names:
+    """Names that may denote what an expression gives, or be handed to what makes it: not the functions it calls."""
+    if isinstance(value, ast.Name):
+        return frozenset({value.id})
+    if isinstance(value, ast.Call):
+        return frozenset(part.id for part in value.args if isinstance(part, ast.Name))
+    if isinstance(value, (ast.Tuple, ast.List, ast.IfExp)):
+        return frozenset(part.id for part in ast.iter_child_nodes(value) if isinstance(part, ast.Name))
+    return EMPTY
+
+
 class Liveness:
     """Names live before each statement of a function body, by backward data flow over its structure."""
 
@@ -149,6 +203,7 @@ class Liveness:
         self.interrupted: dict[int, Names] = {}  # of a try: names live where its block, and where its handlers end
         self.handled: dict[int, Names] = {}  # of a try: names that may be read after an exception in its block
         self._raising: Names = EMPTY  # names live where an exception would be handled
+        self._captures = captures(body)
         self.at_start = self._block(body, EMPTY, None, None)
 
     def live_after(self, node: ast.stmt) -> Names:
@@ -163,6 +218,8 @@ class Liveness:
         for node in reversed(body):
             self.after[id(node)] = self.after.get(id(node), EMPTY) | live
             live = self._statement(node, live, on_break, on_continue) | self._raising
+            for name in live & self._captures.keys():
+                live |= self._captures[name]
         return live
 
     def live_when_left(self, node: ast.Try) -> Names:

@@ -20,7 +20,20 @@ from weft.frontend.liveness import EMPTY, assigned, bound_anew, set_at_exit, sur
 from weft.frontend.missing import implied
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
-from weft.frontend.values import Array, Closure, Dict, Grid, Iterable, Maybe, Range, Records, Scalar, Struct, Tuple, Value
+from weft.frontend.values import (
+    Array,
+    Closure,
+    Dict,
+    Grid,
+    Iterable,
+    Maybe,
+    Range,
+    Records,
+    Scalar,
+    Struct,
+    Tuple,
+    Value,
+)
 from weft.frontend.writing import repeat, variable
 from weft.ir import index as ix
 from weft.ir import walk

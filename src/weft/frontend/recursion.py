@@ -269,6 +269,8 @@ class Recursion(Expressions):
             raise self.unsupported(node, reason, "use int() or float()")
         if isinstance(value, Scalar):
             return ScalarSpec(value.type), (self.emitter.snapshot(value.expr, name),)
+        if isinstance(value, Text) or (isinstance(value, Object) and value.argument is not None):
+            return self._string(name, self.text(value))
         unknown = (isinstance(value, Tuple) and value.key is not None) or (isinstance(value, Dict) and not value.table)
         if isinstance(value, (Object, PythonFunction)) or (isinstance(value, (Tuple, Dict)) and unknown):
             return Fixed(value), ()
@@ -285,6 +287,15 @@ class Recursion(Expressions):
         raise self.unsupported(
             node, f"the argument {name} of a recursive function", "pass numbers and arrays", **{name: value}
         )
+
+    def _string(self, name: str, text: Text) -> tuple[Kind, tuple[Expr | Operand, ...]]:
+        """A string as the memory that it is in; one that is a single character, or every other one, is copied."""
+        located = self.located(text) if text.code is None else self.pooled(text)
+        if located.step != 1:
+            located = self.pooled(text)
+        located = self.kept_text(located, name)
+        dims, at = self.emitter.domain((located.length,))
+        return TextSpec(located.kind), (Operand(located.buffer, dims, (ix.add(located.start, at[0]),)),)
 
     def _view(self, name: str, array: Array, node: ast.AST) -> tuple[Spec, Operand]:
         """An array as the memory that it is; a value that has none yet gets some."""

@@ -18,7 +18,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import field
 
-from weft.frontend.liveness import Liveness, assigned, surely_assigned
+from weft.frontend.liveness import Liveness, assigned, imported, surely_assigned
 from weft.frontend.source import Source
 from weft.records import dataclass
 
@@ -65,7 +65,13 @@ class _Splitter:
     def __init__(self, tree: ast.FunctionDef, line: int) -> None:
         self.line = line
         self.liveness = Liveness(tree.body)
-        self.locals = assigned(tree.body) | {a.arg for a in tree.args.args}
+        self.locals = assigned(tree.body) | imported(tree.body) | {a.arg for a in tree.args.args}
+        # Modules that the function imports for itself: a region does so, too, instead of being given them.
+        self.imports: dict[str, ast.stmt] = {}
+        for node in tree.body:
+            names = imported([node]) if isinstance(node, (ast.Import, ast.ImportFrom)) else set()
+            others = [other for other in tree.body if other is not node]
+            self.imports.update(dict.fromkeys(names - assigned(tree.body) - imported(others), node))
         self.regions: list[Region] = []
         self.nested = [node for statement in tree.body for node in ast.walk(statement) if isinstance(node, _FUNCTIONS)]
         # Names that an exception would show: a region that raises gives none of its results.
@@ -125,10 +131,12 @@ class _Splitter:
         writes = [] if returns else sorted(assigned(run) & live)
         # What the run may leave as it was comes in, to be given back.
         kept = set(writes) - surely_assigned(run)
-        reads = sorted(_upward(run) & (self.locals | bound) | kept)
-        if not set(reads) <= bound:
+        reads = _upward(run) & (self.locals | bound) | kept
+        if not reads <= bound:
             return run
-        return [self._outline(run, reads, writes, returns)]
+        own = {id(self.imports[name]): self.imports[name] for name in sorted(reads & self.imports.keys())}
+        body = [*map(copy.copy, own.values()), *run]
+        return [self._outline(body, sorted(reads - self.imports.keys()), writes, returns)]
 
     def _shares_names(self, run: list[ast.stmt]) -> bool:
         """Whether a nested function sees a variable that the run gets as a copy, or gives away."""
@@ -152,7 +160,7 @@ class _Splitter:
     def _outline(self, run: list[ast.stmt], reads: Sequence[str], writes: Sequence[str], returns: bool) -> ast.stmt:
         name = f"{REGION}{len(self.regions)}"
         body = list(run)
-        first, last = run[0], run[-1]
+        first, last = next(node for node in run if not isinstance(node, _BARRIERS)), run[-1]
         if not returns:
             names: list[ast.expr] = [ast.Name(id=w, ctx=ast.Load()) for w in writes]
             body.append(_at(ast.Return(value=ast.Tuple(elts=names, ctx=ast.Load())), last))

@@ -139,16 +139,22 @@ class SparseObjects(MadeMatrices):
         is_array = value.fields["is_array"]
         assert isinstance(is_array, Scalar) and isinstance(is_array.expr, Const)
         title = f"{form}_{'array' if is_array.expr.value else 'matrix'}"
-        parts = [self._own(self.field(value, name, node), name) for name in PARTS[form]]
+        parts = [self._own(super(SparseObjects, self).field(value, name, node), name) for name in PARTS[form]]
         sizes = [self.field(value, name, node) for name in ("rows", "columns")]
         items = (ConstOut(repr(title)), *(super(SparseObjects, self).out(item, node) for item in (*parts, *sizes)))
         return TupleOut(items, named="weft.runtime.containers:sparse_of")
+
+    #: Arrays of places that a result has.
+    given: frozenset[str] = frozenset()
 
     def _own(self, value: Value, name: str) -> Array:
         """An array that only the result has."""
         assert isinstance(value, Array)
         view = value.view
-        if view is not None and view.whole and self.emitter.buffers[view.buffer].role is Role.LOCAL:
+        alone = name not in _PLACES or (view is not None and view.buffer not in self.given)
+        if alone and view is not None and view.whole and self.emitter.buffers[view.buffer].role is Role.LOCAL:
+            if name in _PLACES:
+                self.given |= {view.buffer}  # other results may have the same places
             return value
         return arrays.materialise(replace(value, view=None), self.emitter, name)
 
@@ -246,15 +252,14 @@ class SparseObjects(MadeMatrices):
             raise self.unsupported(node, "an index into a sparse matrix")
         sizes = [self.field(base, name, node) for name in ("rows", "columns")]
         if all(isinstance(item, Scalar) for item in items):
-            named = zip(items, sizes, ("row", "column"))
-            at: list[Value] = [self._inside(item, size, name) for item, size, name in named]  # type: ignore[arg-type]
+            at: list[Value] = [self._inside(item, size) for item, size in zip(items, sizes)]  # type: ignore[arg-type]
             return self.struct_method(base, "element", at, {}, node)
         which = masks.settled(items[0], self.emitter)
         if isinstance(which, Array) and which.rank == 1 and not which.is_list and items[1] == Slice(None, None, None):
             rows = masked_rows if which.type.dtype is DType.BOOL else chosen_rows
             return self._inline_function(rows, [base, which], {}, node)
         if isinstance(which, Scalar) and items[1] == Slice(None, None, None) and not self._is_array(base):
-            row = self._inside(which, sizes[0], "row")  # type: ignore[arg-type]
+            row = self._inside(which, sizes[0])  # type: ignore[arg-type]
             return self.struct_method(base, "some_rows", [row, Scalar(ix.add(row.expr, ONE))], {}, node)
         if not all(isinstance(item, Slice) and item.step is None for item in items):
             raise self.unsupported(node, "an index of this kind into a sparse matrix")
@@ -274,10 +279,10 @@ class SparseObjects(MadeMatrices):
         flag = base.fields["is_array"]
         return isinstance(flag, Scalar) and flag.expr == boolean(True)
 
-    def _inside(self, item: Scalar, size: Scalar, name: str) -> Scalar:
+    def _inside(self, item: Scalar, size: Scalar) -> Scalar:
         """A place counted from either end, or SciPy's error."""
         at = self._kept(arith.cast(item.expr, INT), "place")
         low = Op("ge", (ix.add(at, size.expr), ZERO), BOOL)
         test = Op("and", (low, Op("lt", (at, size.expr), BOOL)), BOOL)
-        self.emitter.check(test, "IndexError", f"{name} index ({{0}}) out of range", (at,))
+        self.emitter.check(test, "IndexError", "index ({0}) out of range", (at,))
         return Scalar(indexing.wrap(at, size.expr))

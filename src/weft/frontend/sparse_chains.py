@@ -50,7 +50,10 @@ class SparseChains(SparseObjects):
             return self._inline_function(products.in_cheaper_order, chain, {}, node)
         if not self.emitter.decisions.strict and _is_dense(third, 1) and _is_dense(second, 2) and _is_compressed(first):
             return self.matmul(first, self.matmul(second, third, node), node)
-        return self.matmul(self.matmul(first, second, left), third, node)
+        self.at(left)
+        product = self.matmul(first, second, left)
+        self.at(node)
+        return self.matmul(product, third, node)
 
     def _chooses(self, first: Value, second: Value) -> bool:
         """Whether a product of a sparse and a dense matrix may wait for another one."""

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.analysis import cost
+from weft.analysis.choices import is_short_otherwise
 from weft.analysis.coverage import is_covered, own_axis
 from weft.analysis.sweeps import without_strips
 from weft.ir import index as affine_index
@@ -121,7 +122,8 @@ def _groups(block: Block, program: Program, outside: _Outside, context: PassCont
         if loop is not None and has_recurrence(loop):
             context.missed(PASS, f"one recurrence after the other: {reason}", node.span)
         if not isinstance(node, Loop) or node.kind is LoopKind.SEQUENTIAL:
-            for inner in sub_blocks(node):
+            short = isinstance(node, If) and is_short_otherwise(node)
+            for inner in sub_blocks(node)[:1] if short else sub_blocks(node):
                 yield from _groups(inner, program, outside, context)
         at += 1
 

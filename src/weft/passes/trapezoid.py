@@ -26,7 +26,7 @@ from weft.ir import index as affine_index
 from weft.ir.expr import Cast, Const, Dim, Expr, Limit, Op, Read, Var, integer, real
 from weft.ir.program import Block, Buffer, If, Loop, LoopKind, Node, Program, Role, Stmt
 from weft.ir.types import FLOAT, I64, INT, PYBOOL
-from weft.ir.walk import free_vars, map_sub_blocks, mentions, reads, walk
+from weft.ir.walk import buffers_read, buffers_written, free_vars, map_sub_blocks, mentions, reads, walk
 from weft.passes import PassContext
 from weft.passes.disjoint import apart, reordered
 from weft.passes.rotate import rotation_of
@@ -111,6 +111,9 @@ def tiling_of(original: Loop, program: Program, uses: dict[str, int], workspace:
     """The parts of a tiling, or the reason against one; None if the loop is not one around parallel sweeps at all."""
     if not any(isinstance(node, Loop) and node.kind is LoopKind.PARALLEL for node in original.body):
         return None
+    read, written = (set().union(*map(of, original.body)) for of in (buffers_read, buffers_written))
+    if not read & written:
+        return "no step uses what another one wrote"
     turned = rotation_of(original, workspace)
     if isinstance(turned, str):
         return turned

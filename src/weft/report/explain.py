@@ -18,9 +18,9 @@ from weft.errors import Span
 from weft.ir.expr import Cast, Op, Read, Reduce
 from weft.ir.program import Block, Call, Library, Loop, LoopKind, Node, Program, Stmt
 from weft.ir.routines import ROUTINES
-from weft.ir.walk import node_exprs, sub_blocks, subexpressions, walk
+from weft.ir.walk import levels, node_exprs, sub_blocks, subexpressions, walk
 from weft.records import dataclass
-from weft.report import memory
+from weft.report import indextree, memory
 from weft.report.memory import MemoryReport
 from weft.report.tree import Branch, Calls, History, decision_tree, guards_of, tree_text
 
@@ -105,6 +105,8 @@ class VersionReport:
     backend: str
     left_to_python: int = 0
     memory: MemoryReport | None = None
+    index_tree: tuple[str, ...] = ()  # nests over the entries of sparse operands
+    formed: tuple[tuple[str, str], ...] = ()  # what became of the arrays that operators would have made
 
     @property
     def stages(self) -> tuple[tuple[str, float], ...]:
@@ -140,6 +142,8 @@ class Explanation:
                     "seconds": dict(version.seconds),
                     "left_to_python": version.left_to_python,
                     "memory": None if version.memory is None else version.memory.to_json(),
+                    "index_tree": list(version.index_tree),
+                    "formed": [{"operator": text, "fate": fate} for text, fate in version.formed],
                 }
                 for version in self.versions
             ],
@@ -210,7 +214,7 @@ def explain(
     )
     history = history or History()
     calls = [*history.versions, *[Calls()] * (len(compiled) - len(history.versions))]
-    versions = tuple(_version_report(version, counted) for version, counted in zip(compiled, calls))
+    versions = tuple(_version_report(version, counted, source) for version, counted in zip(compiled, calls))
     tree = decision_tree(compiled, calls, history.python, history.limits) if compiled else None
     return Explanation(source.name, source.file, lines, versions, tuple(dict.fromkeys(general)), tree)
 
@@ -403,7 +407,7 @@ def _line_report(number: int, text: str, fact: _Facts) -> LineReport:
     return LineReport(number, text, state, tuple(traits), tuple(sorted(together)), tuple(fact.notes), tuple(fact.c))
 
 
-def _version_report(version: CompiledLike, calls: Calls) -> VersionReport:
+def _version_report(version: CompiledLike, calls: Calls, source: FunctionSource) -> VersionReport:
     program = version.program_lowered or version.program_optimised
     guards = [] if program is None else guards_of(program)
     used: MemoryReport | None = None
@@ -415,7 +419,14 @@ def _version_report(version: CompiledLike, calls: Calls) -> VersionReport:
         backend = "c"
     else:
         backend = "python" if program is not None else "prebuilt"
-    return VersionReport(version.signature, tuple(guards), dict(version.seconds), backend, len(version.fallbacks), used)
+    nests: tuple[str, ...] = ()
+    formed: tuple[tuple[str, str], ...] = ()
+    if version.program_lowered is not None and version.program_built is not None and version.program_optimised:
+        stages = version.program_built, version.program_optimised, version.program_lowered
+        formed = indextree.formed(*stages, source.text.splitlines(), source.first_line)
+        nests = indextree.index_tree(version.program_lowered) if formed or levels(version.program_built.body) else ()
+    seconds, left = dict(version.seconds), len(version.fallbacks)
+    return VersionReport(version.signature, tuple(guards), seconds, backend, left, used, nests, formed)
 
 
 _PLACE = re.compile(r"/\*\s*(?P<file>[^*:]+):(?P<line>\d+)\s*\*/")
@@ -454,6 +465,12 @@ def _text(explanation: Explanation) -> Iterator[str]:
         yield f"    {_cost_text(version)}"
         if version.memory is not None:
             yield from (f"    {row}" for row in version.memory.text())
+        if version.index_tree:
+            yield "    index tree:"
+            yield from (f"      {row}" for row in version.index_tree)
+        if version.formed:
+            yield "    what one operator after the other would have made:"
+            yield from (f"      {text}: {fate}" for text, fate in version.formed)
     if explanation.tree is not None:
         yield ""
         yield from (f"  {row}" for row in tree_text(explanation.tree))

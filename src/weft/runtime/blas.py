@@ -82,7 +82,7 @@ def _loaded_libraries() -> Iterator[str]:
 
 
 def alone(table: BlasTable) -> BlasTable | None:
-    """The functions of a copy of the library that computes on the caller's thread alone; None if there cannot be one."""
+    """The functions of a copy of the library that computes on the caller's thread; None if there cannot be one."""
     try:
         original, library = ctypes.CDLL(table.path), ctypes.CDLL(str(_copied(Path(table.path))))
     except OSError:
