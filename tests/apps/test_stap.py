@@ -73,10 +73,9 @@ def _agrees(actual: tuple[np.ndarray, ...], expected: tuple[np.ndarray, ...], sc
     np.testing.assert_array_equal(actual[1], expected[1])
 
 
-@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
-def test_native_code_finds_the_same(dtype: type[np.complexfloating]) -> None:
+@pytest.mark.parametrize(("dtype", "count"), [(np.complex64, 3), (np.complex128, 1)])
+def test_native_code_finds_the_same(dtype: type[np.complexfloating], count: int) -> None:
     small = Scene(channels=8, pulses=12, samples=200, chirp=16, targets=(Target(90, 0.25, 0.0, 6.0),), dtype=dtype)
     compiled = weft.jit(chain.process_all, fallback="error")
-    for count in (1, 3, 0):
-        data, tools = cubes.cubes(small, count), cubes.tools(small)
-        _agrees(compiled(data, *tools), chain.process_all(data, *tools), small)
+    data, tools = cubes.cubes(small, count), cubes.tools(small)
+    _agrees(compiled(data, *tools), chain.process_all(data, *tools), small)

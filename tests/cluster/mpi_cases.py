@@ -95,6 +95,23 @@ def in_place(x):
 
 
 @mpi
+def spectrum(x):
+    return np.fft.fft(np.fft.fft(x, axis=1), axis=0)
+
+
+@mpi
+def turned(x):
+    return np.ascontiguousarray(x.T) * 2.0
+
+
+@mpi
+def gemver(alpha, beta, A, u, v, w, x, y):
+    A += np.outer(u, v)
+    x += beta * y @ A
+    w += alpha * A @ x
+
+
+@mpi
 def converged(x, limit):
     steps = 0
     change = limit + 1.0
@@ -241,9 +258,19 @@ def case_element_wise():
     return [*out, compare(in_place, numbers(55)), compare(in_place, numbers(2))]
 
 
+def case_other_axes():
+    """Arrays that are needed along another axis than the one they are cut along."""
+    vectors = [numbers(30, seed=seed) for seed in range(5)]
+    return [
+        compare(spectrum, numbers(30, 20)),
+        compare(turned, numbers(30, 20)),
+        compare(gemver, 1.5, 1.2, numbers(30, 30), *vectors),
+    ]
+
+
 def case_control():
     """Loops that end by values, and names that change places."""
-    return [compare(converged, numbers(n), 0.1) for n in (50, 9)] + [compare(swapped, numbers(50, 2), 5)]
+    return [compare(converged, numbers(n), 0.3) for n in (50, 9)] + [compare(swapped, numbers(50, 2), 5)]
 
 
 def case_chain():

@@ -23,7 +23,8 @@ HERE = Path(__file__).parent
 # One launch a number of ranks: those that cost most are left to the complete run of all tests.
 RANKS = [1, 2, 3, 4, pytest.param(6, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)]
 CASES = (
-    "distributions arrays linear jacobi gemm rows sums element_wise control chain counts errors refused local_views"
+    "distributions arrays linear jacobi gemm rows sums element_wise other_axes control chain counts errors refused "
+    "local_views"
 ).split()
 PATIENCE = 400
 

@@ -57,6 +57,14 @@ def checked(x, where):
     return x[where] + 1.0
 
 
+def solved(a, b):
+    out = np.empty_like(b)
+    for i in range(a.shape[0]):
+        matrix = a[i] + a[i].T
+        out[i] = np.linalg.solve(matrix, b[i])
+    return out
+
+
 FUNCTIONS = {f.__name__: weft.out_of_core(f, memory="60kB", progress=False)
              for f in (softmax, jacobi, several, centred, product, turned)}  # fmt: skip
 
@@ -78,7 +86,7 @@ def make(tmp_path: Path) -> Callable[[str, np.ndarray], Any]:
             return h5py.File(tmp_path / f"{count}.h5", "w").create_dataset("x", data=values)
         else:
             zarr = pytest.importorskip("zarr")
-            made = zarr.create_array(str(tmp_path / f"{count}.zarr"), shape=values.shape, dtype=values.dtype)
+            made = zarr.open_array(str(tmp_path / f"{count}.zarr"), mode="w", shape=values.shape, dtype=values.dtype)
         made[...] = values
         return made
 
@@ -131,6 +139,24 @@ def test_views_of_files(make: Callable[[str, np.ndarray], Any]) -> None:
     mapped = make("mapped", np.random.default_rng(2).random((140, 210)))
     for view in (mapped.T, mapped[::-1], mapped[10:100:3, ::2], np.asfortranarray(mapped)):
         _same(FUNCTIONS["softmax"](view), softmax(np.asarray(view)))
+
+
+def test_chunks_are_read_once(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    values = np.random.default_rng(9).random((100, 70))
+    dataset = h5py.File(tmp_path / "chunks.h5", "w").create_dataset("x", data=values, chunks=(8, 70))
+    read: list[int] = []
+
+    class Watched(Slow):
+        chunks = dataset.chunks
+
+        def __getitem__(self, index: Any) -> np.ndarray:
+            read.append(index[0].start)
+            return dataset[index]
+
+    _same(FUNCTIONS["softmax"](Watched(values)), softmax(values))
+    assert len(read) > 2
+    assert all(first % 8 == 0 for first in read)
 
 
 def test_nothing_to_compute(make: Callable[[str, np.ndarray], Any]) -> None:
@@ -253,6 +279,18 @@ def test_exceptions_are_the_function_s_own(make: Callable[[str, np.ndarray], Any
     where[700] = 1000
     with pytest.raises(IndexError, match="1000 is out of bounds"):
         compiled(data, where)
+
+
+def test_a_loop_of_routines_with_memory_of_its_own(make: Callable[[str, np.ndarray], Any]) -> None:
+    """Iterations that call LAPACK, may raise, and fill temporaries are tiles as any others."""
+    rng = np.random.default_rng(8)
+    a, b = rng.random((60, 5, 5)), rng.random((60, 5))
+    compiled = weft.out_of_core(solved, memory="10kB")
+    _same(compiled(make("hdf5", a), make("mapped", b)), solved(a, b))
+    assert len(compiled.versions()) == 1
+    a[41] = 0.0
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        compiled(make("hdf5", a), make("mapped", b))
 
 
 # --- interrupted, shown, and in how much memory ----------------------------------------------------------------------

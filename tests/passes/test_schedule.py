@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.passes.lowering import assert_same, loops, lowered, program
 from tests.passes.random_statements import random_program
+from weft.analysis.choices import is_short_otherwise
 from weft.ir import interp
-from weft.ir.program import LoopKind
+from weft.ir.expr import TRUE, Op
+from weft.ir.program import If, Loop, LoopKind
 from weft.ir.text import show
+from weft.ir.walk import walk
 from weft.passes import PassContext, match, store, version
 
 RNG = np.random.default_rng(3)
@@ -240,3 +245,31 @@ def test_new_names_avoid_those_of_views_in_the_result() -> None:
     output = "view(s[i_2, j_2] for i_2: 0 <= i_2 < a_1, j_2: 0 <= j_2 < a_2)"
     before = program({"a": ("f64", 3)}, body, "result s: f64[a_1, a_2]", output)
     assert_same(before, {"a": RNG.random((2, 3, 4))})
+
+
+@pytest.mark.parametrize("sizes", [(3, 2, 4), (30, 20, 40), (0, 3, 2), (3, 0, 2)])
+def test_loops_beside_a_product_have_one_version(sizes: tuple[int, int, int]) -> None:
+    """They serve sizes below the library's limit: no threads, and an operand is computed once for both ways."""
+    body = MATMUL.replace("a[i, k]", "(2.0_f64 * a[i, k])")
+    before = program({"a": ("f64", 2), "b": ("f64", 2)}, body, "result c: f64[a_0, b_1]", "array c")
+    chosen = match.run(before, PassContext())
+    branch = next(node for node in chosen.body if isinstance(node, If))
+    assert is_short_otherwise(branch)
+    assert "operand" in show(replace(chosen, body=branch.orelse)) and "2.0" not in show(chosen).partition(" if ")[2]
+    n, k, m = sizes
+    after = assert_same(chosen, {"a": RNG.random((n, k)), "b": RNG.random((k, m))})
+    lowered_branch = next(node for node in after.body if isinstance(node, If))
+    kinds = {node.kind for node in walk(lowered_branch.orelse) if isinstance(node, Loop)}
+    assert kinds == {LoopKind.SEQUENTIAL, LoopKind.VECTOR}
+
+
+def test_a_way_that_may_be_long_is_no_short_one() -> None:
+    """An inner product is left to loops above a limit as well; a test of values says nothing about sizes."""
+    vectors = program({"a": ("f64", 1), "b": ("f64", 1)}, "s = sum[k: 0 <= k < a_0] a[k] * b[k]", "local s: f64")
+    branches = [node for node in match.run(vectors, PassContext()).body if isinstance(node, If)]
+    assert not any(map(is_short_otherwise, branches))
+    product = program({"a": ("f64", 2), "b": ("f64", 2)}, MATMUL, "result c: f64[a_0, b_1]", "array c")
+    (branch,) = [node for node in match.run(product, PassContext()).body if isinstance(node, If)]
+    assert is_short_otherwise(branch)
+    assert not is_short_otherwise(replace(branch, then=branch.orelse))
+    assert not is_short_otherwise(replace(branch, condition=Op("and", (branch.condition, TRUE), branch.condition.type)))

@@ -139,6 +139,15 @@ def test_loops_in_strips_are_joined() -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
+        # Rows that are only set: nothing is gained by keeping them in the cache.
+        (
+            """
+    parallel i in 0 .. n:
+      vector j in 0 .. m:
+        b[i, j] = f64(t)
+""",
+            "no step uses what another one wrote",
+        ),
         # The last row needs the first: their distance is not known.
         (
             """

@@ -360,7 +360,9 @@ _RECIPES: dict[str, Recipe] = {
     "bisect.insort*": Recipe(
         ("v", "2.0"), body=("v = [1.5]", "v.append(2.5)", "{call}", "return v[0] + 2 * v[1]"), ranks=(0,)
     ),
-    "collections.deque": Recipe((), {"iterable": ("",)}, (0,), body=("v = {call}", "v.append(2.5)", "return v[0]")),
+    "collections.deque": Recipe(
+        (), {"iterable": ("",), "maxlen": ("3", "None")}, (0,), body=("v = {call}", "v.append(2.5)", "return v[0]")
+    ),
     "collections.defaultdict": Recipe(("float",), ranks=(0,), body=("v = {call}", "v[3] += 1.5", "return v[3]")),
     "collections.Counter": Recipe(("[3, 1, 3]",), ranks=(0,), body=("v = {call}", "v[3] += 1", "return v[3]")),
     "dict": Recipe((), {"mapping": ("",)}, ranks=(0,), body=("v = {call}", "v[3] = 1.5", "return v[3]")),

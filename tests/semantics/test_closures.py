@@ -474,3 +474,35 @@ def test_variable_of_a_comprehension_that_is_over() -> None:
 
     differential(late, lambda: (4,), native=False)
     differential(early, lambda: (4,))
+
+
+def test_variables_that_a_loop_or_a_comprehension_sets() -> None:
+    """A nested function looks up a variable when it is called; that of a comprehension is another one."""
+
+    def after_a_loop(n):
+        k = 1
+
+        def plus(x):
+            return x + k
+
+        first = plus(1)
+        for k in range(n):
+            pass
+        return first, plus(1)
+
+    def inside_a_loop(n):
+        k = 1
+        plus = lambda x: x + k  # noqa: E731
+        same = plus
+        total = 0
+        for k in range(n):
+            total += same(1)
+        return total, same(1)
+
+    def beside_a_comprehension(n, k):
+        plus = lambda x: x + k  # noqa: E731
+        return [plus(k) for k in range(n)], sum(plus(0) for k in range(n)), {k: plus(1) for k in range(n)}
+
+    differential(after_a_loop, lambda: (5,))
+    differential(inside_a_loop, lambda: (5,))
+    differential(beside_a_comprehension, lambda: (3, 50))

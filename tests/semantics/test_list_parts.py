@@ -57,17 +57,28 @@ def argument_rotated(xs, a, b, ys):
     return xs == ys, xs != ys
 
 
+def repeated(xs, a, b, ys):
+    zs = list(xs)
+    other = zs
+    zs *= a
+    other.append(1.5)
+    xs *= b
+    return zs, len(other)
+
+
 BOUNDS = [(1, 3), (0, 0), (2, 1), (-3, -1), (-9, 2), (3, 99), (-1, 0), (5, -5)]
 
 
 @pytest.mark.parametrize(
     "function", [stored, stored_everywhere, deleted, deleted_by_steps, stored_by_steps, argument_stored,
-                 argument_rotated]
+                 argument_rotated, repeated]
 )  # fmt: skip
 def test_slices(function):
     native = weft.jit(function, fallback="error")
     for xs in ([1.5, 2.5, 3.5, 4.5, 5.5], [1.0], [float(i) for i in range(40)]):
         for a, b in BOUNDS:
+            if function is repeated:
+                a, b = a % 4 - 1, b % 4 - 1
             for ys in ([9.5, 8.5, 7.5], [6.5], xs):
                 mine, other = copy.deepcopy(([*xs], [*ys])), copy.deepcopy(([*xs], [*ys]))
                 want, have = function(mine[0], a, b, mine[1]), native(other[0], a, b, other[1])

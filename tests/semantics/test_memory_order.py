@@ -56,6 +56,12 @@ def test_wrong_shapes_raise() -> None:
     check_statements("a, n", "return a.reshape(n, -1)", make=made(A, 5), native=False)
 
 
+def test_what_is_left_of_an_empty_array() -> None:
+    for array in (np.ones((0, 3)), np.ones((3, 0)), np.ones((2, 3))):
+        check_statements("a", "return a.reshape(a.shape[0], -1)", make=made(array), native=False)
+        check_statements("a, n", "return a.reshape(-1, n)", make=made(array, 0), native=False)
+
+
 FLAT = (
     ["return a.flat[3], a.flat[-1], a.flat[5:20:4], a.flat[n:]"],
     ["a.flat[3] = 5", "a.flat[::7] = 1", "a.flat[-2] += 2", "return a"],

@@ -68,3 +68,31 @@ def set_in_some_iterations(a, b):
 def test_a_region_gives_back_what_it_did_not_set():
     a, b = np.arange(5), np.arange(6)
     assert weft.jit(fallback="silent")(set_in_some_iterations)(a, b) == set_in_some_iterations(a, b)
+
+
+def modules_of_its_own(a):
+    import math as own
+    from math import cos, sqrt
+
+    print(end="")
+    total = 0.0
+    for i in range(len(a)):
+        total += own.sin(a[i]) + sqrt(a[i]) + cos(a[i])
+    return total
+
+
+def copies_of_rows(m):
+    import copy
+
+    deep = copy.deepcopy(m)
+    shallow = copy.copy(m)
+    deep[0].append(1)
+    shallow[0].append(2)
+    shallow.append([7])
+    return deep, shallow
+
+
+def test_regions_after_an_import():
+    compiled = weft.jit(fallback="silent")(modules_of_its_own)
+    assert np.isclose(compiled(np.arange(4.0)), modules_of_its_own(np.arange(4.0)), rtol=1e-14)
+    assert weft.jit(fallback="silent")(copies_of_rows)([[1, 2], [3]]) == copies_of_rows([[1, 2], [3]])

@@ -67,6 +67,26 @@ def test_the_same_bits_for_any_number_of_threads(expression: str) -> None:
         agree(plain, compiled, matrix, *others, tolerance=1e-9)
 
 
+def test_additions_at_places_that_entries_tell_are_shared_out() -> None:
+    rng = np.random.default_rng(2)
+    rows, columns, each = 4000, 2500, 12
+    place = np.repeat(np.arange(rows), each), rng.integers(0, columns, rows * each)
+    matrix = sp.coo_array((rng.random(rows * each) - 0.5, place), shape=(rows, columns)).tocsr()
+    plain, compiled = compiled_source(operator("S, w", "S.T @ w"))
+    weights, found = rng.random(rows), []
+    for threads in (1, 2, 3):
+        weft.set_num_threads(threads)
+        found.append(compiled(matrix, weights).tobytes())
+    assert found[0] == found[1] == found[2]
+    agree(plain, compiled, matrix, weights, tolerance=1e-9)
+    few = matrix[: rows // 8]  # too few additions to pay for more arrays
+    agree(plain, compiled, few, weights[: rows // 8], tolerance=1e-9)
+    assert "sums_parts" in compiled.inspect("c")
+    _, strict = compiled_source(operator("S, w", "S.T @ w"), fp="strict")
+    np.testing.assert_array_equal(strict(matrix, weights), plain(matrix, weights))
+    assert "sums_parts" not in strict.inspect("c")
+
+
 def test_rows_are_cut_by_their_entries() -> None:
     _, compiled = compiled_source(operator("S, x", "S @ x"))
     compiled(PATTERNS["even"], X)

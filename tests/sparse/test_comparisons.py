@@ -122,6 +122,21 @@ def test_chosen_rows() -> None:
             compiled(OTHER, wrong)
 
 
+def test_chosen_columns() -> None:
+    plain, compiled = compiled_source(operator("S, which", "S[:, which]"), fallback="silent")
+    for which in (np.array([3, -1, 3]), np.arange(COLUMNS) % 3 == 0):
+        agree(plain, compiled, OTHER.tocsc(), which)
+        agree(plain, compiled, OTHER, which)
+
+
+def test_rows_and_columns_of_the_matrix_interface() -> None:
+    plain, compiled = compiled_source(operator("S, i", "S.getrow(i), S.getcol(i)"), fallback="silent")
+    for kind in ("csr_matrix", "csc_matrix"):
+        agree(plain, compiled, getattr(sp, kind)(OTHER), -2)
+    with pytest.raises(IndexError, match="out of range"):
+        compiled(sp.csr_matrix(OTHER), ROWS)
+
+
 def test_a_row_of_the_matrix_interface() -> None:
     plain, compiled = compiled_source(operator("S, i", "S[i]"))
     for kind in ("csr_matrix", "csc_matrix"):

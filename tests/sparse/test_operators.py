@@ -161,6 +161,11 @@ CONSTRUCTORS = {
     "triplets to rows": "sp.csr_array((d, (i, j)), shape=(4, 6))",
     "matrix": "sp.csr_matrix((d, (i, j)), shape=(4, 6))",
     "dense": "sp.csr_array(D)",
+    "no shape": "sp.csr_array((d * 1.5, (i, j)))",
+    "bands": "sp.diags_array([d, d[:-1], d[:-2]], offsets=[0, 1, -2], format='csr')",
+    "constant bands": "sp.diags([-1.0, 2, -1.0], [-1, 0, 1], shape=(7, 8)).tocsr()",
+    "one diagonal": "sp.diags_array(d) @ sp.diags_array(d * 2) + sp.eye_array(5)",
+    "shifted identity": "sp.eye_array(5, 7, k=-1).tocsc()",
     "identity": "sp.eye_array(5, format='csr') * 2.0",
     "difference": "sp.eye_array(20) - D.T.shape[0] * sp.csr_array(D[:20, :20])",
 }
@@ -171,6 +176,17 @@ def test_constructors(source: str) -> None:
     plain, compiled = compiled_source(operator("d, i, j, D", source))
     i, j = np.array([0, 0, 1, 3, 3]), np.array([4, 1, 1, 0, 4])
     agree(plain, compiled, np.array([1.0, 2, 3, 4, 5]), i, j, OPERANDS["D"])
+
+
+def test_diagonals_that_scipy_warns_of_or_refuses() -> None:
+    plain, compiled = compiled_source(operator("d", "sp.diags_array(d)"), fallback="silent")
+    agree(plain, compiled, np.arange(4))
+    plain, compiled = compiled_source(
+        operator("d", "sp.diags_array([d, d], offsets=[0, 2], shape=(6, 6)).tocsr()"), fallback="silent"
+    )
+    agree(plain, compiled, np.arange(6.0))
+    with pytest.raises(ValueError, match="Diagonal length"):
+        compiled(np.arange(3.0))
 
 
 def test_entries_made_in_loops() -> None:

@@ -1,11 +1,12 @@
 """Each kind of redundant work is absent from the loop trees of mixed sparse and dense expressions: a sum that is
-computed again for each element of its result, work that a loop repeats, memory that is written to be read once, and values that
-nobody asks for."""
+computed again for each element of its result, work that a loop repeats, memory that is written to be read once, and
+values that nobody asks for."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -155,9 +156,12 @@ print(kilobytes("VmHWM") - before)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read from /proc")
-def test_memory_of_a_sampled_product() -> None:
+def test_memory_of_a_sampled_product(tmp_path: Path) -> None:
+    program = tmp_path / "sampled.py"
+    program.write_text(_MEMORY, encoding="utf-8")
+
     def peak(who: str) -> int:
-        done = subprocess.run([sys.executable, "-c", _MEMORY, who], capture_output=True, text=True, check=True)
+        done = subprocess.run([sys.executable, str(program), who], capture_output=True, text=True, check=True)
         return int(done.stdout.split()[-1])
 
     dense = 3000 * 3000 * 8 // 1024

@@ -17,7 +17,7 @@ from weft.cluster.kernels import Kernel
 from weft.cluster.plan import Plan, Repeat, Stage, Step, Whole, inner_steps, stages_of
 from weft.cluster.spread import Piece, Spread, ranges
 from weft.cluster.storage import Part, Scratch, StorageError, Store
-from weft.cluster.work import Failure, Give, Task, throw
+from weft.cluster.work import Failure, Give, Task, Window, throw
 from weft.cluster.workload import bytes_along, bytes_of
 from weft.ir.program import Alloc
 from weft.ir.walk import buffers_read, buffers_written, walk
@@ -129,7 +129,7 @@ class FileRun(driver.Run):
                 raise StorageError(
                     f"line {line}: one tile takes {_shown(fixed + each)}, more than half of the memory allowed"
                 )
-            rows = max(min(int((memory - fixed) / max(each, 1.0)), extent), 1)
+            rows = self.by_chunks(stage, max(min(int((memory - fixed) / max(each, 1.0)), extent), 1))
             found[extent] = min(found.get(extent, rows), rows)
         for step in _wholes(self.plan.steps):
             needed = sum(bytes_of(self.plan.program, name, self.numbers) for name in arrays_of(self.plan, step))
@@ -138,6 +138,15 @@ class FileRun(driver.Run):
                 reason = f"{_shown(needed)} of arrays are needed at once, since {step.reason}"
                 raise StorageError(f"line {line}: {reason}")
         return found
+
+    def by_chunks(self, stage: Stage, rows: int) -> int:
+        """A multiple of the chunks in which a file holds an array: a chunk is read, and unpacked, as a whole."""
+        for piece in stage.reads:
+            store: Any = self.arrays[piece.buffer].source if piece.buffer in self.arrays else None
+            chunks = getattr(getattr(store, "value", None), "chunks", None)
+            if chunks is not None and piece.axis is not None and rows > chunks[piece.axis] > 0:
+                return rows - rows % int(chunks[piece.axis])
+        return rows
 
     def need(self, stage: Stage) -> tuple[float, float]:
         """Bytes of memory for one tile: whatever its size, and for each element along its axis."""
@@ -206,7 +215,7 @@ class FileRun(driver.Run):
 
     def keep(
         self,
-        outputs: Sequence[tuple[str, Give]],
+        outputs: Sequence[tuple[str, Give | Window]],
         results: list[Any],
         made: dict[str, list[Piece]],
         shares: dict[str, list[Any]],
@@ -220,13 +229,14 @@ class FileRun(driver.Run):
                 left.pop(0)
             if isinstance(value, Failure):
                 throw(value)
-            if give.axis is not None:
+            axis = give.axis if isinstance(give, Give) else give.take.axis
+            if axis is not None:
                 store = self.into[name]
-                store.write(give.axis, *block, value)
+                store.write(axis, *block, value)
                 store.release()
                 if name in self.targets:
-                    self.note(name, give.axis, block)
-                made[name].append(self.piece(store, give.axis, name, block))
+                    self.note(name, axis, block)
+                made[name].append(self.piece(store, axis, name, block))
             elif value.nbytes > _SMALL:
                 shared = self.scratch.make(value.shape, value.dtype)
                 shared.write(None, 0, 0, value)

@@ -23,7 +23,7 @@ from weft.cluster.mpi_run import Prepared, Run
 from weft.cluster.plan import Plan, make
 from weft.cluster.settings import current
 from weft.errors import ClusterError, CompileError, FallbackWarning
-from weft.ir.program import Program, Role
+from weft.ir.program import Program
 
 #: A call that one core does in so many seconds is not worth a message.
 _SHORT = 1e-4
@@ -82,27 +82,26 @@ class MpiFunction(Distributed):
         run = Run(prepared, call.numbers, call.scalars, dict(arrays), current().rows)
         try:
             left = run.steps(plan.steps)
-        except (kernels.HandedBack, CompileError):
-            raise  # on all ranks alike
-        except Exception as error:
-            if mpi_world.world().size > 1 and not _is_agreed(error):
+        except CompileError:
+            raise  # all ranks raise it
+        except Exception:
+            if mpi_world.world().size > 1 and not run.agreed:
                 # Other ranks wait for this one: an error of weft's own must not become a hang.
                 traceback.print_exc(file=sys.stderr)
                 mpi_world.world().comm.Abort(1)
             raise
         version.last = (dict(call.numbers), {})
-        self._give_back(run, call)
+        self._give_back(arrays, run, call)
         return run.result(plan.program.results[plan.result if left is None else left.result], call.given)
 
-    def _give_back(self, run: Run, call: Call) -> None:
+    def _give_back(self, arrays: Mapping[str, DistributedArray], run: Run, call: Call) -> None:
         """Arguments that have changed, as their owners expect them."""
-        table = run.plan.program.table
-        changed = {name for name in run.changed if table[name].role is Role.PARAM}
-        for name in sorted(changed):
-            value, array = call.given[name], run.arrays[name]
+        changed = {id(array) for array in run.changed}
+        for name, array in sorted(arrays.items()):
+            if id(array) not in changed:
+                continue
+            value = call.given[name]
             if isinstance(value, DistributedArray):
-                if value is not array:  # the function has let two arguments change places
-                    value.frame, value.holdings = array.frame, array.holdings
                 if value.touched:
                     value.gather()
                 continue
@@ -132,15 +131,6 @@ class MpiFunction(Distributed):
                 f"{name}: the argument {which!r} of rank {rank} is not that of rank 0; all ranks must be called with "
                 "the same arguments (a part on each rank is an array made by weft.distribute)"
             )
-
-
-def _is_agreed(error: Exception) -> bool:
-    """Whether an exception is the user's own, which all ranks raise."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    module = trace.tb_frame.f_globals.get("__name__", "") if trace is not None else ""
-    return not module.startswith("weft.")
 
 
 def _spread(value: Any) -> DistributedArray:

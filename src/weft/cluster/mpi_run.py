@@ -42,9 +42,19 @@ from weft.ir import interp
 from weft.ir.expr import Expr
 from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut
 from weft.ir.walk import expr_buffers
+from weft.records import dataclass
 
 #: Of an array: the position of the first element along the axis that is cut, and the elements.
 Copies = dict[str, tuple[int, Array]]
+
+
+@dataclass(frozen=True)
+class Share:
+    """The work of a stage, and this rank's tiles: those that wait for no message, and the others."""
+
+    work: Work
+    early: tuple[Tile, ...]
+    late: tuple[Tile, ...]
 
 
 class Prepared:
@@ -59,7 +69,7 @@ class Prepared:
         self.joins: dict[str, bool] = {}
         self.beyond: dict[str, dict[str, bool]] = {}
         self.raising: dict[str, bool] = {}
-        self._work: dict[Any, tuple[Work, tuple[Holdings, ...]]] = {}
+        self._work: dict[Any, tuple[Share, tuple[Holdings, ...]]] = {}
         self._known: dict[Holdings, Holdings] = {}
 
     def function(self, step: Stage | Whole) -> Callable[..., Any]:
@@ -74,7 +84,8 @@ class Prepared:
             self.raising[step.name] = may_raise(step.nodes)
         return found
 
-    def work(self, stage: Stage, numbers: Numbers, held: Mapping[str, Holdings], ranks: int) -> Work:
+    def work(self, stage: Stage, numbers: Numbers, held: Mapping[str, Holdings]) -> Share:
+        """What all ranks do in a stage, and of that the tiles of this one."""
         states = tuple(held.values())
         key = (stage.name, numbers, tuple(map(id, states)))
         known = self._work.get(key)
@@ -82,12 +93,25 @@ class Prepared:
             if len(self._work) > 1000:
                 self._work.clear()
                 self._known.clear()
-            work = prepare(stage, numbers, held, ranks)
+            world = mpi_world.world()
+            work = prepare(stage, numbers, held, world.size)
             # Equal holdings become one object, so that the next iteration finds them by their identity; they are kept
             # alive beside the work, so that no other object takes it.
             after = tuple((name, self._known.setdefault(new, new)) for name, new in work.after)
-            known = self._work[key] = (replace(work, after=after), states)
+            known = self._work[key] = (self._share(stage, replace(work, after=after), world.rank), states)
         return known[0]
+
+    def _share(self, stage: Stage, work: Work, rank: int) -> Share:
+        mine = work.of(rank)
+        arriving = {name for name, _ in work.messages}
+        written = {write.buffer for write in stage.writes}
+        # Memory that a message reads or fills is not written meanwhile; exceptions come in the order of the tiles.
+        waits = bool(arriving & written) or self.raising[stage.name] or any(self.beyond[stage.name].values())
+        early = [] if waits else [tile for tile in mine if tile.number not in work.waiting]
+        late = [tile for tile in mine if waits or tile.number in work.waiting]
+        if self.joins[stage.name]:
+            early, late = joined(early), joined(late)
+        return Share(work, tuple(early), tuple(late))
 
 
 class Run:
@@ -108,7 +132,8 @@ class Run:
         self.scalars: dict[str, Any] = dict(scalars)
         self.arrays: dict[str, DistributedArray] = dict(arrays)
         self.rows = rows
-        self.changed: set[str] = set()
+        self.changed: list[DistributedArray] = []
+        self.agreed = False  # whether an exception is one that every rank raises
 
     def number(self, expr: Expr) -> int:
         return int(evaluate(expr, self.numbers, 0.0) or 0)
@@ -174,26 +199,16 @@ class Run:
         function, program = self.prepared.function(stage), self.prepared.programs.tile(stage)
         names = {piece.buffer for piece in stage.reads} | {write.buffer for write in stage.writes}
         held = {name: self.arrays[name].holdings for name in sorted(names)}
-        work = self.prepared.work(stage, numbers_of(stage, self.number, self.rows), held, self.world.size)
+        share = self.prepared.work(stage, numbers_of(stage, self.number, self.rows), held)
+        work = share.work
         transfer = mpi_world.start([(self.arrays[name].frame, messages) for name, messages in work.messages])
-        mine = work.of(self.world.rank)
-        beyond = self.prepared.beyond[stage.name]
-        arriving = {name for name, _ in work.messages}
-        # Memory that a message reads or fills is not written meanwhile.
-        early = [] if arriving & {w.buffer for w in stage.writes} else [t for t in mine if t.number not in work.waiting]
-        if self.prepared.raising[stage.name] or any(beyond.values()):
-            early = []
-        first = {tile.number for tile in early}
-        late = [tile for tile in mine if tile.number not in first]
         shares: dict[int, Any] = {}
-        if self.prepared.joins[stage.name]:
-            early, late = joined(early), joined(late)
-        for tile in early:
+        for tile in share.early:
             shares[tile.number] = self.tile(stage, program, function, tile, {})
         transfer.wait()
-        old = self.snapshots(stage, late, beyond)
+        old = self.snapshots(stage, share.late, self.prepared.beyond[stage.name])
         failed: Failure | None = None
-        for tile in late:
+        for tile in share.late:
             try:
                 shares[tile.number] = self.tile(stage, program, function, tile, old)
             except kernels.HandedBack as refusal:
@@ -207,15 +222,18 @@ class Run:
         if self.prepared.raising[stage.name]:
             self.agree(failed)
         elif failed is not None:
-            raise failed.error
+            if self.world.size == 1:
+                raise failed.error
+            raise RuntimeError(f"{stage.name} has failed on rank {self.world.rank} alone") from failed.error
         for name, holdings in work.after:
             self.arrays[name].holdings = holdings
-        self.changed.update(write.buffer for write in stage.writes)
+        self.changed += [self.arrays[write.buffer] for write in stage.writes]
         self.combine(stage, work.tiles, shares)
 
     def agree(self, failed: Failure | None) -> None:
         """An exception on one rank is the exception of all: the one of the first rank, whose tiles are the first."""
         for found in self.world.allgather(failed):
+            self.agreed = self.agreed or found is not None
             if found is not None and isinstance(found.error, kernels.HandedBack):
                 raise found.error
             if found is not None:
@@ -345,7 +363,7 @@ class Run:
         if result is not None:
             array.frame[...] = result
         array.holdings = nothing(array.shape, self.world.size).written({owner: [box]})
-        self.changed.add(name)
+        self.changed.append(array)
 
     # --- on every rank ---
 
@@ -363,15 +381,18 @@ class Run:
             function = self.prepared.function(step)
             bring([(self.arrays[name], self.arrays[name].holdings.everywhere()) for name in named])
             tile = Tile(0, 0, 0, self.world.rank)
-            values = function(
-                *(
-                    self.arrays[p.name].frame if p.kind in ("input", "output") else self.simple(p, tile)
-                    for p in program.parameters
-                )
-            )
+            given_here = [
+                self.arrays[p.name].frame if p.kind in ("input", "output") else self.simple(p, tile)
+                for p in program.parameters
+            ]
+            try:
+                values = function(*given_here)
+            except Exception as error:
+                self.agreed = isinstance(error, kernels.HandedBack) or failure_of(error) is not None
+                raise
             for name in {p.name for p in program.parameters if p.kind == "output"}:
                 self.arrays[name].holdings = replicated(self.arrays[name].shape, self.world.size)
-                self.changed.add(name)
+                self.changed.append(self.arrays[name])
         for name, value in zip(program.returned, values or ()):
             self.scalars[name] = value
 

@@ -42,8 +42,10 @@ def lines(plan: Plan, numbers: Mapping[str, int], blocks: Mapping[int, int]) -> 
         found.append(f"{pad}{step.name}{of}: tiles lo:hi of 0:{show_expr(step.extent)}{cut}")
         if isinstance(step, Sweep):
             loop = f"{step.dim.var} in {show_expr(step.dim.lo)}..{show_expr(step.dim.hi)}"
-            depth = f"{step.depth(blocks[extent])}" if blocks.get(extent) else "several"
-            found.append(f"{pad}  {depth} iterations at a time of {loop}, each reaching {step.low} below, {step.high} above")
+            depth = step.depth(blocks[extent]) if blocks.get(extent) else 1
+            reach = f"each reaching {step.low} below and {step.high} above"
+            found.append(f"{pad}  {loop}, {depth} at a time, {reach}")
+            step = step.widened(depth)
         reads = ", ".join(map(_piece, step.reads)) or "nothing"
         writes = ", ".join(_piece(Slice(write.buffer, write.axis)) for write in step.writes)
         shares = ", ".join(f"{partial.buffer} by {partial.op}" for partial in step.partials)

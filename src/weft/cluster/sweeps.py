@@ -4,9 +4,9 @@ iterations at a time.
     for t:  b[i] = f(a[i - 1], a[i + 1]);  a[i] = g(b[i - 1], b[i + 1])      (a Repeat of stages with halos)
       -->   a task takes a[lo - 2u:hi + 2u] and b[...], runs u iterations on these windows, gives a[lo:hi] and b[lo:hi]
 
-Near the ends of a window elements become stale, by as many in each iteration as the stages reach; a window is wider than
-the tile by what becomes stale in u iterations, so the tile itself is exact: every element is computed by the expression
-it had, some of them by two tasks.  Data moves once in u iterations.
+Near the ends of a window elements become stale, by as many in each iteration as the stages reach; a window is wider
+than the tile by what becomes stale in u iterations, so the tile itself is exact: every element is computed by the
+expression it had, some of them by two tasks.  Data moves once in u iterations.
 """
 
 from __future__ import annotations
@@ -172,9 +172,10 @@ def _sweep(program: Program, loop: Repeat) -> Sweep:
                 written[write.buffer] = Written(write.buffer, write.axis, box)
     for step in loop.steps:
         for name in step.targets if isinstance(step, Swap) else ():
-            axis = next(piece.axis for stage in stages for piece in (*stage.writes, *stage.reads) if piece.buffer == name)
+            cut = {piece.buffer: piece.axis or 0 for stage in stages for piece in stage.reads}
+            cut |= {write.buffer: write.axis for stage in stages for write in stage.writes}
             box = tuple((integer(0), extent) for extent in program.table[name].shape)
-            written.setdefault(name, Written(name, axis or 0, box))
+            written.setdefault(name, Written(name, cut[name], box))
     reads = {name: Slice(name, write.axis, 0, 0, True) for name, write in written.items()}
     for stage in stages:
         for piece in stage.reads:
@@ -273,6 +274,9 @@ def _iteration(
     nodes: list[Node] = []
     places = {**inputs, **held}
     size = index.sub(ends[1], ends[0])
+    # 0 where the window ends with the array, whose ends never become stale, else 1.
+    beyond = index.sub(sweep.extent, ends[1])
+    opens = [_derived(make, "open", Op("minimum", (far, integer(1)), INT)) for far in (ends[0], beyond)]
     for step in sweep.steps:
         if isinstance(step, Swap):
             targets, sources = (tuple(held[name].buffer for name in names) for names in (step.targets, step.sources))
@@ -288,7 +292,7 @@ def _iteration(
             nodes.append(Alloc(name))
         low, high = _reach(step)
         for part in step.parts:
-            inside = integer(low), index.sub(size, integer(high))
+            inside = index.mul(integer(low), opens[0]), index.sub(size, index.mul(integer(high), opens[1]))
             relative = index.sub(part.lo, ends[0]), index.sub(part.hi, ends[0])
             found = _between(make, relative[0], inside[0], relative[1], inside[1])
             away = index.sub(ends[0], integer(part.shift))
@@ -301,10 +305,15 @@ def _between(make: _Maker, lo: Expr, least: Expr, hi: Expr, most: Expr) -> tuple
     """The range of a part within a window, as symbols: one for equal bounds, so that sweeps over the same rows show."""
     names: list[Expr] = []
     for op, one, other in (("maximum", lo, least), ("minimum", hi, most)):
-        source = Derived(Op(op, (one, other), INT))
-        known = next((symbol.name for symbol in make.derived if symbol.source == source), None)
-        if known is None:
-            known = make.fresh("bound")
-            make.derived.append(Symbol(known, source))
-        names.append(Var(known))
+        names.append(_derived(make, "bound", Op(op, (one, other), INT)))
     return names[0], names[1]
+
+
+def _derived(make: _Maker, name: str, value: Expr) -> Expr:
+    """A symbol for a value, the same one for equal values."""
+    source = Derived(value)
+    known = next((symbol.name for symbol in make.derived if symbol.source == source), None)
+    if known is None:
+        known = make.fresh(name)
+        make.derived.append(Symbol(known, source))
+    return Var(known)

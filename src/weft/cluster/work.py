@@ -87,9 +87,12 @@ class Window:
 
 @dataclass(frozen=True)
 class Task:
-    """A tile of a stage: `arguments`, one a parameter of the kernel: a number, a Take, a Give, a Window, or ("object", n)
-    for a number that is object n; ("start", k) for where argument k begins.  `checked`: one more result, small, tells
-    whether the task raised.  `whole`: the tile is never cut where its slices lie across blocks.
+    """A tile of a stage.
+
+    `arguments`, one a parameter of the kernel: a number, a Take, a Give, a Window, ("object", n) for a number that is
+    object n, ("lo", 0) and ("hi", 0) for the tile's bounds, ("start", k) for where argument k begins.
+    `checked`: one more result, small, tells whether the task raised.  `whole`: the tile is never cut where its slices
+    lie across blocks.
     """
 
     name: str

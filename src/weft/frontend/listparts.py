@@ -106,6 +106,18 @@ class ListParts(Lists):
             cells.write(ix.add(span.first, ix.mul(integer(span.step), at)), columns(at))
         emitter.mutations += 1
 
+    def repeat_itself(self, base: Value, times: Expr, node: ast.AST) -> None:
+        """base *= times"""
+        cells, _ = self._cells_of(base, "an update in place of this list", node)
+        emitter, count = self.emitter, cells.last()
+        often = emitter.snapshot(Op("maximum", (arith.cast(times, INT), ZERO), INT), "times")
+        total = emitter.snapshot(Op("mul", (often, count), INT), "total")
+        cells.make_room(total)
+        with loop(emitter, ONE, often) as turn, loop(emitter, ZERO, count) as at:
+            cells.write(Op("add", (Op("mul", (turn, count), INT), at), INT), cells.read(at))
+        cells.length.set(total)
+        emitter.mutations += 1
+
     def _copied(
         self, cells: Cells, layout: ItemType, value: Value, node: ast.AST
     ) -> tuple[Callable[[Expr], list[Expr]], Expr]:

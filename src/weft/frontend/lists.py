@@ -66,7 +66,8 @@ def grown_names(body: Sequence[ast.stmt]) -> frozenset[str]:
                 if isinstance(node.value, ast.Name) and isinstance(node.slice, ast.Slice):
                     found.add(node.value.id)
             elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                if isinstance(node.op, ast.Add) and not isinstance(node.value, ast.Constant):
+                adds = isinstance(node.op, ast.Add) and not isinstance(node.value, ast.Constant)
+                if adds or isinstance(node.op, ast.Mult):
                     found.add(node.target.id)
             elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name):
                 called = getattr(node.func, "attr", getattr(node.func, "id", None))

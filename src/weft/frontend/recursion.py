@@ -24,9 +24,12 @@ from weft.frontend.expressions import Expressions
 from weft.frontend.held import Held, held, names_in
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source
-from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec
-from weft.frontend.values import Array, Closure, Dict, Object, PythonFunction, Recursive, Scalar, Tuple, Value
-from weft.ir.expr import Expr, Read, Var
+from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec, TextSpec
+from weft.frontend.strings import BYTE
+from weft.frontend.textpool import CODE
+from weft.frontend.values import Array, Closure, Dict, Object, PythonFunction, Recursive, Scalar, Text, Tuple, Value
+from weft.ir import index as ix
+from weft.ir.expr import ZERO, Expr, Read, Var
 from weft.ir.program import Block, Invoke, Layout, Node, NoneOut, Operand, Out, Program, Role, ScalarOut, TupleOut
 from weft.ir.types import FLOAT, INT, ScalarType
 from weft.ir.walk import buffers_written, linear_in, map_block, map_sub_blocks, sub_blocks, walk
@@ -289,13 +292,17 @@ class Recursion(Expressions):
         )
 
     def _string(self, name: str, text: Text) -> tuple[Kind, tuple[Expr | Operand, ...]]:
-        """A string as the memory that it is in; one that is a single character, or every other one, is copied."""
-        located = self.located(text) if text.code is None else self.pooled(text)
-        if located.step != 1:
-            located = self.pooled(text)
-        located = self.kept_text(located, name)
-        dims, at = self.emitter.domain((located.length,))
-        return TextSpec(located.kind), (Operand(located.buffer, dims, (ix.add(located.start, at[0]),)),)
+        """A string as the memory that it is in, if an argument could be in such memory; else as a copy."""
+        kept = self.kept_text(text, name)
+        of = CODE if text.kind == "str" else BYTE
+        fits = bool(kept.buffer) and kept.step == 1 and self.emitter.buffers[kept.buffer].type == of
+        buffer, start = kept.buffer, kept.start
+        if not fits:
+            copied = self.materialised_text(kept)
+            assert copied.view is not None
+            buffer, start = copied.view.buffer, ZERO
+        dims, at = self.emitter.domain((kept.length,))
+        return TextSpec(kept.kind), (Operand(buffer, dims, (ix.add(start, at[0]),)),)
 
     def _view(self, name: str, array: Array, node: ast.AST) -> tuple[Spec, Operand]:
         """An array as the memory that it is; a value that has none yet gets some."""

@@ -53,6 +53,10 @@ def is_sparse(value: Any) -> bool:
     return form in _ARGUMENTS and kind.__name__ in (f"{form}_array", f"{form}_matrix")
 
 
+def _is_index(value: Value) -> bool:
+    return isinstance(value, Array) and value.rank == 1 and not value.is_list
+
+
 class SparseObjects(MadeMatrices):
     """Arguments and results that are sparse."""
 
@@ -254,11 +258,14 @@ class SparseObjects(MadeMatrices):
         if all(isinstance(item, Scalar) for item in items):
             at: list[Value] = [self._inside(item, size) for item, size in zip(items, sizes)]  # type: ignore[arg-type]
             return self.struct_method(base, "element", at, {}, node)
-        which = masks.settled(items[0], self.emitter)
-        if isinstance(which, Array) and which.rank == 1 and not which.is_list and items[1] == Slice(None, None, None):
-            rows = masked_rows if which.type.dtype is DType.BOOL else chosen_rows
-            return self._inline_function(rows, [base, which], {}, node)
-        if isinstance(which, Scalar) and items[1] == Slice(None, None, None) and not self._is_array(base):
+        everything = Slice(None, None, None)
+        which, columns = (masks.settled(item, self.emitter) for item in items)
+        if _is_index(which) and columns == everything:
+            return self._chosen(base, which, node)
+        if _is_index(columns) and which == everything:
+            turned = self.struct_method(base, "transpose", [], {}, node)
+            return self.struct_method(self._chosen(turned, columns, node), "transpose", [], {}, node)
+        if isinstance(which, Scalar) and columns == everything and not self._is_array(base):
             row = self._inside(which, sizes[0])  # type: ignore[arg-type]
             return self.struct_method(base, "some_rows", [row, Scalar(ix.add(row.expr, ONE))], {}, node)
         if not all(isinstance(item, Slice) and item.step is None for item in items):
@@ -273,6 +280,14 @@ class SparseObjects(MadeMatrices):
             low = chosen.element((ZERO,))
             part = self.struct_method(part, name, [Scalar(low), Scalar(ix.add(low, chosen.shape[0]))], {}, node)
         return part if part is not base else self.struct_method(base, "copy", [], {}, node)
+
+    def _chosen(self, base: Value, which: Value, node: ast.AST) -> Struct:
+        """The rows of a matrix that an array names."""
+        assert isinstance(which, Array)
+        rows = masked_rows if which.type.dtype is DType.BOOL else chosen_rows
+        made = self._inline_function(rows, [base, which], {}, node)
+        assert isinstance(made, Struct)
+        return made
 
     def _is_array(self, base: Struct) -> bool:
         """Whether an object is of the array interface."""

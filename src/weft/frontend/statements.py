@@ -573,6 +573,9 @@ class Statements(Results):
             return True
         if not is_list(current):
             return False
+        if isinstance(node.op, ast.Mult) and isinstance(value, Scalar) and value.type.dtype.is_integer:
+            self.repeat_itself(current, value.expr, node)
+            return True
         if not isinstance(node.op, ast.Add) or self.list_method(current, "extend", [value], node) is None:
             raise self.unsupported(node, "an update in place of this list", "make a new list", base=current)
         return True

@@ -15,6 +15,7 @@ from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.ufuncs import as_plain
 from weft.frontend.values import Array, Scalar, Tuple, Value
+from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
 from weft.ir.types import BOOL, INT
 
@@ -70,13 +71,13 @@ def wanted_shape(array: Array, value: Value, emitter: Emitter) -> tuple[Expr, ..
     if not unknown:
         emitter.same_size(total, product, "ValueError", "cannot reshape array into this shape")
         return tuple(known)
+    message = "cannot reshape array into this shape"
+    # Of an empty array nothing tells what is left, not even where it would be a size of the array.
+    if not emitter.assure(ix.sub(product, ONE), "ValueError", message):
+        emitter.check(Op("gt", (product, ZERO), BOOL), "ValueError", message)
     remaining = _quotient(array.shape, known)
     if remaining is None:
-        emitter.check(
-            Op("eq", (Op("mod", (total, product), INT), ZERO), BOOL),
-            "ValueError",
-            "cannot reshape array into this shape",
-        )
+        emitter.check(Op("eq", (Op("mod", (total, product), INT), ZERO), BOOL), "ValueError", message)
         remaining = emitter.snapshot(Op("floordiv", (total, product), INT), "n")
     known.insert(unknown[0], remaining)
     return tuple(known)

@@ -63,14 +63,14 @@ def side_by_side(left: Any, right: Any) -> Any:
 
 def chosen_rows(matrix: Any, which: Any) -> Any:
     """matrix[which] of an array of integers, which may count from the end."""
-    covered(matrix.format == "csr", "rows of a matrix that is not CSR")
+    covered(matrix.format == "csr", "rows of a matrix that is not CSR, or columns of one that is not CSC")
     or_python(((which >= -matrix.rows) & (which < matrix.rows)).all(), "an index out of range")
     return matrix.chosen_rows(np.where(which < 0, which + matrix.rows, which))
 
 
 def masked_rows(matrix: Any, mask: Any) -> Any:
     """matrix[mask] of an array of truth values."""
-    covered(matrix.format == "csr", "rows of a matrix that is not CSR")
+    covered(matrix.format == "csr", "rows of a matrix that is not CSR, or columns of one that is not CSC")
     equal_sizes(matrix.rows, mask.shape[0])
     return matrix.chosen_rows(np.flatnonzero(mask))
 

@@ -46,6 +46,8 @@ class Sparse:
     tocoo: Any
     diagonal: Any
     sum_rows: Any
+    some_rows: Any
+    some_columns: Any
     ndim = 2
     is_diagonal = False  # one diagonal, the main one, is all there is
 
@@ -231,6 +233,18 @@ class Sparse:
     def nonzero(self) -> Any:
         entries = self.tocoo()
         return (entries.row[entries.data != 0], entries.col[entries.data != 0])
+
+    def getrow(self, i: int) -> Any:
+        covered(not self.is_array, "getrow() of the array interface")
+        or_python(i >= -self.rows and i < self.rows, "an index out of range")
+        low = i + self.rows if i < 0 else i
+        return self.some_rows(low, low + 1).tocsr()
+
+    def getcol(self, j: int) -> Any:
+        covered(not self.is_array, "getcol() of the array interface")
+        or_python(j >= -self.columns and j < self.columns, "an index out of range")
+        low = j + self.columns if j < 0 else j
+        return self.some_columns(low, low + 1)
 
     def stored_once(self) -> Any:
         """The same matrix with each place stored once: the library adds up those of equal places first, in place."""

@@ -12,11 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.analysis import cost
+from weft.analysis.balance import pointer_of
 from weft.errors import Span
 from weft.ir import index as affine_index
 from weft.ir.expr import Const, Dim, Expr, Op, Read, Var, integer, real
 from weft.ir.program import Accumulator, Alloc, Block, Buffer, If, Library, Loop, LoopKind, Node, Role, Stmt
-from weft.ir.types import INT, PYBOOL, ScalarType
+from weft.ir.types import FLOAT, INT, PYBOOL, ScalarType
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -43,6 +44,9 @@ MAX_BLOCKS = 64
 COLUMNS = 1024
 # Partial arrays pay if clearing and adding them costs less than this part of the work.
 PARTIAL_SHARE = 4.0
+# Arrays for additions at places that data tell: as many as are worth clearing and adding up on two threads.
+SCATTER_BLOCKS = 4
+SCATTER_ENTRIES = 6.0  # additions for each of their elements, at least
 # So many sequential loops around a single loop make it too short to share.
 DEEP = 2
 # A loop with fewer iterations than this does not balance over threads if the loop inside can be taken instead.
@@ -149,7 +153,25 @@ class Kinds:
             small = Op("lt", (cost.times(size, real(float(MAX_BLOCKS))), limit), PYBOOL)
             few = Op("lt", (size, real(2.0 * COLUMNS)), PYBOOL)
             test = Op("and", (test, Op("and", (small, few), PYBOOL)), PYBOOL)
+        if _scatters(loop):
+            ordered = self._few_parts(loop, sizes, ordered)
         return (If(test, self._blocked(loop), ordered, span=loop.span),)
+
+    def _few_parts(self, loop: Loop, sizes: list[Expr], ordered: Block) -> Block:
+        """Additions at places that data tell, into a few arrays where there is work enough for each of their elements:
+        columns cannot be shared out."""
+        worth = self.work(loop)
+        test: Expr = Op("gt", (cost.as_float(cost.extent(loop.dim)), real(float(SCATTER_BLOCKS))), PYBOOL)
+        for size in sizes:
+            least = cost.times(real(SCATTER_BLOCKS * PARTIAL_SHARE), size)
+            test = Op("and", (test, Op("gt", (worth, least), PYBOOL)), PYBOOL)
+            pointer = pointer_of(loop, lambda name: self.workspace.table[name])
+            if pointer is not None and isinstance(loop.dim, Dim):  # it tells how many additions there are
+                of = self.workspace.table[pointer].type
+                ends = [cost.as_float(Read(pointer, (bound,), of)) for bound in (loop.dim.hi, loop.dim.lo)]
+                many = Op("gt", (Op("sub", tuple(ends), FLOAT), cost.times(real(SCATTER_ENTRIES), size)), PYBOOL)
+                test = Op("and", (test, many), PYBOOL)
+        return (If(test, self._blocked(loop, SCATTER_BLOCKS), ordered, span=loop.span),)
 
     def _elements(self, buffer: str) -> Expr:
         total: Expr = real(1.0)
@@ -227,11 +249,11 @@ class Kinds:
 
     # --- reductions in blocks ------------------------------------------------------------------------------------
 
-    def _blocked(self, loop: Loop) -> Block:
+    def _blocked(self, loop: Loop, most: int = MAX_BLOCKS) -> Block:
         """The reduction of each block of iterations, in parallel, then of the blocks' results, in order."""
         dim, workspace = cost.dense(loop.dim), self.workspace
         count = cost.extent(dim)
-        share = Op("floordiv", (affine_index.add(count, integer(MAX_BLOCKS - 1)), integer(MAX_BLOCKS)), INT)
+        share = Op("floordiv", (affine_index.add(count, integer(most - 1)), integer(most)), INT)
         arrays = any(workspace.table[a.buffer].rank for a in loop.accumulators)
         least = integer(BLOCK if is_innermost(loop) and not arrays else 1)
         held = workspace.new_buffer("block", INT)
@@ -243,7 +265,7 @@ class Kinds:
         body: Block = tuple(node for node in loop.body if not isinstance(node, Alloc))
         rest = replace(loop, dim=inner, body=body)
         for accumulator in loop.accumulators:
-            parts = self.parts(accumulator, outer.var, loop.span)
+            parts = self.parts(accumulator, outer.var, loop.span, most)
             before.append(Alloc(parts.buffer))
             start.extend(parts.start)
             end.extend(parts.end)
@@ -256,12 +278,12 @@ class Kinds:
         blocks = Loop(outer, inside, self.concurrent, work=self.work(loop), span=loop.span)
         return (*before, blocks, Loop(outer, tuple(combine), span=loop.span))
 
-    def parts(self, accumulator: Accumulator, block: str, span: Span) -> _Parts:
+    def parts(self, accumulator: Accumulator, block: str, span: Span, most: int = MAX_BLOCKS) -> _Parts:
         """Where a block accumulates: a scalar that is stored at its end, or a row of an array of partial results."""
         workspace, op = self.workspace, reduction_operation(accumulator.op)
         target = workspace.table[accumulator.buffer]
         of, zero = target.type, neutral(accumulator.op, target.type)
-        shape = (integer(MAX_BLOCKS), *target.shape)
+        shape = (integer(most), *target.shape)
         buffer = workspace.new_buffer(f"{target.name}_parts", of, shape).name
         dims = tuple(Dim(workspace.new_var(f"e{axis}"), integer(0), size) for axis, size in enumerate(target.shape))
         element = tuple(Var(dim.var) for dim in dims)
@@ -290,6 +312,15 @@ class _Parts:
     start: Block
     end: Block
     combine: Block
+
+
+def _scatters(loop: Loop) -> bool:
+    """Whether a loop accumulates at places that it reads from memory."""
+    names = {accumulator.buffer for accumulator in loop.accumulators}
+    return any(
+        isinstance(node, Stmt) and node.buffer in names and any(expr_buffers(place) for place in node.index)
+        for node in walk(loop.body)
+    )
 
 
 def _only_part(loop: Loop, buffer: Buffer) -> bool:
