@@ -52,6 +52,8 @@ def _values(value: Any) -> Any:
 
 
 def differs(value: Any, expected: Any) -> bool:
+    if sp.issparse(value) and isinstance(expected, np.ndarray):
+        value = value.toarray()
     one, other = _values(value), _values(expected)
     if one.shape != other.shape:
         return True

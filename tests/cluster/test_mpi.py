@@ -26,7 +26,9 @@ CASES = (
     "distributions arrays linear jacobi gemm rows sums element_wise other_axes control chain counts errors refused "
     "local_views"
 ).split()
-PATIENCE = 400
+PATIENCE = 300
+# A launch is one test with all its cases, so that no other process of a parallel run repeats it.
+pytestmark = pytest.mark.timeout(2 * PATIENCE + 60)
 
 
 def launcher() -> str | None:
@@ -73,7 +75,8 @@ def results(ranks: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("ranks", RANKS)
-def test_same_on_any_number_of_ranks(ranks: int) -> None:
+def test_ranks(ranks: int) -> None:
+    """NumPy's results, the same bits as on one rank, and the messages of hand-written code."""
     found, alone = results(ranks), results(1)
     assert "" not in found, found[""]
     assert set(found) == set(CASES)
@@ -81,12 +84,11 @@ def test_same_on_any_number_of_ranks(ranks: int) -> None:
         assert not str(found[name]).startswith("FAILED"), f"{name} on {ranks} ranks: {found[name]}"
         if name != "counts":
             assert found[name] == alone[name], name
+    are_those_of_hand_written_code(found["counts"], ranks)
 
 
-@pytest.mark.parametrize("ranks", RANKS)
-def test_messages_are_those_of_hand_written_code(ranks: int) -> None:
-    """Arrays of 48 x 48 float64 in blocks of 48/P rows."""
-    counts = results(ranks)["counts"]
+def are_those_of_hand_written_code(counts: dict[str, list[int]], ranks: int) -> None:
+    """Messages and bytes for arrays of 48 x 48 float64 in blocks of 48/P rows."""
     others, row, matrix = ranks - 1, 48 * 8, 48 * 48 * 8
     # C = a A B + b C: rows of A and C are where they are needed, every rank needs all of B: each of P blocks of it goes
     # to P-1 ranks, the whole of it P-1 times.

@@ -267,7 +267,7 @@ def test_explain_and_trace(cluster: None, tmp_path: Any) -> None:
         there = compiled(jacobi)
         there(3, numbers(30, 12), numbers(30, 12))
     text = str(there.explain())
-    for part in ("tiles lo:hi of 0:", "5 tiles of 7", "a[lo-2:hi+2]", "bytes: a", "ms on one core"):
+    for part in ("tiles lo:hi of 0:", "5 tiles of 7", "a[lo-2:hi+2]", "bytes: b", "ms on one core"):
         assert part in text, text
     events = json.loads(path.read_text())["traceEvents"]
     names = {event["name"] for event in events}

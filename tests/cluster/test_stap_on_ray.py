@@ -8,18 +8,20 @@ import weft
 from benchmarks.apps.stap import chain, cubes
 from benchmarks.apps.stap.cubes import Scene, Target
 
-SCENE = Scene(channels=8, pulses=12, samples=200, chirp=16, targets=(Target(90, 0.25, 0.0, 6.0),))
+SCENE = Scene(channels=8, pulses=16, samples=256, chirp=16, targets=(Target(90, 0.25, 0.0, 6.0),))
 
 
 def test_cubes_are_shared_among_workers(cluster: None) -> None:
-    weft.cluster.connect(rows=1)
-    data, tools = cubes.cubes(SCENE, 3), cubes.tools(SCENE)
+    weft.cluster.connect(rows=0)
+    data, tools = cubes.cubes(SCENE, 9), cubes.tools(SCENE)
     compiled = weft.jit(chain.process_all, target="ray", fallback="error")
     power, found = compiled(data, *tools)
     expected = chain.process_all(data, *tools)
     np.testing.assert_allclose(np.asarray(power), expected[0], rtol=1e-3, atol=1e-3)
     np.testing.assert_array_equal(np.asarray(found), expected[1])
-    assert np.asarray(found)[:, 3, 90].all()
+    assert np.asarray(found)[:, 4, 90].all()
+    _, blocks = compiled.versions()[0].last
+    assert blocks[9] < 9  # several tasks
 
 
 def test_beams_transform_and_filter_are_one_stage(cluster: None) -> None:

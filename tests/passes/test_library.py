@@ -12,6 +12,7 @@ from weft.ir.program import Library, Loop, LoopKind, Stmt
 from weft.ir.walk import buffers_read, buffers_written, walk
 from weft.passes import forward, hoist, simplify, store
 from weft.passes.rename import renamed
+from weft.passes.scheduling.independent import first_access, why_not_independent
 from weft.passes.simplifying import deadcode
 
 HEAD = """
@@ -188,3 +189,14 @@ def test_a_loop_of_transforms_runs_in_parallel() -> None:
     for order in ("forward", "reversed", "shuffled"):
         found = interp.run(final, {"a": a, "h": h}, order=order)
         np.testing.assert_allclose(found, f(a, h), rtol=1e-13)  # type: ignore[arg-type]
+
+
+def test_iterations_with_routines_that_have_threads_are_independent_in_other_processes() -> None:
+    solve = SOLVE.replace("gives {r[", "gives {u[")
+    loop = f"  for q in 0 .. k:\n    alloc t\n    alloc u\n  {SET}    {solve}\n    check ok else LinAlgError\n"
+    program = text.parse(HEAD + "  alloc r\n" + loop + "  return #0\n")
+    inner = next(node for node in program.body if isinstance(node, Loop))
+    assert "order matters" in (why_not_independent(inner, program, set()) or "")
+    assert why_not_independent(inner, program, set(), processes=True) is None
+    # What a routine says of its success is set anew in each iteration.
+    assert first_access(inner.body, "ok") == "written"

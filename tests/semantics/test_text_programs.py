@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from typing import Any
 
@@ -186,6 +187,16 @@ def table(text):
     return total, rows
 
 
+def events(n):
+    """Tuples are ordered by their strings where their numbers are the same."""
+    waiting = [(2.0, "b"), (1.0, "a"), (1.0, "A")]
+    heapq.heapify(waiting)
+    heapq.heappush(waiting, (n, "aa"))
+    first, name = heapq.heappop(waiting)
+    second, other = heapq.heappop(waiting)
+    return first, name, second, other
+
+
 DNA = "".join("ACGT"[(i * i + i // 7) % 4] for i in range(300))
 PROGRAMS: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (parse_integers, [(0,), (500,)]),
@@ -202,6 +213,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (reverse_complement, [(DNA,), ("",)]),
     (anagrams, [(["abc", "bca", "x", "cab"],), (["ß"],)]),
     (postfix, [("3 4 + 2 *",), ("7",)]),
+    (events, [(1.0,), (3.0,)]),
     (table, [("1.5,2\n# no\n3,4.25\n",), ("",), ("7",)]),
 ]
 

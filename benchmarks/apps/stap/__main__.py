@@ -100,7 +100,7 @@ def main() -> int:
         f"weft, {threads} threads": _compiled(data, tools, threads),
     }
     if not chosen.without_ray:
-        weft.cluster.connect(num_cpus=chosen.workers, least_seconds=0.0, rows=1)
+        weft.cluster.connect(num_cpus=chosen.workers, least_seconds=0.0)
         weft.cluster.put(np.zeros(1))  # starts Ray, which the code by hand uses, too
         ways[f"Ray by hand, {chosen.workers} workers"] = _by_hand(data, tools)
         ways[f"weft on Ray, {chosen.workers} workers"] = _distributed(data, tools)

@@ -17,6 +17,9 @@ from weft.records import dataclass
 
 #: Each takes two bits of the word in which a kernel notes them.
 MOST = 32
+#: Iterations with calls of the library from which on every thread makes calls of its own: few products are shared out
+#: better by the library's threads, within each.
+SEVERAL_PRODUCTS = 8
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from weft.analysis.cost import evaluate
 from weft.analysis.effects import operation_cost
 from weft.cluster.plan import Again, Choice, Plan, Repeat, Stage, Step, stages_of
 from weft.cluster.sweeps import Sweep
-from weft.ir.expr import AnyDim, Dim, Expr, Op, Reduce
+from weft.ir.expr import AnyDim, Dim, Expr, Op, Read, Reduce
 from weft.ir.program import Check, If, Library, Loop, Node, Stmt, While
 from weft.ir.walk import children, sub_blocks
 from weft.records import dataclass
@@ -22,9 +22,11 @@ from weft.records import dataclass
 OPERATIONS = 8e9
 TRAFFIC = 1.6e10
 #: A task should take at least so long; more than MANY tasks are made only of tasks longer than LONG.
-SHORT, LONG, MANY = 0.005, 0.1, 16
+SHORT, LONG, MANY = 0.005, 0.1, 8
 #: Operations for one element of a library routine.
 _ROUTINE = 40.0
+#: Operations for one term of a sum of products.
+_PRODUCT = 0.4
 _GUESS = 100.0
 
 
@@ -50,7 +52,17 @@ def _points(dims: Iterable[AnyDim], sizes: Mapping[str, float]) -> float:
     return math.prod(_extent(dim, sizes) for dim in dims)
 
 
+def _is_product(expr: Reduce) -> bool:
+    """A sum of products of elements, as matrix products are: the library computes it from its caches."""
+    value = expr.value
+    return expr.op == "add" and isinstance(value, Op) and value.op == "mul" and all(
+        isinstance(argument, Read) for argument in value.args
+    )
+
+
 def _operations(expr: Expr, sizes: Mapping[str, float]) -> float:
+    if isinstance(expr, Reduce) and _is_product(expr):
+        return _points(expr.dims, sizes) * _PRODUCT
     if isinstance(expr, Reduce):
         return _points(expr.dims, sizes) * (1.0 + _operations(expr.value, sizes))
     own = float(operation_cost(expr)) if isinstance(expr, Op) else 0.0

@@ -205,7 +205,8 @@ def _started(settings: Settings) -> Any:
         if address:
             ray.init(address=address, **options)
         else:
-            options |= {"include_dashboard": False, "num_cpus": settings.num_cpus}
+            # "local": a cluster that somebody else runs on this machine is not ours to use unasked.
+            options |= {"address": "local", "include_dashboard": False, "num_cpus": settings.num_cpus}
             if settings.object_store_memory is not None:
                 options["object_store_memory"] = settings.object_store_memory
             os.environ.setdefault("RAY_AUTH_MODE", "disabled")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from weft.analysis import ranges
 from weft.analysis.balance import pointer_of
-from weft.analysis.choices import calls_library
+from weft.analysis.choices import SEVERAL_PRODUCTS, calls_library
 from weft.analysis.scopes import Path
 from weft.codegen import c_invoke, c_support
 from weft.codegen import syntax as C
@@ -21,9 +21,6 @@ from weft.records import dataclass
 
 #: Pieces handed out for each thread, so that uneven iterations even out.
 TASKS_PER_THREAD = 2
-#: Iterations with calls of the library from which on every thread makes calls of its own: few products are shared out
-#: better by the library's threads, within each.
-SEVERAL_PRODUCTS = 8
 #: Pieces for each thread where an array tells how long iterations are: what they do besides may still differ.
 PIECES_PER_THREAD = 8
 MAX_PIECES = 64  # the room of k_pieces

@@ -121,6 +121,7 @@ class Calls(Structs, Recursion):
             if (function.function.__module__ or "").partition(".")[0] in _LIBRARIES or knowledge.lookup(
                 function.function
             ):
+                args, kwargs = [*map(self.present, args)], {name: self.present(v) for name, v in kwargs.items()}
                 return self._call_object(function.function, args, kwargs, node)
             return self._inline_function(function.function, args, kwargs, node)
         if isinstance(function, Closure):
@@ -280,7 +281,7 @@ class Calls(Structs, Recursion):
         if source is None:
             source = self.sources[function] = load(function)
             self.inlined_functions.append(function)
-        if function.__module__.startswith(_MODELS):
+        if (function.__module__ or "").startswith(_MODELS):
             source = replace(source, place=self.emitter.span)
         defaults = self._defaults_of(function)
         if self.is_recursive(key_of(source, source.tree)):

@@ -24,8 +24,9 @@ def with_own_variables(body: list[ast.stmt]) -> list[ast.stmt]:
     taken = frozenset[str]().union(*(used(node) for node in nodes if isinstance(node, (ast.FunctionDef, ast.Lambda))))
     if not taken or not any(isinstance(node, _COMPREHENSIONS) and _shadowing(node, taken) for node in nodes):
         return body
-    renaming = _Renaming(taken)
-    return [renaming.visit(copy.deepcopy(statement)) for statement in body]
+    whole = ast.Module(body=copy.deepcopy(body), type_ignores=[])
+    _Renaming(taken).visit(whole)
+    return whole.body
 
 
 def _shadowing(node: _Comprehension, taken: frozenset[str]) -> frozenset[str]:

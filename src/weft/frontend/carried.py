@@ -18,7 +18,7 @@ from weft.frontend.calls import Calls
 from weft.frontend.emit import Restart
 from weft.frontend.models.sparse import Sparse
 from weft.frontend.scope import Slot
-from weft.frontend.values import Object, Scalar, Struct, Value, describe
+from weft.frontend.values import Array, Object, Scalar, Struct, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, boolean
 
@@ -48,7 +48,7 @@ class CarriedMatrices(Calls):
             parts = () if name in self.scope.slots else parts_of(value)
             for part in parts:
                 assert isinstance(value, Struct)
-                self.scope.values[f"{name}.{part}"] = value.fields[part]
+                self.scope.values[f"{name}.{part}"] = self._own_places(value.fields[part], part)
             carried += [name] if parts else []
         more = [f"{name}.{part}" for name in carried for part in parts_of(self.scope.values[name])]
         opened = super().open_slots([*wanted, *more], owner)
@@ -88,10 +88,16 @@ class CarriedMatrices(Calls):
             array, held = value.fields[part], current.fields[part]
             if array.view is not None and array.view.whole and array.view.buffer == held.view.buffer:
                 continue
-            super()._assign_slot(f"{name}.{part}", self.scope.slots[f"{name}.{part}"], array)
+            super()._assign_slot(f"{name}.{part}", self.scope.slots[f"{name}.{part}"], self._own_places(array, part))
         self.scope.values[name] = current
         self._assemble(name)
         self.scope.stale.discard(name)
+
+    def _own_places(self, array: Array, part: str) -> Array:
+        """An array of places that others have as well is copied: nobody can tell, as nobody writes to it."""
+        if part == "data" or self.shared_memory(array) is None:
+            return array
+        return replace(array, view=None, origin=None)
 
     def _same_kind(self, current: Struct, value: Struct) -> bool:
         """Whether a matrix is of the kind and size of another one, by guards if need be."""

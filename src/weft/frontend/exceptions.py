@@ -45,6 +45,8 @@ class _Arm:
 class Exceptions(Loops):
     """`_exec_try`, `_exec_raise` and `_exec_assert`."""
 
+    #: The names that were not None where the try begins that is being executed.
+    _known_before: set[str] = set()
     #: Exceptions being handled, the innermost last.
     handled: list[Caught]
     #: The classes of exceptions that are not built in, by the names that checks have for them.
@@ -58,13 +60,20 @@ class Exceptions(Loops):
         )
         names -= {handler.name for handler in node.handlers if handler.name}
         before = set(self.scope.values)
+        around, self._known_before = self._known_before, set(self.scope.known)
         opened = self.open_slots(names, node)
         if node.finalbody:
             falls = self._finally(node, names, before)
         else:
             falls = self._guarded(node, names, before)
         self.close_slots(opened)
+        self._known_before = around
         return falls
+
+    def _left_anywhere(self, node: ast.Try) -> None:
+        """What is known of names where the block of a try may have been left at any place of it."""
+        self.scope.known = set(self._known_before)
+        self.forget([node])
 
     def _finally(self, node: ast.Try, names: set[str], before: set[str]) -> bool:
         self.scope.trying += 1
@@ -77,7 +86,7 @@ class Exceptions(Loops):
         self._check_finally(node, exits)
         unbound = set(self.scope.unbound)
         self.scope.unbound |= names - before
-        self.forget([node])
+        self._left_anywhere(node)
         if not self.execute_all(node.finalbody):
             return False
         self.scope.unbound = unbound & self.scope.unbound
@@ -186,7 +195,7 @@ class Exceptions(Loops):
             self.emitter.hand_back(FALSE, "a handler of an exception that has no native form")
             return False
         self.scope.unbound |= names - before
-        self.forget([node])
+        self._left_anywhere(node)
         if arm.handler.name:
             self.scope.values[arm.handler.name] = caught
         self.handled.append(caught)

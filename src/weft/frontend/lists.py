@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from weft.frontend import arith, arrays, growing
@@ -33,7 +33,7 @@ from weft.frontend.items import (
 )
 from weft.frontend.nested import Nested, list_at
 from weft.frontend.scope import Scope
-from weft.frontend.values import Array, EitherType, ItemType, ListOf, Object, Records, Rows, Scalar, Tuple, Value
+from weft.frontend.values import Array, EitherType, ItemType, ListOf, Object, Records, Rows, Scalar, Text, Tuple, Value
 from weft.frontend.values import Iterable as Run
 from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
@@ -567,18 +567,35 @@ class Lists(Nested):
         return args
 
     def tuple_order(self, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
-        """left < right: the first numbers that differ decide."""
+        """left < right: the first parts that differ decide."""
         if layout_of(left) is None or has_lists(layout_of(left)) or layout_of(left) != layout_of(right):
             raise self.unsupported(node, "this comparison of tuples", left=left, right=right)
-        pairs = list(zip(numbers_of(left), numbers_of(right)))
-        span = self.emitter.span
-        result = arith.cast(arith.compare(name, *pairs[-1], span), PYBOOL)
+        pairs = list(zip(_parts(left), _parts(right)))
+        result = self._part_order(name, *pairs[-1], node)
         strict = {"le": "lt", "ge": "gt"}.get(name, name)
         for mine, other in reversed(pairs[:-1]):
-            before = arith.cast(arith.compare(strict, mine, other, span), PYBOOL)
-            same = arith.cast(arith.compare("eq", mine, other, span), PYBOOL)
+            before, same = (self._part_order(kind, mine, other, node) for kind in (strict, "eq"))
             result = Op("or", (before, Op("and", (same, result), PYBOOL)), PYBOOL)
         return Scalar(result)
+
+    def _part_order(self, name: str, mine: Value, other: Value, node: ast.AST) -> Expr:
+        """mine < other, of two numbers or strings"""
+        if isinstance(mine, Text) or isinstance(other, Text):
+            found = self.text_comparison(name, mine, other, node)
+            assert isinstance(found, Scalar)
+            return self.emitter.snapshot(arith.cast(found.expr, PYBOOL), "before")
+        if not isinstance(mine, (Scalar, Array)) or not isinstance(other, (Scalar, Array)):
+            raise self.unsupported(node, "this comparison of tuples", left=mine, right=other)
+        (first,), (second,) = numbers_of(mine), numbers_of(other)
+        return arith.cast(arith.compare(name, first, second, self.emitter.span), PYBOOL)
+
+
+def _parts(value: Value) -> Iterator[Value]:
+    if isinstance(value, Tuple):
+        for item in value.items:
+            yield from _parts(item)
+    else:
+        yield value
 
 
 def _holds_numbers(value: Value) -> bool:

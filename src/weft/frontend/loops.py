@@ -300,8 +300,10 @@ class Loops(Statements):
         unbound = set(self.scope.unbound)
         self.refresh()
         self.forget(body)
+        known = set(self.scope.known)
         self.suppose(set(there))
         self.execute_all(body)
+        self.scope.known = known
         self.scope.unbound = unbound
         self.loops_open = around
         self.scope.loops.pop()

@@ -121,9 +121,11 @@ class Statements(Results):
         try:
             if not repeats:
                 return method(node) is not False
+            known = set(self.scope.known)
             if not isinstance(node, ast.Try):
                 self.forget([node])
             falls = method(node) is not False
+            self.scope.known = known  # what tests inside have told need not hold where it is left
             self.forget([node])
             return falls
         except Unsupported as problem:

@@ -14,7 +14,7 @@ from weft.analysis import cost
 from weft.analysis.choices import is_short_otherwise
 from weft.analysis.effects import sets_all
 from weft.errors import NOWHERE, Span
-from weft.ir.expr import CompressedDim, Expr, Op, Read, Reduce, real
+from weft.ir.expr import CompressedDim, Dim, Expr, Op, Read, Reduce, real
 from weft.ir.program import (
     REGIONS,
     Accumulator,
@@ -154,7 +154,9 @@ class _Scheduler:
             self.kinds.shared -= short
             return (replace(node, then=then, orelse=orelse),)
         if isinstance(node, Loop) and calls_products(node) and self.shares_products(node):
-            node = replace(node, kind=LoopKind.PARALLEL)
+            # Panels are there because the whole is large: what one of them costs need not be told.
+            panels = isinstance(node.dim, Dim) and node.dim.step > 1
+            node = replace(node, kind=LoopKind.PARALLEL, work=real(ANY_WORK) if panels else None)
         elif isinstance(node, Loop) and self.shares(node):
             reduced = reduced_scalars(node, self.workspace)
             if reduced:

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Protocol
 
-from weft.analysis.choices import Choice, choices
+from weft.analysis import cost
+from weft.analysis.choices import SEVERAL_PRODUCTS, Choice, calls_library, choices
 from weft.ir.expr import Expr, Op
 from weft.ir.ops import COMPARISONS
 from weft.ir.program import Block, Call, Loop, LoopKind, Program
@@ -149,6 +150,9 @@ def _words(choice: Choice, program: Program, limits: Mapping[str, float]) -> tup
     node = choice.node
     if isinstance(node, Loop):
         assert node.work is not None
+        if calls_library(node.body):
+            count = size_text(program, cost.as_float(cost.extent(node.dim)))
+            return f"{count} >= {SEVERAL_PRODUCTS} products?", "threads", "threads of the library"
         least = limits.get("crowded" if choice.crowded else "parallel", 0.0)
         enough = f" > {least:.0f}" if least else " enough to share"
         return f"about {size_text(program, node.work)} cycles{enough}?", "threads", "one thread"
