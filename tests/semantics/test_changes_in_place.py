@@ -83,6 +83,15 @@ def row_of_a_copy(n):
     return b
 
 
+def by_tuples(n):
+    pairs = [(i, i) for i in range(n)]
+    xs = []
+    xs.extend(pairs)
+    ys = []
+    ys += [(n, 2.5)]
+    return xs, ys
+
+
 def others(n):
     s = {1, 2}
     t = s
@@ -149,6 +158,7 @@ PROGRAMS: dict[Callable[..., Any], Callable[[], tuple[Any, ...]]] = {
             item_of_a_dict,
             item_of_a_defaultdict,
             row_of_a_copy,
+            by_tuples,
             others,
         ),
         lambda: (3,),
@@ -162,7 +172,16 @@ PROGRAMS: dict[Callable[..., Any], Callable[[], tuple[Any, ...]]] = {
 }
 
 
-NATIVE = (two_names_of_tuples, two_names, argument, item_of_a_dict, row, lists_in_tuples, rows_of_an_argument)
+NATIVE = (
+    two_names_of_tuples,
+    two_names,
+    by_tuples,
+    argument,
+    item_of_a_dict,
+    row,
+    lists_in_tuples,
+    rows_of_an_argument,
+)
 
 
 def _places(value: Any, seen: list[int]) -> Any:

@@ -187,6 +187,13 @@ def table(text):
     return total, rows
 
 
+def fields(text):
+    found = []
+    for line in text.split(";"):
+        found += line.split(",")
+    return found
+
+
 def events(n):
     """Tuples are ordered by their strings where their numbers are the same."""
     waiting = [(2.0, "b"), (1.0, "a"), (1.0, "A")]
@@ -214,6 +221,7 @@ PROGRAMS: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (anagrams, [(["abc", "bca", "x", "cab"],), (["ß"],)]),
     (postfix, [("3 4 + 2 *",), ("7",)]),
     (events, [(1.0,), (3.0,)]),
+    (fields, [("a,b;c",), ("",)]),
     (table, [("1.5,2\n# no\n3,4.25\n",), ("",), ("7",)]),
 ]
 

@@ -417,7 +417,11 @@ class Lists(Nested):
                 self.decide_items(receiver, FLOAT, node)  # what an empty list that is an argument counts as
             raise self.untyped(node, f"{name}() of an empty list")
         layout = self.layout(args[-1]) if args and name in ("append", "insert", "appendleft") else None
-        if name == "extend" and args:
+        if name == "extend" and args and isinstance(args[0], Records):
+            layout = args[0].item
+        elif name == "extend" and args and isinstance(args[0], Tuple) and args[0].items:
+            layout = self.layout(args[0].items[0])
+        elif name == "extend" and args:
             items = self.list_items(args[0], node)
             layout = None if items is None else items.type
             if items is None:
