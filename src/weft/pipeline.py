@@ -110,7 +110,8 @@ _KNOWS_CALLS = frozenset({"tasks", "simplify", "simplify again", "races", "sched
 #: The passes that a program with tasks goes through: others would move work into a task, or memory from one to another.
 _KNOWS_TASKS = _KNOWS_CALLS - {"store"}
 _LOWERED = frozenset(
-    {"schedule", "directed", "paired", "block", "store", "lanes", "jam", "registers", "trapezoid", "invariant", "version"}
+    {"schedule", "directed", "paired", "block", "store", "lanes", "jam", "registers", "trapezoid", "invariant"}
+    | {"version"}
 )
 
 

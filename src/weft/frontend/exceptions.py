@@ -46,7 +46,7 @@ class Exceptions(Loops):
     """`_exec_try`, `_exec_raise` and `_exec_assert`."""
 
     #: The names that were not None where the try begins that is being executed.
-    _known_before: set[str] = set()
+    _known_before: frozenset[str] = frozenset()
     #: Exceptions being handled, the innermost last.
     handled: list[Caught]
     #: The classes of exceptions that are not built in, by the names that checks have for them.
@@ -60,7 +60,7 @@ class Exceptions(Loops):
         )
         names -= {handler.name for handler in node.handlers if handler.name}
         before = set(self.scope.values)
-        around, self._known_before = self._known_before, set(self.scope.known)
+        around, self._known_before = self._known_before, frozenset(self.scope.known)
         opened = self.open_slots(names, node)
         if node.finalbody:
             falls = self._finally(node, names, before)
