@@ -230,6 +230,8 @@ class Core(ArraySlots):
         self.scope.bound_in[name] = self.emitter.blocks[-1]
         slot = self.scope.slots.get(name)
         if slot is not None:
+            if slot.last is not None and slot.buffer is None:
+                self.scope.values.setdefault(name, slot.last)  # set on a path that has left the loop
             self._assign_slot(name, slot, value)
             slot.last = self.scope.values.get(name)
         elif isinstance(value, Scalar):
