@@ -22,6 +22,7 @@ from weft.cluster.settings import Settings, current
 from weft.cluster.work import Task
 from weft.errors import ClusterError
 from weft.records import dataclass
+from weft.runtime import blas
 
 #: How long to look for a cluster, in seconds.
 _PATIENCE = 20.0
@@ -67,6 +68,7 @@ def _remote_tile(task: Task, digest: str, reference: list[Any], timed: bool, *ob
     kernel = _kernels.get(digest)
     if not _kernels:
         _keep_memory()
+        blas.set_num_threads(task.threads)
     if kernel is None:
         kernel = _kernels[digest] = ray.get(reference[0])
         load(kernel)
