@@ -44,7 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lambda: shutil.rmtree(directory, ignore_errors=True))
 
 
-# Folders whose tests have many cases, and of how many cases some, at least a fifth, are enough for a daily run.
+# Folders whose tests have many cases, and of how many cases some, at least a tenth, are enough for a daily run.
 _SAMPLED = ("semantics", "apps", "passes", "sparse", "errors")
 _MANY = 4
 
@@ -57,6 +57,8 @@ def _mark_samples(items: list[pytest.Item]) -> None:
             cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for group in cases.values():
         step = max(1, min(5, len(group) // _MANY))
+        if len(group) > _MANY * step:
+            step *= 2
         for place, item in enumerate(group):
             if place % step:
                 item.add_marker(pytest.mark.slow)
