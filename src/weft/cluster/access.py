@@ -8,42 +8,31 @@ from collections.abc import Iterator
 
 from weft.cluster.slices import Slice
 from weft.ir import index
-from weft.ir.expr import ONE, CompressedDim, Dim, Domain, Expr, Op, Read, Reduce, Var, integer
+from weft.ir.expr import ONE, Dim, Domain, Expr, integer
+from weft.ir.footprint import Touch, domain_touches, expr_touches
 from weft.ir.index import Affine, affine
 from weft.ir.program import Block, Check, If, Library, Loop, Node, Stmt, While
-from weft.ir.walk import children, dim_children, free_vars, overwritten
-from weft.records import dataclass
-
-
-@dataclass(frozen=True)
-class Touch:
-    """One access and the dimensions around it; `unsure`: a branch may skip it, so its index may leave the array."""
-
-    buffer: str
-    index: tuple[Expr, ...]
-    dims: Domain
-    unsure: bool = False
-    write: bool = False
+from weft.ir.walk import free_vars, overwritten
 
 
 def touches(node: Node, around: Domain = (), unsure: bool = False) -> Iterator[Touch]:
     """All accesses of a statement, check, library call, or of a loop or branch of them."""
     if isinstance(node, (Stmt, Check)):
-        yield from _domain(node.domain, around, unsure)
+        yield from domain_touches(node.domain, around, unsure)
         dims = around + node.domain
         parts = (*node.index, node.value) if isinstance(node, Stmt) else (node.condition, *node.values)
         for part in parts:
-            yield from _reads(part, dims, unsure)
+            yield from expr_touches(part, dims, unsure)
         if isinstance(node, Stmt):
             if node.reduce is not None:
                 yield Touch(node.buffer, node.index, dims, unsure)
             yield Touch(node.buffer, node.index, dims, unsure, True)
     elif isinstance(node, Library):
-        yield from _domain(node.domain, around, unsure)
+        yield from domain_touches(node.domain, around, unsure)
         dims = around + node.domain
         changed = overwritten(node)
         for operand in (*node.inputs, *node.outputs):
-            yield from _domain(operand.dims, dims, unsure)
+            yield from domain_touches(operand.dims, dims, unsure)
         yield from (Touch(o.buffer, o.index, dims + o.dims, unsure) for o in node.inputs)
         for operand in (*node.inputs, *node.outputs):
             if operand.buffer in changed:
@@ -51,43 +40,20 @@ def touches(node: Node, around: Domain = (), unsure: bool = False) -> Iterator[T
         if node.status is not None:
             yield Touch(node.status, (), dims, unsure, True)
     elif isinstance(node, Loop):
-        yield from _domain((node.dim,), around, unsure)
+        yield from domain_touches((node.dim,), around, unsure)
         yield from _block(node.body, (*around, node.dim), unsure)
     elif isinstance(node, If):
-        yield from _reads(node.condition, around, unsure)
+        yield from expr_touches(node.condition, around, unsure)
         yield from _block(node.then + node.orelse, around, True)
     elif isinstance(node, While):
         yield from _block(node.prelude, around, True)
-        yield from _reads(node.condition, around, True)
+        yield from expr_touches(node.condition, around, True)
         yield from _block(node.body, around, True)
 
 
 def _block(block: Block, around: Domain, unsure: bool) -> Iterator[Touch]:
     for node in block:
         yield from touches(node, around, unsure)
-
-
-def _domain(domain: Domain, outer: Domain, unsure: bool) -> Iterator[Touch]:
-    for position, dim in enumerate(domain):
-        around = outer + domain[:position]
-        for bound in dim_children(dim):
-            yield from _reads(bound, around, unsure)
-        if isinstance(dim, CompressedDim):
-            yield Touch(dim.pointer, (dim.parent,), around, unsure)
-            yield Touch(dim.pointer, (index.add(dim.parent, ONE),), around, unsure)
-            yield Touch(dim.coordinate, (Var(dim.position),), (*around, dim), unsure)
-
-
-def _reads(expr: Expr, dims: Domain, unsure: bool) -> Iterator[Touch]:
-    if isinstance(expr, Reduce):
-        yield from _domain(expr.dims, dims, unsure)
-        yield from _reads(expr.value, dims + expr.dims, unsure)
-        return
-    if isinstance(expr, Read):
-        yield Touch(expr.buffer, expr.index, dims, unsure)
-    lazy = isinstance(expr, Op) and expr.op == "select"
-    for position, child in enumerate(children(expr)):
-        yield from _reads(child, dims, unsure or (lazy and position > 0))
 
 
 def slice_of(touch: Touch, var: str) -> Slice | None:

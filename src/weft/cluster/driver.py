@@ -16,15 +16,12 @@ import numpy as np
 from weft.analysis.cost import evaluate
 from weft.cluster import work
 from weft.cluster.costs import block_sizes
+from weft.cluster.following import Following
 from weft.cluster.kernels import Kernel
 from weft.cluster.plan import (
-    Again,
-    Choice,
     Fresh,
-    Leave,
     Plan,
     Refused,
-    Repeat,
     Slice,
     Stage,
     Step,
@@ -42,7 +39,6 @@ from weft.errors import located
 from weft.ir import interp
 from weft.ir.expr import Dim, Expr
 from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut, ViewOut
-from weft.ir.walk import expr_buffers
 
 #: How many results are combined by one task.
 _FAN_IN = 16
@@ -113,7 +109,7 @@ class Programs:
         return found
 
 
-class Run:
+class Run(Following):
     """One call of a planned function."""
 
     def __init__(
@@ -140,72 +136,20 @@ class Run:
         self.blocks = block_sizes(self.plan, self.numbers, extents, rows)
         self.edges = self.ends()
 
-    def number(self, expr: Expr) -> int:
-        known = evaluate(expr, self.numbers, 0.0)
-        return int(known or 0)
+    def made(self, step: Fresh, shape: tuple[int, ...]) -> Spread:
+        return Spread(shape, self.plan.program.table[step.buffer].type.dtype.numpy, zero=step.zero)
 
-    def steps(self, steps: tuple[Step, ...]) -> Leave | None:
-        """Follow steps; what left them early, if anything did."""
-        for step in steps:
-            left: Leave | None = None
-            if isinstance(step, Sweep):
-                self.sweep(step)
-            elif isinstance(step, Stage):
-                self.stage(step)
-            elif isinstance(step, Whole):
-                self.whole(step)
-            elif isinstance(step, Fresh):
-                buffer = self.plan.program.table[step.buffer]
-                shape = tuple(self.number(extent) for extent in buffer.shape)
-                self.arrays[step.buffer] = Spread(shape, buffer.type.dtype.numpy, zero=step.zero)
-            elif isinstance(step, Swap):
-                moved = [self.arrays[name] for name in step.sources]
-                self.arrays.update(zip(step.targets, moved))
-            elif isinstance(step, Repeat):
-                left = self.repeat(step)
-            elif isinstance(step, Choice):
-                left = self.steps(step.then if self.holds(step.condition) else step.orelse)
-            elif isinstance(step, Again):
-                left = self.again(step)
-            else:
-                left = step
-            if left is not None:
-                return left
-        return None
-
-    def sweep(self, step: Sweep) -> None:
-        """A few iterations at a time."""
+    def planned(self, step: Stage) -> None:
+        """A sweep a few iterations at a time."""
+        if not isinstance(step, Sweep):
+            self.stage(step)
+            return
         first, past = self.number(step.dim.lo), self.number(step.dim.hi)
         depth = step.depth(self.blocks[self.number(step.extent)])
         wide = step.widened(depth)
         for start in range(first, past, depth):
             self.numbers[FIRST], self.numbers[PAST] = start, min(start + depth, past)
             self.stage(wide)
-
-    def repeat(self, step: Repeat) -> Leave | None:
-        for value in range(self.number(step.dim.lo), self.number(step.dim.hi), step.dim.step):
-            self.numbers[step.dim.var] = value
-            left = self.steps(step.steps)
-            if left is not None and left.kind == "return":
-                return left
-            if left is not None and left.kind == "break":
-                break
-        self.numbers.pop(step.dim.var, None)
-        return None
-
-    def again(self, step: Again) -> Leave | None:
-        while True:
-            left = self.steps(step.prelude)
-            if left is None and self.holds(step.condition):
-                left = self.steps(step.body)
-                if left is None or left.kind == "continue":
-                    continue
-            return left if left is not None and left.kind == "return" else None
-
-    def holds(self, condition: Expr) -> bool:
-        """A condition of the program, once the numbers it looks at are known."""
-        values = {name: self.scalar(name) for name in expr_buffers(condition)}
-        return bool(interp.value_of(condition, self.plan.program, self.numbers, values))
 
     def ends(self) -> dict[str, tuple[int, int]]:
         """How many elements at the ends of a block its neighbours read: at its low end, at its high end."""

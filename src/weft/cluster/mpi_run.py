@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from weft.analysis.cost import evaluate
 from weft.cluster import kernels, mpi_world
 from weft.cluster.driver import Programs
+from weft.cluster.following import Following
 from weft.cluster.mpi_array import Array, DistributedArray, bring
 from weft.cluster.mpi_boxes import slices, whole
 from weft.cluster.mpi_holdings import Holdings, Message, nothing, replicated
@@ -33,15 +33,13 @@ from weft.cluster.mpi_stages import (
     prepare,
     reads_beyond,
 )
-from weft.cluster.plan import Again, Choice, Fresh, Leave, Repeat, Stage, Step, Swap, Whole, may_raise
+from weft.cluster.plan import Fresh, Stage, Whole, may_raise
 from weft.cluster.tiles import Parameter, TileProgram
 from weft.cluster.work import COMBINE, Failure, combine, throw
 from weft.cluster.work import _failure as failure_of
 from weft.errors import located
 from weft.ir import interp
-from weft.ir.expr import Expr
 from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut
-from weft.ir.walk import expr_buffers
 from weft.records import dataclass
 
 #: Of an array: the position of the first element along the axis that is cut, and the elements.
@@ -114,7 +112,7 @@ class Prepared:
         return Share(work, tuple(early), tuple(late))
 
 
-class Run:
+class Run(Following):
     """One call of a planned function on all ranks."""
 
     def __init__(
@@ -135,63 +133,10 @@ class Run:
         self.changed: list[DistributedArray] = []
         self.agreed = False  # whether an exception is one that every rank raises
 
-    def number(self, expr: Expr) -> int:
-        return int(evaluate(expr, self.numbers, 0.0) or 0)
-
-    def steps(self, steps: tuple[Step, ...]) -> Leave | None:
-        """Follow steps; what left them early, if anything did."""
-        for step in steps:
-            left: Leave | None = None
-            if isinstance(step, Stage):
-                self.stage(step)
-            elif isinstance(step, Whole):
-                self.whole(step)
-            elif isinstance(step, Fresh):
-                self.arrays[step.buffer] = self.fresh(step)
-            elif isinstance(step, Swap):
-                moved = [self.arrays[name] for name in step.sources]
-                self.arrays.update(zip(step.targets, moved))
-            elif isinstance(step, Repeat):
-                left = self.repeat(step)
-            elif isinstance(step, Choice):
-                left = self.steps(step.then if self.holds(step.condition) else step.orelse)
-            elif isinstance(step, Again):
-                left = self.again(step)
-            else:
-                left = step
-            if left is not None:
-                return left
-        return None
-
-    def repeat(self, step: Repeat) -> Leave | None:
-        left: Leave | None = None
-        for value in range(self.number(step.dim.lo), self.number(step.dim.hi), step.dim.step):
-            self.numbers[step.dim.var] = value
-            left = self.steps(step.steps)
-            if left is not None and left.kind != "continue":
-                break
-        self.numbers.pop(step.dim.var, None)
-        return left if left is not None and left.kind == "return" else None
-
-    def again(self, step: Again) -> Leave | None:
-        left = self.steps(step.prelude)
-        while left is None and self.holds(step.condition):
-            left = self.steps(step.body)
-            if left is None or left.kind == "continue":
-                left = self.steps(step.prelude)
-        return left if left is not None and left.kind == "return" else None
-
-    def holds(self, condition: Expr) -> bool:
-        """A condition of the program, over numbers that all ranks have."""
-        values = {name: self.scalars[name] for name in expr_buffers(condition)}
-        return bool(interp.value_of(condition, self.plan.program, self.numbers, values))
-
-    def fresh(self, step: Fresh) -> DistributedArray:
-        buffer = self.plan.program.table[step.buffer]
-        shape = tuple(self.number(extent) for extent in buffer.shape)
+    def made(self, step: Fresh, shape: tuple[int, ...]) -> DistributedArray:
         make = np.zeros if step.zero else np.empty
         held = (replicated if step.zero else nothing)(shape, self.world.size)
-        return DistributedArray(make(shape, buffer.type.dtype.numpy), held)
+        return DistributedArray(make(shape, self.plan.program.table[step.buffer].type.dtype.numpy), held)
 
     # --- stages ---
 

@@ -28,7 +28,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from weft.analysis.cost import evaluate
-from weft.cluster.access import Touch, is_box, slice_of, touches
+from weft.cluster.access import is_box, slice_of, touches
 from weft.cluster.slices import Slice
 from weft.cluster.steps import (
     Again,
@@ -52,6 +52,7 @@ from weft.cluster.steps import (
 )
 from weft.ir import index
 from weft.ir.expr import Cast, Dim, Domain, Expr, Read, Reduce, Var, integer
+from weft.ir.footprint import Touch
 from weft.ir.program import (
     Alloc,
     Block,

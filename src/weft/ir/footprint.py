@@ -49,13 +49,14 @@ class _Extent:
 
 
 @dataclass(frozen=True)
-class _Touch:
-    """One access and the dimensions around it; `unsure` if a select may skip it, so its index may leave the buffer."""
+class Touch:
+    """One access and the dimensions around it; `unsure` if a choice may skip it, so its index may leave the buffer."""
 
     buffer: str
     index: tuple[Expr, ...]
     dims: Domain
     unsure: bool = False
+    write: bool = False
 
 
 Block = Mapping[str, tuple[Expr, Expr]]
@@ -69,7 +70,7 @@ def footprint(program: Program | Mapping[str, Buffer], stmt: Stmt, block: Block)
     """
     table = program.table if isinstance(program, Program) else program
     hull = _Hull(table, stmt.domain, block)
-    target = _Touch(stmt.buffer, stmt.index, stmt.domain)
+    target = Touch(stmt.buffer, stmt.index, stmt.domain)
     touched = list(_reads(stmt))
     if stmt.reduce is not None:
         touched.append(target)
@@ -79,34 +80,35 @@ def footprint(program: Program | Mapping[str, Buffer], stmt: Stmt, block: Block)
 # --- the accesses of a statement --------------------------------------------------------------------------------------
 
 
-def _reads(stmt: Stmt) -> Iterator[_Touch]:
-    yield from _domain_reads(stmt.domain, (), False)
+def _reads(stmt: Stmt) -> Iterator[Touch]:
+    yield from domain_touches(stmt.domain, (), False)
     for e in (*stmt.index, stmt.value):
-        yield from _expr_reads(e, stmt.domain, False)
+        yield from expr_touches(e, stmt.domain, False)
 
 
-def _domain_reads(domain: Domain, outer: Domain, unsure: bool) -> Iterator[_Touch]:
+def domain_touches(domain: Domain, outer: Domain, unsure: bool) -> Iterator[Touch]:
     """What the bounds and the compressed levels of dimensions read."""
     for position, dim in enumerate(domain):
         around = outer + domain[:position]
         for e in dim_children(dim):
-            yield from _expr_reads(e, around, unsure)
+            yield from expr_touches(e, around, unsure)
         if isinstance(dim, CompressedDim):
-            yield _Touch(dim.pointer, (dim.parent,), around, unsure)
-            yield _Touch(dim.pointer, (index.add(dim.parent, ONE),), around, unsure)
-            yield _Touch(dim.coordinate, (Var(dim.position),), (*around, dim), unsure)
+            yield Touch(dim.pointer, (dim.parent,), around, unsure)
+            yield Touch(dim.pointer, (index.add(dim.parent, ONE),), around, unsure)
+            yield Touch(dim.coordinate, (Var(dim.position),), (*around, dim), unsure)
 
 
-def _expr_reads(expr: Expr, dims: Domain, unsure: bool) -> Iterator[_Touch]:
+def expr_touches(expr: Expr, dims: Domain, unsure: bool) -> Iterator[Touch]:
+    """What an expression reads."""
     if isinstance(expr, Reduce):
-        yield from _domain_reads(expr.dims, dims, unsure)
-        yield from _expr_reads(expr.value, dims + expr.dims, unsure)
+        yield from domain_touches(expr.dims, dims, unsure)
+        yield from expr_touches(expr.value, dims + expr.dims, unsure)
         return
     if isinstance(expr, Read):
-        yield _Touch(expr.buffer, expr.index, dims, unsure)
+        yield Touch(expr.buffer, expr.index, dims, unsure)
     lazy = isinstance(expr, Op) and expr.op == "select"
     for position, child in enumerate(children(expr)):
-        yield from _expr_reads(child, dims, unsure or (lazy and position > 0))
+        yield from expr_touches(child, dims, unsure or (lazy and position > 0))
 
 
 # --- intervals --------------------------------------------------------------------------------------------------------
@@ -128,7 +130,7 @@ class _Hull:
                     if form is not None:
                         self.facts.append(form)
 
-    def over(self, touched: list[_Touch]) -> dict[str, tuple[Range, ...]]:
+    def over(self, touched: list[Touch]) -> dict[str, tuple[Range, ...]]:
         found: dict[str, tuple[Range, ...]] = {}
         for touch in touched:
             ranges = tuple(self.axis(touch, axis) for axis in range(len(touch.index)))
@@ -136,7 +138,7 @@ class _Hull:
             found[touch.buffer] = ranges if old is None else tuple(self.union(a, b) for a, b in zip(old, ranges))
         return found
 
-    def axis(self, touch: _Touch, axis: int) -> Range:
+    def axis(self, touch: Touch, axis: int) -> Range:
         """The slice of one access along one axis."""
         size = self.table[touch.buffer].shape[axis]
         extent = self.extent(touch.index[axis], touch.dims)
