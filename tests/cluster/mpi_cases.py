@@ -389,6 +389,21 @@ def case_local_views():
     return "ok"
 
 
+def case_blocking_messages():
+    """A chain: each rank adds its own number to what the one before it sends; strided on both sides."""
+    comm.Barrier()
+    table = np.zeros((4, 3))
+    if comm.rank() > 0:
+        comm.Recv(table[::2, 1], comm.rank() - 1)
+    table[::2, 1] += comm.rank() + 1
+    if comm.rank() < comm.size() - 1:
+        comm.Send(table[::2, 1], comm.rank() + 1)
+    wanted = np.zeros((4, 3))
+    wanted[::2, 1] = sum(range(1, comm.rank() + 2))
+    np.testing.assert_array_equal(table, wanted)
+    return "ok"
+
+
 def main(path):
     weft.cluster.connect(least_seconds=0.0)
     found = {}

@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 RANKS = [1, 2, 3, 4, pytest.param(6, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)]
 CASES = (
     "distributions arrays linear jacobi gemm rows sums element_wise other_axes control chain counts errors refused "
-    "local_views"
+    "local_views blocking_messages"
 ).split()
 PATIENCE = 300
 # A launch is one test with all its cases, so that no other process of a parallel run repeats it.

@@ -35,8 +35,7 @@ from weft.cluster.mpi_stages import (
 )
 from weft.cluster.plan import Fresh, Stage, Whole, may_raise
 from weft.cluster.tiles import Parameter, TileProgram
-from weft.cluster.work import COMBINE, Failure, combine, throw
-from weft.cluster.work import _failure as failure_of
+from weft.cluster.work import COMBINE, Failure, combine, failure_of, throw
 from weft.errors import located
 from weft.ir import interp
 from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut

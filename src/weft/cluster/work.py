@@ -128,7 +128,7 @@ def run(task: Task, kernel: Kernel, objects: Sequence[Any]) -> list[Any]:
     except HandedBack:
         raise
     except Exception as error:
-        found = _failure(error)
+        found = failure_of(error)
         if found is None:
             raise
         return [found] * count
@@ -141,7 +141,7 @@ def results_of(task: Task, kernel: Kernel) -> int:
     return blocks + len(kernel.returned) + task.checked
 
 
-def _failure(error: BaseException) -> Failure | None:
+def failure_of(error: BaseException) -> Failure | None:
     """An exception that the kernel raised as the program asks; None for any other."""
     trace = error.__traceback__
     last = None
