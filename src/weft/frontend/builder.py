@@ -45,13 +45,15 @@ from weft.frontend.specs import (
 )
 from weft.frontend.strings import is_text
 from weft.frontend.tasks import with_finish
-from weft.frontend.values import Instance, Object, Scalar, Value
+from weft.frontend.values import Instance, Object, Scalar, Tuple, Value
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
 from weft.ir.types import BOOL, INT, ScalarType
 from weft.records import dataclass
 
 _ATTEMPTS = 40
+
+_ABSENT: Any = object()
 
 
 @dataclass(frozen=True)
@@ -286,10 +288,9 @@ class Builder(SparseChains, Arguments):
         known = self.hidden.get(key)
         if known is not None:
             return known[1]
-        is_item = name.isdigit()
-        if base.sample is None or not (is_item or hasattr(base.sample, name)):
+        value = _part_of(base.sample, name)
+        if value is _ABSENT:
             raise self.unsupported(node, f"the attribute {name} of an object")
-        value = base.sample[int(name)] if is_item else getattr(base.sample, name)
         if isinstance(value, types.MethodType):
             raise self.unsupported(node, f"a call of the method {name}", "make it a function")
         spec = spec_of(value)
@@ -297,9 +298,18 @@ class Builder(SparseChains, Arguments):
             return self.modelled(Instance(base.argument, path, value), node)
         if isinstance(spec, (ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec)):
             raise self.unsupported(node, f"the attribute {name}, a list", "pass it as an argument")
-        made, param = self.parameter("_".join(path), spec, value, -1)
+        made, param = self.parameter("_".join(("item", *path) if name.isdigit() else path).replace("@", ""), spec, value, -1)
         self.hidden[key] = (Hidden(name, base.argument, spec, param, path), made)
         return made
+
+    def modelled(self, base: Instance, node: ast.AST) -> Value:
+        """An argument that is an object: a sparse matrix; a tuple by its items, of which there are as many each time."""
+        if type(base.sample) is not tuple:
+            return super().modelled(base, node)
+        path = (*base.path, "#")
+        length = ConstSpec(len(base.sample))
+        self.hidden[base.argument, path] = (Hidden("#", base.argument, length, None, path), Object(length.value))
+        return Tuple(tuple(self.instance_attribute(base, str(place), node) for place in range(length.value)))
 
     # --- the whole --------------------------------------------------------------------------------------------------
 
@@ -388,6 +398,15 @@ class Builder(SparseChains, Arguments):
         if self.emitter.handed and lasting:
             span, reason = self.emitter.handed[0]
             raise Unsupported(span, reason)
+
+
+def _part_of(sample: Any, part: str) -> Any:
+    """The attribute of an object, the item of a tuple by its number or of a dict by "@" and its key."""
+    if part.startswith("@"):
+        return sample.get(part[1:], _ABSENT)
+    if part.isdigit():
+        return sample[int(part)]
+    return _ABSENT if sample is None else getattr(sample, part, _ABSENT)
 
 
 def _list_shape(value: Any, rank: int) -> tuple[int, ...] | None:

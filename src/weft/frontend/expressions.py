@@ -548,6 +548,10 @@ class Expressions(Choices):
             return self.text_part(base, key, node)
         if isinstance(base, Dict) and node is not None:
             return self.item(base, key, node)
+        if isinstance(base, Instance) and type(base.sample) is dict and not store:
+            text = key.value if isinstance(key, Object) else None
+            if isinstance(text, str) and text.isidentifier():
+                return self.instance_attribute(base, f"@{text}", node)
         if isinstance(base, Range) and isinstance(key, Scalar) and isinstance(base.step, Const):
             raise self.unsupported(node, "an index into a range")
         raise self.unsupported(node, "an index into this", base=base)

@@ -104,9 +104,16 @@ class ObjectParam:
     type: type | None = None
 
 
+#: Parts of the path of an AttrParam: what an entry of a dict begins with, and the length of a tuple.
+KEY, LENGTH = "@", "#"
+
+
 @dataclass(frozen=True)
 class AttrParam:
-    """The attribute `name` of argument `index`, fetched at each call; in a dotted path a number is an item."""
+    """The attribute `name` of argument `index`, fetched at each call.
+
+    In a dotted path a number is an item, "@key" the entry of a dict, "#" the length of a tuple.
+    """
 
     index: int
     name: str
@@ -430,7 +437,8 @@ def _validate_hidden(hidden: HiddenParam, arguments: int, position: int) -> None
     if isinstance(hidden, AttrParam):
         if not 0 <= hidden.index < arguments:
             raise TypeError(f"there is no argument {hidden.index} to read {hidden.name!r} from")
-        if not all(part.isidentifier() or part.isdigit() for part in hidden.name.split(".")):
+        parts = [part.removeprefix(KEY) for part in hidden.name.split(".")]
+        if not all(part.isidentifier() or part.isdigit() or part == LENGTH for part in parts):
             raise TypeError(f"not an attribute name: {hidden.name!r}")
     elif isinstance(hidden, GlobalParam):
         if type(hidden.namespace) is not dict:

@@ -28,6 +28,8 @@ from weft.errors import CompileError, CoreWarning, exception_argument
 from weft.records import dataclass
 from weft.runtime import blas, interpreted, machine, routines, templates, texts, threads, toolchain
 from weft.runtime.descriptor import (
+    KEY,
+    LENGTH,
     LIST_KINDS,
     NO_DEFAULT,
     NUMPY_SCALARS,
@@ -322,10 +324,18 @@ def _encode_param(param: DirectParam) -> Encoded:
     return (0, 0, None, None, *_encode_test(param))
 
 
+def _encode_part(part: str) -> int | str | tuple[str] | None:
+    """A part of the path of an AttrParam, as fetch_part of native/guards.c takes it."""
+    if part == LENGTH:
+        return None
+    if part.startswith(KEY):
+        return (sys.intern(part[1:]),)
+    return int(part) if part.isdigit() else sys.intern(part)
+
+
 def _encode_hidden(hidden: HiddenParam) -> Encoded:
     if isinstance(hidden, AttrParam):
-        path = tuple(int(part) if part.isdigit() else sys.intern(part) for part in hidden.name.split("."))
-        return (1, hidden.index, None, path, *_encode_test(hidden.param))
+        return (1, hidden.index, None, tuple(map(_encode_part, hidden.name.split("."))), *_encode_test(hidden.param))
     if isinstance(hidden, GlobalParam):
         return (2, 0, hidden.namespace, sys.intern(hidden.name), *_encode_test(hidden.param))
     if isinstance(hidden, CellParam):

@@ -16,6 +16,8 @@ import numpy as np
 
 from weft.runtime import templates
 from weft.runtime.descriptor import (
+    KEY,
+    LENGTH,
     NO_DEFAULT,
     STATUS_GUARD,
     ArrayParam,
@@ -186,13 +188,22 @@ def _arrays_apart(params: list[DirectParam], values: list[Any]) -> bool:
     return templates.apart([value for _, value in stacks], [value for _, value in plain], in_lists)
 
 
+def _fetch_part(value: Any, part: str) -> Any:
+    """One step along the path of an AttrParam: as fetch_part of native/guards.c."""
+    if part == LENGTH:
+        return len(value) if type(value) is tuple else _ABSENT
+    if part.startswith(KEY):
+        return value.get(part[1:], _ABSENT) if type(value) is dict else _ABSENT
+    return value[int(part)] if part.isdigit() else getattr(value, part)
+
+
 def fetch(hidden: HiddenParam, values: list[Any]) -> Any:
     """The present value of a hidden parameter; what cannot be read is absent, and plain Python meets the same error."""
     try:
         if isinstance(hidden, AttrParam):
             value = values[hidden.index]
-            for name in hidden.name.split("."):
-                value = value[int(name)] if name.isdigit() else getattr(value, name)
+            for part in hidden.name.split("."):
+                value = _fetch_part(value, part)
             return value
         if isinstance(hidden, GlobalParam):
             if hidden.name in hidden.namespace:

@@ -135,13 +135,26 @@ static int absent(void)
     return 0;
 }
 
+/* An attribute by its name, an item by its number, the item of a dict by its key (in a tuple), the length of a tuple
+   (None). A new reference, or NULL: not there. */
+static PyObject *fetch_part(PyObject *value, PyObject *part)
+{
+    if (is_exact(part, &PyLong_Type))
+        return PyObject_GetItem(value, part);
+    if (part == &_Py_NoneStruct)
+        return is_exact(value, &PyTuple_Type) ? PyLong_FromLongLong(PyTuple_Size(value)) : NULL;
+    if (!is_exact(part, &PyTuple_Type))
+        return PyObject_GetAttr(value, part);
+    PyObject *held = is_exact(value, &PyDict_Type) ? PyDict_GetItemWithError(value, PyTuple_GetItem(part, 0)) : NULL;
+    return held == NULL ? NULL : new_reference(held);
+}
+
 static int fetch_attribute(const parameter *p, PyObject *value, PyObject **out)
 {
     Py_ssize_t depth = PyTuple_Size(p->fetch_name);
     Py_IncRef(value);
     for (Py_ssize_t i = 0; i < depth; i++) {
-        PyObject *name = PyTuple_GetItem(p->fetch_name, i); /* an attribute, or the number of an item */
-        PyObject *next = is_exact(name, &PyLong_Type) ? PyObject_GetItem(value, name) : PyObject_GetAttr(value, name);
+        PyObject *next = fetch_part(value, PyTuple_GetItem(p->fetch_name, i));
         Py_DecRef(value);
         if (next == NULL)
             return absent();
