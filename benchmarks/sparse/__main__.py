@@ -1,16 +1,18 @@
 """The command, `python -m benchmarks.sparse`. In come options; out come a table and the JSON that holds everything.
 
-Each program on each pattern has a process for each number of threads, which all libraries are held to; the columns take
-turns in it, after their results were compared with SciPy's. The bandwidth of the machine is measured in the same run.
+Each pattern of each size has a process for each number of threads, which all libraries are held to (`children.py`); it
+goes through the programs, and the columns take turns in each, after their results were compared with SciPy's. What would
+take longer than a program may, or than is left for all, is left out and named. The bandwidth of the machine is measured in
+the same run.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,24 +20,30 @@ from typing import Any
 from benchmarks.harness import environment, machine
 from benchmarks.harness.limits import bandwidth_at
 from benchmarks.harness.table import milliseconds, times
+from benchmarks.sparse.children import Asked, answers
 from benchmarks.sparse.measure import COLUMNS, WEFT
 from benchmarks.sparse.patterns import PATTERNS
 from benchmarks.sparse.programs import PROGRAMS
 
 #: Rows at most where SciPy forms a dense matrix of all rows and columns.
 MOST_ROWS_DENSE = 10_000
+#: Entries at most: with more rows there are fewer in each.
+MOST_ENTRIES = 8_000_000
+#: A cell takes about so many times as long as each column once: the first calls, the comparison, the repeats.
+CALLS = 6
 
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sparse", description="Sparse and dense in one program.")
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--entries", type=int, default=16, help="of a row, on average")
+    parser.add_argument("--rows", default="10000,100000,1000000", help="numbers of rows, with commas between")
+    parser.add_argument("--entries", type=int, default=16, help=f"of a row, on average; of all at most {MOST_ENTRIES:,}")
     parser.add_argument("--threads", type=int, default=2, help="besides one")
     parser.add_argument("--programs", help=f"names, with commas between, of {', '.join(PROGRAMS)}; all without")
     parser.add_argument("--patterns", help=f"of {', '.join(PATTERNS)}; all without")
-    parser.add_argument("--seconds", type=float, default=1.0, help="of repeats, for each column")
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds for one program on one pattern")
-    parser.add_argument("--json", type=Path, help="the file that keeps everything, written after each program")
+    parser.add_argument("--seconds", type=float, default=0.1, help="of repeats, for each column")
+    parser.add_argument("--limit", type=float, default=15.0, help="seconds for one program on one pattern")
+    parser.add_argument("--budget", type=float, default=660.0, help="seconds for all; what is left then is left out")
+    parser.add_argument("--json", type=Path, help="the file that keeps everything, written after each process")
     parser.add_argument("--show", action="store_true", help="only the table of the file of --json")
     return parser
 
@@ -48,37 +56,60 @@ def _chosen(text: str | None, known: Sequence[str], what: str) -> list[str]:
     return names or list(known)
 
 
-def _asked(name: str, pattern: str, rows: int, threads: int, options: argparse.Namespace) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory() as directory:
-        settings = environment.variables(
-            "weft", threads, Path(directory), environment.ROOT, Path(sys.executable)
-        )
-        arguments = [name, pattern, str(rows), str(options.entries), str(options.seconds)]
-        command = [sys.executable, "-m", "benchmarks.sparse.measure", *arguments]
-        base: dict[str, Any] = {"program": name, "pattern": pattern, "rows": rows, "threads": threads, "columns": {}}
-        try:
-            done = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=options.limit)
-        except subprocess.TimeoutExpired:
-            return {**base, "problem": f"more than {options.limit:.0f} s"}
-    lines = done.stdout.strip().splitlines()
-    if done.returncode or not lines:
-        return {**base, "problem": (done.stderr.strip().splitlines() or ["it ended without a word"])[-1][:300]}
-    return dict(json.loads(lines[-1]))
+def _sizes(text: str) -> list[int]:
+    sizes = sorted({int(part) for part in text.split(",")})
+    if sizes[0] < 1:
+        raise ValueError(f"{sizes[0]} rows; at least one")
+    return sizes
+
+
+def _left_out(name: str, size: int, smaller: Mapping[str, Any] | None, limit: float) -> str:
+    """Why a program is not measured with so many rows, by what it took with fewer; empty if it is."""
+    if smaller is None:
+        return ""
+    if smaller.get("problem"):
+        return "left out, as with fewer rows"
+    once = sum(min(found["times"]) for found in smaller["columns"].values() if found.get("times"))
+    seconds = CALLS * once * size / smaller["rows"]
+    return f"left out: about {seconds:.0f} s" if seconds > limit else ""
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
+    start = time.monotonic()
+    names, patterns = _chosen(options.programs, list(PROGRAMS), "program"), _chosen(
+        options.patterns, list(PATTERNS), "pattern"
+    )
+    sizes = _sizes(options.rows)
     environment.pin(options.threads)
     counts = [1] + ([options.threads] if options.threads > 1 else [])
     bandwidth = {str(count): machine.limits(count).get("bandwidth", {}) for count in counts}
     report: dict[str, Any] = {"machine": machine.description(), "bandwidth": bandwidth, "results": []}
-    for name in _chosen(options.programs, list(PROGRAMS), "program"):
-        rows = min(options.rows, MOST_ROWS_DENSE) if PROGRAMS[name].small else options.rows
-        for pattern in _chosen(options.patterns, list(PATTERNS), "pattern"):
-            for count in counts:
-                print(f"{name}, {pattern}, {count} threads", file=sys.stderr, flush=True)
-                report["results"].append(_asked(name, pattern, rows, count, options))
-            if options.json is not None:
-                options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    before: dict[tuple[str, str, int], dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as directory:
+        for size in sizes:
+            for pattern in patterns:
+                for count in counts:
+                    asked = Asked(pattern, size, min(options.entries, max(1, MOST_ENTRIES // size)), count)
+                    now: list[str] = []
+                    for name in names:
+                        if PROGRAMS[name].small and size > MOST_ROWS_DENSE and size != sizes[0]:
+                            continue
+                        why = _left_out(name, size, before.get((name, pattern, count)), options.limit)
+                        if time.monotonic() - start > options.budget:
+                            why = "left out: the time was up"
+                        if why:
+                            report["results"].append(asked.empty(name, why))
+                        else:
+                            now.append(name)
+                    print(f"{size} rows, {pattern}, {count} threads", file=sys.stderr, flush=True)
+                    until = start + options.budget
+                    for result in answers(asked, now, options.seconds, options.limit, until, Path(directory)):
+                        before[result["program"], pattern, count] = result
+                        report["results"].append(result)
+                    if options.json is not None:
+                        report["seconds"] = time.monotonic() - start
+                        options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    report["seconds"] = time.monotonic() - start
     return report
 
 
@@ -113,7 +144,6 @@ def table(report: Mapping[str, Any]) -> Any:
     from rich.table import Table
 
     counts = sorted({result["threads"] for result in report["results"]})
-    most = counts[-1]
     made = Table(title="Sparse and dense: milliseconds", title_justify="left", pad_edge=False, box=SIMPLE_HEAD)
     heads = ["program", "pattern", "rows"]
     heads += [f"{column} {count}" for column in COLUMNS for count in counts]
@@ -121,13 +151,15 @@ def table(report: Mapping[str, Any]) -> Any:
     heads += [f"of bandwidth {count}" for count in counts]
     for head in heads:
         made.add_column(head, justify="left" if head in heads[:2] else "right", no_wrap=True)
-    found = {(r["program"], r["pattern"], r["threads"]): r for r in report["results"]}
-    for program, pattern in dict.fromkeys((r["program"], r["pattern"]) for r in report["results"]):
-        of = {count: found.get((program, pattern, count)) for count in counts}
+    found = {(r["program"], r["rows"], r["pattern"], r["threads"]): r for r in report["results"]}
+    places = {name: place for place, name in enumerate(PROGRAMS)}
+    cells = dict.fromkeys((r["program"], r["rows"], r["pattern"]) for r in report["results"])
+    for program, rows, pattern in sorted(cells, key=lambda cell: (places.get(cell[0], 0), cell[1])):
+        of = {count: found.get((program, rows, pattern, count)) for count in counts}
         made.add_row(
             program,
             pattern,
-            str((of[most] or {}).get("rows", "")),
+            str(rows),
             *(_cell(of[count], column) for column in COLUMNS for count in counts),
             *(_ratio(best(of[count], column), best(of[count], WEFT)) for column in COLUMNS[:-1] for count in counts),
             *(_of_bandwidth(report, of[count]) for count in counts),
@@ -138,7 +170,7 @@ def table(report: Mapping[str, Any]) -> Any:
 def failures(report: Mapping[str, Any]) -> list[str]:
     lines = []
     for result in report["results"]:
-        where = f"{result['program']}, {result['pattern']}, {result['threads']} threads"
+        where = f"{result['program']}, {result['rows']} rows, {result['pattern']}, {result['threads']} threads"
         if result.get("problem"):
             lines.append(f"{where}: {result['problem']}")
         for column, found in result["columns"].items():
@@ -157,6 +189,10 @@ def show(report: Mapping[str, Any]) -> None:
     for line in failures(report):
         console.print(line, markup=False)
     console.print("of bandwidth: what must be moved at least, over what the machine moves in this run")
+    for count, rates in report["bandwidth"].items():
+        if rates:
+            console.print(f"bandwidth, {count} threads: {bandwidth_at(rates, 1 << 28) / 1e9:.1f} GB/s of 256 MB")
+    console.print(f"all of it took {report.get('seconds', 0.0):.0f} s")
 
 
 def main() -> int:

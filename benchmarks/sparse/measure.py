@@ -1,8 +1,8 @@
-"""One program on one pattern, in a process of its own. In come the names, a number of rows and of seconds (the threads
-by the environment); out comes a line of JSON: for each column the seconds of all repeats, or why there are none, the
-seconds of the first call, and the bytes that must be moved.
+"""Programs on one pattern, in a process. In come the pattern, numbers of rows, of entries in one and of seconds, and
+names (the threads by the environment); out comes a line of JSON for each: for each column the seconds of all repeats, or
+why there are none, the seconds of the first call, and the bytes that must be moved.
 
-    python -m benchmarks.sparse.measure "spmv csr" uniform 100000 16 1.0
+    python -m benchmarks.sparse.measure uniform 100000 16 0.1 "spmv csr" spmm
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class Column:
 
 def _values(value: Any) -> Any:
     """What is compared: numbers of a dense result, the entries of a sparse one by row and column."""
+    if isinstance(value, tuple) and len(value) == 2:
+        value = sp.coo_array(value)
     if isinstance(value, tuple) and len(value) == 3:
         count = len(value[0]) - 1
         value = sp.csr_array((value[2], value[1], value[0]), shape=(count, count))
@@ -92,9 +94,9 @@ def _once(column: Column) -> Any:
     return value
 
 
-def measure(name: str, pattern: str, rows: int, each: int, seconds: float) -> dict[str, Any]:
+def measure(name: str, pattern: str, matrix: Any, seconds: float) -> dict[str, Any]:
     threads = int(os.environ.get("WEFT_NUM_THREADS", "1"))
-    arguments = PROGRAMS[name].arguments(PATTERNS[pattern](rows, each))
+    arguments = PROGRAMS[name].arguments(matrix)
     columns = _columns(name, arguments, threads)
     expected: Any = None
     for title, column in columns.items():
@@ -118,7 +120,7 @@ def measure(name: str, pattern: str, rows: int, each: int, seconds: float) -> di
     return {
         "program": name,
         "pattern": pattern,
-        "rows": rows,
+        "rows": matrix.shape[0],
         "entries": _entries(arguments),
         "threads": threads,
         "bytes": None if moved is None else moved(arguments, expected),
@@ -152,9 +154,11 @@ def _take_turns(columns: list[Column], seconds: float) -> None:
 
 def main() -> int:
     warnings.simplefilter("ignore")
-    name, pattern, rows, each, seconds = sys.argv[1:]
+    pattern, rows, each, seconds, *names = sys.argv[1:]
+    matrix = PATTERNS[pattern](int(rows), int(each))
     with np.errstate(all="ignore"):
-        print(json.dumps(measure(name, pattern, int(rows), int(each), float(seconds))))
+        for name in names:
+            print(json.dumps(measure(name, pattern, matrix, float(seconds))), flush=True)
     return 0
 
 

@@ -1,6 +1,6 @@
 """The programs by hand for Numba: loops over the arrays of the matrices, with `prange` over rows. Out comes, by the
-name of a program, a function of the same arguments that gives what `measure.py` compares: a dense array, a number, or
-the values of the entries.
+name of a program, a function of the same arguments that gives what `measure.py` compares: a dense array, a number, the
+values of the entries, or the arrays of a new matrix.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import Any
 import numba
 import numpy as np
 
-_parallel = numba.njit(parallel=True, fastmath=False)
+_parallel = numba.njit(parallel=True, fastmath=False, cache=True)
+_alone = numba.njit(cache=True)
 
 
 @_parallel
@@ -25,7 +26,7 @@ def _spmv(indptr, indices, data, x):
     return out
 
 
-@numba.njit
+@_alone
 def _spmv_columns(indptr, indices, data, x, rows):
     out = np.zeros(rows)
     for j in range(len(indptr) - 1):
@@ -34,7 +35,7 @@ def _spmv_columns(indptr, indices, data, x, rows):
     return out
 
 
-@numba.njit
+@_alone
 def _spmv_triplets(row, col, data, x, rows):
     out = np.zeros(rows)
     for p in range(len(data)):
@@ -79,8 +80,9 @@ def _masked_product(A, B, indptr, indices, data):
 
 
 @_parallel
-def _softmax(indptr, data):
+def _softmax(indptr, indices, data):
     out = np.empty(len(data))
+    row = np.empty(len(data), np.int32)
     for i in numba.prange(len(indptr) - 1):
         top = 0.0 if indptr[i] == indptr[i + 1] else data[indptr[i]]
         for p in range(indptr[i], indptr[i + 1]):
@@ -91,19 +93,22 @@ def _softmax(indptr, data):
             total += out[p]
         for p in range(indptr[i], indptr[i + 1]):
             out[p] /= total
-    return out
+            row[p] = i
+    return out, (row, indices.copy())
 
 
 @_parallel
-def _normalised(indptr, data):
+def _normalised(indptr, indices, data):
     out = np.empty(len(data))
+    row = np.empty(len(data), np.int32)
     for i in numba.prange(len(indptr) - 1):
         total = 0.0
         for p in range(indptr[i], indptr[i + 1]):
             total += data[p]
         for p in range(indptr[i], indptr[i + 1]):
             out[p] = data[p] / total
-    return out
+            row[p] = i
+    return out, (row, indices.copy())
 
 
 @_parallel
@@ -159,7 +164,7 @@ def _convolution(indptr, indices, data, XW):
     return out
 
 
-@numba.njit
+@_alone
 def _mttkrp(i, j, k, v, B, C, n):
     out = np.zeros((n, B.shape[1]))
     for p in range(len(v)):
@@ -168,7 +173,7 @@ def _mttkrp(i, j, k, v, B, C, n):
     return out
 
 
-@numba.njit
+@_alone
 def _page_rank(indptr, indices, data, d, steps):
     n = len(indptr) - 1
     inverse = np.zeros(n)
@@ -187,7 +192,7 @@ def _page_rank(indptr, indices, data, d, steps):
     return x
 
 
-@numba.njit
+@_alone
 def _conjugate_gradient(indptr, indices, data, b, small, most):
     x = np.zeros_like(b)
     r = b.copy()
@@ -229,7 +234,7 @@ def _label_propagation(indptr, indices, data, Y, alpha, steps):
     return F
 
 
-@numba.njit
+@_alone
 def _triangles(indptr, indices, data):
     marks = np.full(len(indptr) - 1, -1)
     total = 0.0
@@ -244,7 +249,7 @@ def _triangles(indptr, indices, data):
     return total
 
 
-@numba.njit
+@_alone
 def _spgemm(indptr, indices, data, indptr2, indices2, data2, columns):
     rows = len(indptr) - 1
     seen = np.full(columns, -1)
@@ -290,8 +295,8 @@ PORTS: dict[str, Callable[..., Any]] = {
     "sddmm": lambda S, A, B: _sddmm(*_arrays(S), A, _transposed(B)),
     "spmm-mm": lambda S, A, B: _spmm(*_arrays(S), A @ B),
     "masked product": lambda A, B, M: _masked_product(A, _transposed(B), *_arrays(M)),
-    "softmax by rows": lambda S: _softmax(S.indptr, S.data),
-    "row normalisation": lambda S: _normalised(S.indptr, S.data),
+    "softmax by rows": lambda S: _softmax(*_arrays(S)),
+    "row normalisation": lambda S: _normalised(*_arrays(S)),
     "sinkhorn": lambda K, M, r, c, x, most: _sinkhorn(K, M, r, *_arrays(c), x, most),
     "graph convolution": lambda A, X, W: _convolution(*_arrays(A), X @ W),
     "mttkrp": _mttkrp,

@@ -52,6 +52,7 @@ from weft.passes import (
     store,
     tasks,
     trapezoid,
+    unread,
     version,
     wavefront,
     whiles,
@@ -76,6 +77,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (
     ("common", common.run),
     ("forward", forward.run),
     ("hoist", hoist.run),
+    ("unread", unread.run),
     ("tidy", simplify.run),
 )
 #: The passes that decide and lower the loops.

@@ -263,9 +263,10 @@ def test_a_closure_is_never_sent(cluster: None) -> None:
 
 def test_explain_and_trace(cluster: None, tmp_path: Any) -> None:
     path = tmp_path / "run.json"
-    with weft.cluster.trace(path):
-        there = compiled(jacobi)
-        there(3, numbers(30, 12), numbers(30, 12))
+    there = compiled(jacobi)
+    for _ in range(2):  # a second timeline as well
+        with weft.cluster.trace(path):
+            there(3, numbers(30, 120), numbers(30, 120))
     text = str(there.explain())
     for part in ("tiles lo:hi of 0:", "5 tiles of 7", "a[lo-2:hi+2]", "bytes: b", "ms on one core"):
         assert part in text, text

@@ -1,4 +1,4 @@
-"""Several Ray nodes on this machine: a node killed in the middle of a run, and a store that is too small."""
+"""Several Ray nodes on this machine: a node killed in the middle of a run, a slow one, a store that is too small."""
 
 from __future__ import annotations
 
@@ -51,7 +51,83 @@ kept = [there(x) for _ in range(6)]  # more than the store holds: it goes to dis
 print("same bits:", all(np.array_equal(y, x * 2) for y in kept))
 """
 
+SLOW = """
+import collections, json, os, signal, sys, threading
+from pathlib import Path
+import numpy as np
+from ray.cluster_utils import Cluster
+import weft
+sys.path.insert(0, sys.argv[1])
+from kernels_for_nodes import smoothed
+
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 1 << 28})
+slow = cluster.add_node(num_cpus=1, object_store_memory=1 << 28)
+weft.cluster.connect(address=cluster.address, least_seconds=0.0, rows=20)
+there = weft.jit(smoothed, target="ray", fallback="error")
+x = np.random.default_rng(0).random((400, 100))
+np.asarray(there(weft.cluster.put(x), 2))  # both nodes have workers, and the kernel
+
+def workers(parent):
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == parent and b"ray::" in (entry / "cmdline").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+def hold_back(over):
+    raylet = slow.all_processes["raylet"][0].process.pid
+    while not over.is_set():
+        held = workers(raylet)
+        for signalled, pause in ((signal.SIGSTOP, 3.0), (signal.SIGCONT, 0.05)):
+            for process in held:
+                try:
+                    os.kill(process, signalled)
+                except ProcessLookupError:
+                    pass
+            if signalled == signal.SIGSTOP:
+                over.wait(pause)
+            else:
+                threading.Event().wait(pause)
+
+over = threading.Event()
+holding = threading.Thread(target=hold_back, args=(over,))
+holding.start()
+timeline = Path(sys.argv[1]) / "timeline.json"
+with weft.cluster.trace(timeline):
+    first = there(weft.cluster.put(x), COUNT)
+    second = there(first, COUNT)
+    got = np.array(second)
+over.set()
+holding.join()
+events = [e for e in json.loads(timeline.read_text())["traceEvents"] if e["pid"] != "driver" and e["name"] != "idle"]
+shares = sorted(collections.Counter(event["pid"].split()[0] for event in events).values())
+events.sort(key=lambda event: event["ts"])
+earlier = max(e["ts"] + e["dur"] for e in events if e["args"]["call"] == 0)
+print("tasks of each node:", shares)
+print("others did more:", len(events) == 40 and (len(shares) == 1 or shares[0] * 2 < shares[1]))
+here = weft.jit(smoothed, fallback="error")
+print("same bits:", np.array_equal(got, here(here(x, COUNT), COUNT)))
+"""
+
 KERNELS = """
+import numpy as np
+
+
+def smoothed(x, count):
+    y = np.empty_like(x)
+    for row in range(x.shape[0]):
+        value = 0.5
+        for _ in range(count):
+            value = 0.75 * value + 0.25 * x[row, 3]
+        y[row] = x[row] + value
+    return y
+
+
 def doubled(x):
     return x * 2
 
@@ -63,10 +139,14 @@ def jacobi(steps, a, b):
 """
 
 
-@pytest.mark.parametrize("script", [KILLED, FULL], ids=["a node is killed", "the store is full"])
+CASES = {"a node is killed": KILLED, "a node is slow": SLOW, "the store is full": FULL}
+
+
+@pytest.mark.parametrize("script", CASES.values(), ids=CASES)
 def test_nodes(script: str, tmp_path: Path) -> None:
     (tmp_path / "kernels_for_nodes.py").write_text(KERNELS)
     environment = {**os.environ, "RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
     command = [sys.executable, "-c", script, str(tmp_path)]
     run = subprocess.run(command, capture_output=True, text=True, timeout=380, env=environment, check=False)
     assert "same bits: True" in run.stdout, run.stdout[-2000:] + run.stderr[-4000:]
+    assert ": False" not in run.stdout, run.stdout[-2000:]

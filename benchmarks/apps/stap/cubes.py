@@ -77,9 +77,13 @@ def chirp(length: int) -> Array:
     return np.exp(0.8j * np.pi * time**2 / length) / np.sqrt(length)
 
 
-def _noise(generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
+def _noise(generator: np.random.Generator, shape: tuple[int, ...], dtype: type[np.complexfloating]) -> Array:
     """Complex Gaussian noise of power one."""
-    return (generator.standard_normal(shape) + 1j * generator.standard_normal(shape)) / np.sqrt(2.0)
+    noise = np.empty(shape, dtype)
+    pairs = noise.view(noise.real.dtype)
+    generator.standard_normal(out=pairs, dtype=pairs.dtype.type)
+    pairs *= np.sqrt(0.5)
+    return noise
 
 
 def cube(scene: Scene, number: int = 0) -> Array:
@@ -90,22 +94,27 @@ def cube(scene: Scene, number: int = 0) -> Array:
     """
     generator = np.random.default_rng((scene.seed, number))
     pulses, channels, samples = scene.pulses, scene.channels, scene.samples
-    data = _noise(generator, (pulses, channels, samples))
+    data = _noise(generator, (pulses, channels, samples), scene.dtype)
     for jammer in scene.jammers:
-        waveform = _noise(generator, (pulses, 1, samples)) * 10.0 ** (jammer.decibels / 20.0)
-        data += waveform * spatial(channels, jammer.sine)[:, None]
+        waveform = _noise(generator, (pulses, 1, samples), scene.dtype)
+        strength = 10.0 ** (jammer.decibels / 20.0)
+        data += waveform * (strength * spatial(channels, jammer.sine)[:, None]).astype(scene.dtype)
+    # Every patch of ground at once, as a product of matrices: a sum over patches, one at a time, goes through the whole
+    # cube for each of them.
+    sines = np.linspace(-1.0, 1.0, scene.patches, endpoint=False)
+    in_pulses = np.stack([temporal(pulses, scene.slope * sine / 2.0) for sine in sines], axis=1)
+    in_channels = np.stack([spatial(channels, sine) for sine in sines], axis=1)
+    seen_by = (in_pulses[:, None, :] * in_channels[None, :, :]).reshape(pulses * channels, scene.patches)
     strength = 10.0 ** (scene.clutter_decibels / 20.0) / np.sqrt(scene.patches)
-    for sine in np.linspace(-1.0, 1.0, scene.patches, endpoint=False):
-        ground = strength * _noise(generator, (samples,))
-        response = np.outer(temporal(pulses, scene.slope * sine / 2.0), spatial(channels, sine))
-        data += response[:, :, None] * ground
+    ground = _noise(generator, (scene.patches, samples), scene.dtype)
+    data += ((strength * seen_by).astype(scene.dtype) @ ground).reshape(data.shape)
     echo = chirp(scene.chirp) * np.sqrt(scene.chirp)
     for target in scene.targets:
         seen = min(scene.chirp, samples - target.gate)
         response = np.outer(temporal(pulses, target.doppler), spatial(channels, target.sine))
         strength = 10.0 ** (target.decibels / 20.0)
         data[:, :, target.gate : target.gate + seen] += strength * response[:, :, None] * echo[:seen]
-    return data.astype(scene.dtype)
+    return data
 
 
 def cubes(scene: Scene, count: int) -> Array:

@@ -13,11 +13,21 @@ from dataclasses import field, replace
 
 from weft.analysis import cost
 from weft.ir import index as affine_index
-from weft.ir.expr import Dim, Expr, Op, integer
+from weft.ir.expr import Dim, Expr, Op, Read, Var, integer
 from weft.ir.index import Affine, affine
 from weft.ir.program import If, Loop, LoopKind, Node, Stmt
 from weft.ir.types import INT
-from weft.ir.walk import buffers_written, node_exprs, reads, walk
+from weft.ir.walk import (
+    buffers_written,
+    map_block,
+    map_node_exprs,
+    map_sub_blocks,
+    node_exprs,
+    reads,
+    rewrite,
+    substitute,
+    walk,
+)
 from weft.records import dataclass
 
 
@@ -135,7 +145,7 @@ def sweeps_of(loop: Loop) -> Sweeps | str:
         reason = _why_no_sweep(node)
         if reason is not None:
             return reason
-        loops.extend(_distributed(without_strips(node)))
+        loops.extend(_at_its_rows(sweep, loop.dim.var) for sweep in _distributed(without_strips(node)))
     axes = _row_axes(loops, written)
     columns = _column_axes(loops, written, axes)
     found: list[Sweep] = []
@@ -187,6 +197,34 @@ def _distributed(loop: Loop) -> list[Loop]:
     if not all(isinstance(node, Stmt) and node.index for node in loop.body):
         return [loop]
     return [replace(loop, body=(node,)) for node in loop.body]
+
+
+def _at_its_rows(loop: Loop, time: str) -> Loop:
+    """for i in 0 .. m: b[n + i] = a[n + i - 1]   -->   for i in n .. n + m: b[i] = a[i - 1]: a distance that only the run
+    tells becomes part of the bounds, and what is left are constants."""
+    var, dim = loop.dim.var, loop.dim
+    inner = {each.dim.var for each in walk((loop,)) if isinstance(each, Loop)}
+    forms = (affine(e) for node in walk(loop.body) if isinstance(node, Stmt) for e in node.index)
+    row = next((form for form in forms if form is not None and form.coefficient(var) == 1), None)
+    away = None if row is None else row.without(var)
+    if not isinstance(dim, Dim) or away is None or away.is_constant or away.names & {*inner, time}:
+        return loop
+    shift = affine_index.expression(Affine(away.terms, 0))
+    moved = {var: affine_index.sub(Var(var), shift)}
+
+    def visit(expr: Expr) -> Expr:
+        if isinstance(expr, Read):
+            return replace(expr, index=tuple(map(affine_index.canonical, expr.index)))
+        return expr
+
+    def plain(node: Node) -> Node:
+        if isinstance(node, Stmt):
+            return replace(node, index=tuple(map(affine_index.canonical, node.index)))
+        return map_sub_blocks(node, lambda block: tuple(map(plain, block)))
+
+    body = map_block(loop.body, lambda n: plain(map_node_exprs(n, lambda e: rewrite(substitute(e, moved), visit))))
+    bounds = Dim(var, affine_index.add(dim.lo, shift), affine_index.add(dim.hi, shift), dim.step)
+    return replace(loop, dim=bounds, body=body)
 
 
 def _accesses(part: Node, written: set[str]) -> Iterator[Access]:

@@ -37,6 +37,6 @@ def put(array: Any, rows: int = 0) -> Any:
 
 def trace(path: Any) -> Any:
     """`with weft.cluster.trace("run.json"):` writes what happens as a timeline that browsers show."""
-    from weft.cluster.trace import Trace
+    from weft.cluster.timeline import Trace
 
     return Trace(path)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from weft.cluster.slices import Slice
 from weft.ir import index
-from weft.ir.expr import ONE, Dim, Domain, Expr, integer
+from weft.ir.expr import ONE, Cast, Dim, Domain, Expr, Op, Read, Reduce, integer
 from weft.ir.footprint import Touch, domain_touches, expr_touches
 from weft.ir.index import Affine, affine
 from weft.ir.program import Block, Check, If, Library, Loop, Node, Stmt, While
@@ -123,3 +123,16 @@ def _box(domain: Domain, place: tuple[Expr, ...]) -> tuple[tuple[Expr, Expr], ..
         shift = index.expression(rest) if rest.terms else integer(rest.constant)
         ranges.append((index.add(dim.lo, shift), index.add(dim.hi, shift)))
     return tuple(ranges) if used == names else None
+
+
+def is_product(expr: Expr) -> bool:
+    """Whether a sum is one of products of two arrays, each with a dimension that the other has not."""
+    if not isinstance(expr, Reduce) or expr.op != "add":
+        return False
+    value = expr.value
+    while isinstance(value, Cast):
+        value = value.value
+    if not isinstance(value, Op) or value.op != "mul":
+        return False
+    sides = [set().union(*(free_vars(e) for e in side.index)) for side in value.args if isinstance(side, Read)]
+    return len(sides) == 2 and bool(sides[0] - sides[1]) and bool(sides[1] - sides[0])

@@ -23,6 +23,10 @@ OPERATIONS = 8e9
 TRAFFIC = 1.6e10
 #: A task should take at least so long; more than MANY tasks are made only of tasks longer than LONG.
 SHORT, LONG, MANY = 0.005, 0.1, 8
+#: A stage that takes less than this is one task, however finely others along its axis are cut.
+TRIVIAL = 1e-4
+#: Operations that the interpreter does sooner than a kernel is called for them.
+_FEW = 200
 #: Operations for one element of a library routine.
 _ROUTINE = 40.0
 #: Operations for one term of a sum of products.
@@ -126,13 +130,30 @@ def plan_seconds(plan: Plan, sizes: Mapping[str, float]) -> float:
 def block_sizes(plan: Plan, sizes: Mapping[str, float], extent_of: Mapping[str, int], rows: int = 0) -> dict[int, int]:
     """How many elements along its axis a tile has, for each extent that stages are cut along.
 
-    `extent_of`: the extent of each stage by its name; `rows`: what the user has asked for, 0 for nothing.
+    `extent_of`: the extent of each stage by its name; `rows`: what the user has asked for along the axis that takes
+    most time, 0 for nothing. Other axes are cut into as many tiles as that one.
     """
     seconds: dict[int, float] = {}
     for stage in stages_of(plan.steps):
         extent = extent_of[stage.name]
         seconds[extent] = max(seconds.get(extent, 0.0), stage_cost(plan, stage, sizes).seconds)
-    return {extent: rows or block_size(extent, needed) for extent, needed in seconds.items()}
+    if not rows or not seconds:
+        return {extent: block_size(extent, needed) for extent, needed in seconds.items()}
+    longest = max(seconds, key=lambda extent: (seconds[extent], extent))
+    count = max(1, -(-longest // rows))
+    return {extent: rows if extent == longest else max(1, -(-extent // count)) for extent in seconds}
+
+
+def trivial_stages(plan: Plan, sizes: Mapping[str, float]) -> frozenset[str]:
+    """The stages that are not worth more than one task."""
+    return frozenset(
+        stage.name for stage in stages_of(plan.steps) if stage_cost(plan, stage, sizes).seconds < TRIVIAL
+    )
+
+
+def is_few(nodes: Iterable[Node], sizes: Mapping[str, float]) -> bool:
+    """Whether nodes are so little work that interpreting them costs less than calling a kernel."""
+    return sum(node_operations(node, sizes) for node in nodes) < _FEW
 
 
 def block_size(extent: int, seconds: float) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 
 from weft.analysis.cost import evaluate
 from weft.cluster import work
-from weft.cluster.costs import block_sizes
+from weft.cluster.costs import block_sizes, is_few, trivial_stages
 from weft.cluster.following import Following
 from weft.cluster.kernels import Kernel
 from weft.cluster.plan import (
@@ -39,6 +39,7 @@ from weft.errors import located
 from weft.ir import interp
 from weft.ir.expr import Dim, Expr
 from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut, ViewOut
+from weft.runtime import threads
 
 #: How many results are combined by one task.
 _FAN_IN = 16
@@ -120,7 +121,7 @@ class Run(Following):
         scalars: Mapping[str, Any],
         arrays: Mapping[str, Spread],
         rows: int = 0,
-        threads: int = 1,
+        cores: int = 1,
     ) -> None:
         self.programs = programs
         self.plan = programs.plan
@@ -128,16 +129,22 @@ class Run(Following):
         self.numbers: dict[str, int] = dict(numbers)
         self.scalars: dict[str, Any] = dict(scalars)
         self.arrays: dict[str, Spread] = dict(arrays)
-        self.threads = threads
+        self.threads = cores
         self.checked: list[Any] = []  # handles to look at before the call returns: their tasks may raise
         self.changed: set[str] = set()
         self._raising: dict[str, bool] = {}
         extents = {stage.name: self.number(stage.extent) for stage in stages_of(self.plan.steps)}
         self.blocks = block_sizes(self.plan, self.numbers, extents, rows)
+        self.alone = frozenset() if rows else trivial_stages(self.plan, self.numbers)
         self.edges = self.ends()
 
     def made(self, step: Fresh, shape: tuple[int, ...]) -> Spread:
         return Spread(shape, self.plan.program.table[step.buffer].type.dtype.numpy, zero=step.zero)
+
+    def block(self, stage: Stage) -> int:
+        """How many elements along its axis a tile of a stage has."""
+        extent = self.number(stage.extent)
+        return max(extent, 1) if stage.name in self.alone else self.blocks[extent]
 
     def planned(self, step: Stage) -> None:
         """A sweep a few iterations at a time."""
@@ -145,7 +152,7 @@ class Run(Following):
             self.stage(step)
             return
         first, past = self.number(step.dim.lo), self.number(step.dim.hi)
-        depth = step.depth(self.blocks[self.number(step.extent)])
+        depth = step.depth(self.block(step))
         wide = step.widened(depth)
         for start in range(first, past, depth):
             self.numbers[FIRST], self.numbers[PAST] = start, min(start + depth, past)
@@ -157,7 +164,7 @@ class Run(Following):
         found: dict[str, tuple[int, int]] = {}
         for stage in stages_of(self.plan.steps):
             if isinstance(stage, Sweep):
-                stage = stage.widened(stage.depth(self.blocks[self.number(stage.extent)]))
+                stage = stage.widened(stage.depth(self.block(stage)))
             for piece in stage.reads:
                 if piece.axis is not None and (piece.below or piece.above):
                     for name in swapped if piece.buffer in swapped else {piece.buffer}:
@@ -175,7 +182,7 @@ class Run(Following):
             lo = min(self.number(part.lo) for part in stage.parts)
             hi = max(self.number(part.hi) for part in stage.parts)
         tile, kernel = self.programs.tile(stage), self.programs.kernel(stage)
-        blocks = ranges(extent, self.blocks[extent])
+        blocks = ranges(extent, self.block(stage))
         for written in stage.writes:
             self.ready(written.buffer, written.axis, blocks)
         for piece in stage.reads:
@@ -382,7 +389,7 @@ class Run(Following):
         arrays = [p for p in tile.parameters if p.kind in ("input", "output")]
         values = [self.scalars[p.name] for p in tile.parameters if p.kind == "scalar"]
         if not arrays and not any(isinstance(value, _Handle) for value in values):
-            self.here(tile)
+            self.here(step, tile)
             return
         objects = Objects()
         arguments: list[Any] = []
@@ -414,13 +421,17 @@ class Run(Following):
         for name, handle in zip(tile.returned, results[len(outputs) :]):
             self.scalars[name] = _Handle(handle)
 
-    def here(self, tile: TileProgram) -> None:
-        """A few numbers, all of them known: no task is worth it."""
-        given = {
-            name: self.numbers[p.name] if p.kind == "number" else self.scalars[p.name]
-            for name, p in zip(tile.program.params, tile.parameters)
-        }
-        values: Any = interp.run(tile.program, given)
+    def here(self, step: Whole, tile: TileProgram) -> None:
+        """Numbers that follow from numbers, all of them known: no task is worth it."""
+        given = [self.numbers[p.name] if p.kind == "number" else self.scalars[p.name] for p in tile.parameters]
+        values: Any
+        if is_few(step.nodes, self.numbers):
+            values = interp.run(tile.program, dict(zip(tile.program.params, given)))
+        else:
+            task = Task(step.name, 0, 0, tuple(given), threads.get_num_threads())
+            values = work.run(task, self.programs.kernel(step), ())
+            if values and isinstance(values[0], Failure):
+                work.throw(values[0])
         for name, value in zip(tile.returned, values or ()):
             self.scalars[name] = value
 

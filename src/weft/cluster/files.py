@@ -319,7 +319,7 @@ def _tasks(run: driver.Run, steps: tuple[Step, ...]) -> int:
     for step in steps:
         if isinstance(step, Stage):
             extent = run.number(step.extent)
-            total += len(ranges(extent, run.blocks[extent]))
+            total += len(ranges(extent, run.block(step)))
         elif isinstance(step, Repeat):
             trips = len(range(run.number(step.dim.lo), run.number(step.dim.hi), step.dim.step))
             total += trips * _tasks(run, step.steps)

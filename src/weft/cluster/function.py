@@ -20,7 +20,7 @@ import numpy as np
 from weft.analysis.cost import evaluate
 from weft.cluster import costs, driver, kernels
 from weft.cluster.lazy import Array, ClusterArray
-from weft.cluster.plan import Plan, Refused, make
+from weft.cluster.plan import Plan, Refused, make, stages_of
 from weft.cluster.settings import current
 from weft.cluster.spread import Spread
 from weft.cluster.sweeps import with_sweeps
@@ -257,7 +257,7 @@ class RayFunction(Distributed):
         )
         left = run.steps(plan.steps)
         run.finish()
-        version.last = (dict(call.numbers), dict(run.blocks))
+        version.last = (dict(call.numbers), {stage.name: run.block(stage) for stage in stages_of(plan.steps)})
         for name in sorted(run.changed):
             if plan.program.table[name].role is Role.PARAM:
                 value = call.given[name]

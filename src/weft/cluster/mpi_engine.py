@@ -22,6 +22,7 @@ from weft.cluster.mpi_array import Array, DistributedArray, bring, on_every_rank
 from weft.cluster.mpi_run import Prepared, Run
 from weft.cluster.plan import Plan, make
 from weft.cluster.settings import current
+from weft.cluster.sweeps import with_sweeps
 from weft.errors import ClusterError, CompileError, FallbackWarning
 from weft.ir.program import Program
 
@@ -58,7 +59,7 @@ class MpiFunction(Distributed):
 
     def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
         # Numbers are the same on all ranks, so that all of them take the same way at a branch.
-        return make(program, sizes, self.options.fp == "strict", control=True)
+        return with_sweeps(make(program, sizes, self.options.fp == "strict", control=True))
 
     def _tell(self, remark: str) -> None:
         if self.options.fallback == "warn" and remark not in self._warned:

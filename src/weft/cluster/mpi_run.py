@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from weft.cluster import kernels, mpi_world
+from weft.cluster import kernels, mpi_memory, mpi_world
+from weft.cluster.costs import is_few
 from weft.cluster.driver import Programs
 from weft.cluster.following import Following
 from weft.cluster.mpi_array import Array, DistributedArray, bring
@@ -33,11 +34,14 @@ from weft.cluster.mpi_stages import (
     prepare,
     reads_beyond,
 )
-from weft.cluster.plan import Fresh, Stage, Whole, may_raise
+from weft.cluster.mpi_sweeps import depth_of, prepare_sweep, rows_of
+from weft.cluster.plan import Fresh, Repeat, Stage, Whole, may_raise
+from weft.cluster.sweeps import FIRST, PAST, Sweep
 from weft.cluster.tiles import Parameter, TileProgram
 from weft.cluster.work import COMBINE, Failure, combine, failure_of, throw
 from weft.errors import located
 from weft.ir import interp
+from weft.ir.expr import Expr
 from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut
 from weft.records import dataclass
 
@@ -68,6 +72,7 @@ class Prepared:
         self.raising: dict[str, bool] = {}
         self._work: dict[Any, tuple[Share, tuple[Holdings, ...]]] = {}
         self._known: dict[Holdings, Holdings] = {}
+        self._sweeps: dict[Any, tuple[Work, tuple[Holdings, ...]]] = {}
 
     def function(self, step: Stage | Whole) -> Callable[..., Any]:
         """The kernel of a step, made by one rank, compiled by one of each machine, and loaded by all."""
@@ -96,6 +101,20 @@ class Prepared:
             # alive beside the work, so that no other object takes it.
             after = tuple((name, self._known.setdefault(new, new)) for name, new in work.after)
             known = self._work[key] = (self._share(stage, replace(work, after=after), world.rank), states)
+        return known[0]
+
+    def sweep(self, sweep: Sweep, rows: int, number: Callable[[Expr], int], held: Mapping[str, Holdings]) -> Work:
+        """What all ranks do in a few iterations of a sweep."""
+        states = tuple(held.values())
+        extent = number(sweep.extent)
+        key = (sweep.name, sweep.reads, extent, rows, tuple(map(id, states)))
+        known = self._sweeps.get(key)
+        if known is None:
+            if len(self._sweeps) > 1000:
+                self._sweeps.clear()
+            work = prepare_sweep(sweep, rows_of(extent, rows, mpi_world.world().size), number, held)
+            after = tuple((name, self._known.setdefault(new, new)) for name, new in work.after)
+            known = self._sweeps[key] = (replace(work, after=after), states)
         return known[0]
 
     def _share(self, stage: Stage, work: Work, rank: int) -> Share:
@@ -133,11 +152,67 @@ class Run(Following):
         self.agreed = False  # whether an exception is one that every rank raises
 
     def made(self, step: Fresh, shape: tuple[int, ...]) -> DistributedArray:
-        make = np.zeros if step.zero else np.empty
+        make = np.zeros if step.zero else mpi_memory.empty
         held = (replicated if step.zero else nothing)(shape, self.world.size)
         return DistributedArray(make(shape, self.plan.program.table[step.buffer].type.dtype.numpy), held)
 
     # --- stages ---
+
+    def planned(self, step: Stage) -> None:
+        """A sweep a few iterations at a time, or one by one where that is better."""
+        if not isinstance(step, Sweep):
+            self.stage(step)
+            return
+        ranks, extent = self.world.size, self.number(step.extent)
+        tiles = rows_of(extent, self.rows, ranks)
+        rows = max((tile.hi - tile.lo for tile in tiles), default=0)
+        depth = depth_of(self.plan, step, self.numbers, rows, ranks)
+        if depth == 1:
+            self.repeat(Repeat(step.dim, step.steps))
+            return
+        first, past = self.number(step.dim.lo), self.number(step.dim.hi)
+        for start in range(first, past, depth):
+            end = min(start + depth, past)
+            self.numbers[FIRST], self.numbers[PAST] = start, end
+            self.sweep(step.widened(end - start))
+
+    def sweep(self, sweep: Sweep) -> None:
+        """A few iterations on this rank's rows and a border of those of its neighbours, in place."""
+        function, program = self.prepared.function(sweep), self.prepared.programs.tile(sweep)
+        names = {piece.buffer for piece in sweep.reads} | {write.buffer for write in sweep.writes}
+        held = {name: self.arrays[name].holdings for name in sorted(names)}
+        work = self.prepared.sweep(sweep, self.rows, self.number, held)
+        mpi_world.start([(self.arrays[name].frame, messages) for name, messages in work.messages]).wait()
+        pieces = {piece.buffer: piece for piece in sweep.reads}
+        for tile in work.of(self.world.rank):
+            values: list[Any] = []
+            back: list[tuple[Array, Array]] = []
+            for parameter in program.parameters:
+                piece = pieces.get(parameter.name)
+                if parameter.kind == "output":
+                    view = self.part(parameter, tile)
+                    # Its old rows are an input of the same call.
+                    back.append((view, np.empty(view.shape, view.dtype)))
+                    values.append(back[-1][1])
+                elif parameter.kind in ("input", "window", "start") and piece is not None:
+                    frame = self.arrays[piece.buffer].frame
+                    first, past = piece.range(tile.lo, tile.hi, frame.shape[piece.axis or 0])
+                    view = frame[slices(along(frame.shape, piece.axis, first, past))]
+                    if parameter.kind != "start" and not view.flags.c_contiguous:
+                        view = np.ascontiguousarray(view)
+                        if parameter.kind == "window":
+                            inside = along(frame.shape, piece.axis, tile.lo, tile.hi)
+                            within = along(view.shape, piece.axis, tile.lo - first, tile.hi - first)
+                            back.append((frame[slices(inside)], view[slices(within)]))
+                    values.append(first if parameter.kind == "start" else view)
+                else:
+                    values.append(self.simple(parameter, tile))
+            function(*values)
+            for target, source in back:
+                target[...] = source
+        for name, holdings in work.after:
+            self.arrays[name].holdings = holdings
+        self.changed += [self.arrays[write.buffer] for write in sweep.writes]
 
     def stage(self, stage: Stage) -> None:
         function, program = self.prepared.function(stage), self.prepared.programs.tile(stage)
@@ -315,7 +390,7 @@ class Run(Following):
         """A step that is not cut: every rank does it, so that nothing of its results need be sent."""
         program = self.prepared.programs.tile(step)
         named = [p.name for p in program.parameters if p.kind in ("input", "output")]
-        if not named:
+        if not named and is_few(step.nodes, self.numbers):
             given = {
                 name: self.numbers[p.name] if p.kind == "number" else self.scalars[p.name]
                 for name, p in zip(program.program.params, program.parameters)

@@ -28,7 +28,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from weft.analysis.cost import evaluate
-from weft.cluster.access import is_box, slice_of, touches
+from weft.cluster.access import is_box, is_product, slice_of, touches
 from weft.cluster.slices import Slice
 from weft.cluster.steps import (
     Again,
@@ -96,19 +96,24 @@ from weft.records import dataclass
 
 __all__ = [
     "Again", "Choice", "Fresh", "Leave", "Part", "Partial", "Plan", "Refused", "Repeat", "Slice", "Stage", "Step",
-    "Swap", "Whole", "Written", "inner_steps", "make", "may_raise", "stages_of", "with_inner",
+    "Swap", "Whole", "Written", "across", "inner_steps", "make", "may_raise", "stages_of", "with_inner",
 ]  # fmt: skip
 
 #: Reductions whose results over parts combine to the result over all, and may be taken in any order.
 COMBINABLE = frozenset({"add", "mul", "minimum", "maximum", "and", "or", "bitand", "bitor", "bitxor"})
 #: Of how many machines a choice is thought that copies an array to all of them.
 _NOMINAL_MACHINES = 4
+#: What all tiles of a product need counts if it is at least one part in so many of all that it touches.
+_SHARED_PART = 8
 
 
-def make(program: Program, sizes: Mapping[str, int], strict: bool = False, control: bool = False) -> Plan:
+def make(
+    program: Program, sizes: Mapping[str, int], strict: bool = False, control: bool = False, grids: bool = False
+) -> Plan:
     """The plan of a program; `sizes` (of symbols) weigh choices only, `strict`: sums keep their order, so are not cut.
 
-    `control`: the engine can take branches, `while` loops and several returns by values that it waits for.
+    `control`: the engine can take branches, `while` loops and several returns by values that it waits for; `grids`: it can
+    cut products along two dimensions, so that they are stages of their own.
 
     Raises Refused if the program has a form that no engine can follow, or no stage at all.
     """
@@ -119,7 +124,7 @@ def make(program: Program, sizes: Mapping[str, int], strict: bool = False, contr
         raise Refused("it returns in more than one place")
     if any(buffer.rank and buffer.type.weak for buffer in program.buffers):
         raise Refused("it works on lists")
-    planner = _Planner(program, sizes, strict, control)
+    planner = _Planner(program, sizes, strict, control, grids)
     steps = planner.block(tuple(body))
     if not any(True for _ in stages_of(steps)):
         raise Refused("; ".join(planner.notes) or "it has no statement over an array that can be cut")
@@ -142,6 +147,34 @@ def _changes_argument(program: Program, node: Node) -> bool:
     return any(program.table[name].role is Role.PARAM for name in buffers_written(node))
 
 
+def across(program: Program, stage: Stage) -> Stage | str:
+    """The statements of a stage cut along another dimension of what they write, the last one that all of them have; or
+    why there is none.  With both cuts at once tiles are boxes.
+    """
+    planner = _Planner(program, {}, True, False)
+    axes = {write.buffer: write.axis for write in stage.writes}
+    group: _Group | None = None
+    for part in stage.parts:
+        found = [planner.by_write(part.node, dim) for dim in getattr(part.node, "domain", ())]
+        usable = [
+            candidate
+            for candidate in found
+            if candidate is not None and all(write.axis != axes.get(write.buffer) for write in candidate.writes)
+        ]
+        if not usable or not isinstance(part.node, Stmt):
+            return "no other dimension of what it writes can be cut"
+        best = max(usable, key=lambda candidate: min(write.axis for write in candidate.writes))
+        why = None if group is None else group.why_not(best)
+        if why is not None:
+            return why
+        if group is None:
+            group = _Group(best)
+        else:
+            group.take(best)
+    assert group is not None
+    return group.stage(stage.name)
+
+
 # --- one statement ----------------------------------------------------------------------------------------------------
 
 
@@ -155,6 +188,7 @@ class _Candidate:
     writes: tuple[Written, ...]
     partials: tuple[Partial, ...]
     in_place: frozenset[str] = frozenset()  # arrays whose old contents are read through the memory that is written
+    alone: bool = False  # a stage of its own
 
 
 class _Group:
@@ -162,6 +196,7 @@ class _Group:
 
     def __init__(self, first: _Candidate) -> None:
         self.extent = first.extent
+        self.alone = first.alone
         self.parts: list[Part] = []
         self.reads: dict[str, Slice] = {}
         self.writes: dict[str, Written] = {}
@@ -170,6 +205,8 @@ class _Group:
 
     def why_not(self, new: _Candidate) -> str | None:
         """Why a statement cannot run in the same tasks as those before it; None if it can."""
+        if self.alone or new.alone:
+            return "a product has tiles of its own"
         if new.extent != self.extent:
             return "its tiles are of another range"
         shared = buffers_read(new.part.node) & self.partials.keys()
@@ -221,14 +258,18 @@ class _Group:
             tuple(reads),
             tuple(self.writes.values()),
             tuple(self.partials.values()),
+            alone=self.alone,
         )
 
 
 class _Planner:
     """Walks blocks in order and gathers stages."""
 
-    def __init__(self, program: Program, sizes: Mapping[str, int], strict: bool, control: bool) -> None:
+    def __init__(
+        self, program: Program, sizes: Mapping[str, int], strict: bool, control: bool, grids: bool = False
+    ) -> None:
         self.program = program
+        self.grids = grids
         self.control = control
         self.sizes = dict(sizes)
         self.strict = strict
@@ -275,6 +316,7 @@ class _Planner:
                 if best.partials and isinstance(best.part.node, Stmt) and not self.is_share(best):
                     pending.extend(reversed(self.split(best)))
                     continue
+                best = replace(best, alone=self.is_large_product(best))
                 why = None if group is None else group.why_not(best)
                 if why is not None:
                     self.notes.append(f"line {node.span.line}: a new stage, since {why}")
@@ -547,6 +589,16 @@ class _Planner:
             taken.add(name)
             found.append(Dim(name, integer(0), index.sub(dim.hi, dim.lo)))
         return tuple(found)
+
+    def is_large_product(self, candidate: _Candidate) -> bool:
+        """Whether a statement is a product for which every tile of rows needs much of what there is."""
+        node = candidate.part.node
+        if not self.grids or not isinstance(node, Stmt) or node.reduce is not None or candidate.partials:
+            return False
+        total = sum(self.bytes_of(name) for name in _named(node) if self.program.table[name].rank)
+        shared = [self.bytes_of(piece.buffer) for piece in candidate.reads if piece.axis is None]
+        large = sum(shared) * _SHARED_PART >= total
+        return large and any(is_product(reduce) for reduce in _reductions(node))
 
     # --- choosing ---
 

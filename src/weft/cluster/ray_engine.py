@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from time import perf_counter, time
 from typing import Any
 
+import numpy as np
+
 from weft.cluster import work
 from weft.cluster.kernels import Kernel, load
 from weft.cluster.settings import Settings, current
@@ -26,6 +28,9 @@ from weft.runtime import blas
 
 #: How long to look for a cluster, in seconds.
 _PATIENCE = 20.0
+#: Bytes of an array that is sent with each task rather than kept in the object store: Ray takes as much for a task
+#: without another look at it.
+_INLINE = 1 << 12
 
 
 @dataclass
@@ -112,6 +117,11 @@ class RayEngine:
         return float(self._ray.cluster_resources().get("CPU", 1.0))
 
     def put(self, value: Any) -> Any:
+        """A handle for a value of the caller's; a small array is its own, and travels with the tasks that take it."""
+        if isinstance(value, np.ndarray) and value.nbytes <= _INLINE:
+            copy = np.array(value)
+            copy.flags.writeable = False
+            return copy
         start = perf_counter()
         reference = self._ray.put(value)
         self._observe("put", f"{getattr(value, 'nbytes', 0)} bytes", start)
@@ -164,7 +174,10 @@ class RayEngine:
 
     def get(self, handles: Sequence[Any]) -> list[Any]:
         start = perf_counter()
-        found: list[Any] = self._ray.get(list(handles))
+        found = list(handles)
+        remote = [at for at, handle in enumerate(found) if not isinstance(handle, np.ndarray)]
+        for at, value in zip(remote, self._ray.get([found[at] for at in remote]) if remote else ()):
+            found[at] = value
         self._observe("get", f"{len(handles)} objects", start)
         return found
 

@@ -30,7 +30,7 @@ def _piece(piece: Slice) -> str:
     return f"{piece.buffer}[{':, ' * piece.axis}{low}:{high}]"
 
 
-def lines(plan: Plan, numbers: Mapping[str, int], blocks: Mapping[int, int]) -> list[str]:
+def lines(plan: Plan, numbers: Mapping[str, int], blocks: Mapping[str, int]) -> list[str]:
     """The partition of one version, for the sizes of a call (none: before the first)."""
     found: list[str] = []
 
@@ -38,11 +38,12 @@ def lines(plan: Plan, numbers: Mapping[str, int], blocks: Mapping[int, int]) -> 
         extent = int(evaluate(step.extent, numbers, 0.0) or 0)
         where = sorted({node.span.line for node in step.nodes if node.span.line > 0})
         of = f" (line {', '.join(map(str, where))})" if where else ""
-        cut = f", {-(-extent // blocks[extent])} tiles of {blocks[extent]}" if blocks.get(extent) else ""
+        block = blocks.get(step.name, 0)
+        cut = f", {max(-(-extent // block), 1)} tiles of {block}" if block else ""
         found.append(f"{pad}{step.name}{of}: tiles lo:hi of 0:{show_expr(step.extent)}{cut}")
         if isinstance(step, Sweep):
             loop = f"{step.dim.var} in {show_expr(step.dim.lo)}..{show_expr(step.dim.hi)}"
-            depth = step.depth(blocks[extent]) if blocks.get(extent) else 1
+            depth = step.depth(block) if block else 1
             reach = f"each reaching {step.low} below and {step.high} above"
             found.append(f"{pad}  {loop}, {depth} at a time, {reach}")
             step = step.widened(depth)

@@ -21,7 +21,6 @@ from weft.cluster.workload import (
     bytes_along,
     bytes_of,
     derived,
-    is_product,
     named,
     number,
     step_bytes,

@@ -64,6 +64,7 @@ class Stage:
     writes: tuple[Written, ...]
     partials: tuple[Partial, ...] = ()
     temporaries: tuple[str, ...] = ()
+    alone: bool = False  # a product that an engine may cut along columns as well
 
     @property
     def nodes(self) -> Block:

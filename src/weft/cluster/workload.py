@@ -13,6 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from weft.analysis.cost import GUESSED_EXTENT, evaluate, extent, points
+from weft.cluster.access import is_product
 from weft.cluster.plan import Plan, Stage, Whole
 from weft.ir.expr import AnyDim, Cast, Dim, Expr, Op, Read, Reduce
 from weft.ir.ops import OPERATIONS
@@ -144,19 +145,6 @@ def _value(expr: Expr, sizes: Sizes) -> Amount:
 
 def _factor(expr: Expr) -> float:
     return _COMPLEX if expr.type.dtype in (DType.C64, DType.C128) else 1.0
-
-
-def is_product(expr: Expr) -> bool:
-    """Whether a sum is one of products of two arrays, each with a dimension that the other has not."""
-    if not isinstance(expr, Reduce) or expr.op != "add":
-        return False
-    value = expr.value
-    while isinstance(value, Cast):
-        value = value.value
-    if not isinstance(value, Op) or value.op != "mul":
-        return False
-    sides = [set().union(*(free_vars(e) for e in side.index)) for side in value.args if isinstance(side, Read)]
-    return len(sides) == 2 and bool(sides[0] - sides[1]) and bool(sides[1] - sides[0])
 
 
 def _library(node: Library, sizes: Sizes) -> float:

@@ -16,12 +16,13 @@ from weft.codegen.c_helpers import C_TYPE
 from weft.codegen.c_loops import Loops, has_loop
 from weft.errors import Unsupported
 from weft.ir.expr import Dim, integer
-from weft.ir.program import Loop
+from weft.ir.program import Loop, LoopKind, While
+from weft.ir.walk import walk
 from weft.records import dataclass
 
 #: Pieces handed out for each thread, so that uneven iterations even out.
 TASKS_PER_THREAD = 2
-#: Pieces for each thread where an array tells how long iterations are: what they do besides may still differ.
+#: Pieces for each thread where iterations are long or differ much: also if one thread wakes late, none waits for another.
 PIECES_PER_THREAD = 8
 MAX_PIECES = 64  # the room of k_pieces
 REGION_TICKS = 1 << 16
@@ -36,6 +37,14 @@ def _jumps_to_done(block: C.CBlock) -> bool:
         if isinstance(node, (C.Scope, C.For, C.Forever)) and _jumps_to_done(node.body):
             return True
     return False
+
+
+def _uneven(loop: Loop) -> bool:
+    """Whether iterations are programs of their own, that take as long as they take: loops inside that run in order."""
+    return any(
+        isinstance(node, While) or (isinstance(node, Loop) and node.kind is LoopKind.SEQUENTIAL)
+        for node in walk(loop.body)
+    )
 
 
 @dataclass
@@ -73,7 +82,7 @@ class Parallel(Loops):
         threads = self.variable("i64", "threads", available, out)
         pointer = pointer_of(loop, lambda name: self.expressions.storages[name].buffer)
         if pointer is None:
-            tasks = C.Infix("*", C.number(PIECES_PER_THREAD if products else TASKS_PER_THREAD), threads)
+            tasks = C.Infix("*", C.number(PIECES_PER_THREAD if products or _uneven(loop) else TASKS_PER_THREAD), threads)
             fewer = C.Ternary(C.Infix("<", count, tasks), count, tasks)
             many: list[C.CStmt] = [C.Evaluate(C.through(RT, "parallel", C.Number(function), address, count, fewer))]
         else:

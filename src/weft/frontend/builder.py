@@ -20,7 +20,7 @@ from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
 from weft.frontend.expressions import constant_value
-from weft.frontend.held import Held
+from weft.frontend.held import Held, Parts, Row
 from weft.frontend.held import parameter as held_parameter
 from weft.frontend.items import types_in
 from weft.frontend.liveness import Liveness
@@ -85,6 +85,8 @@ class Built:
 class Builder(SparseChains, Arguments):
     """One attempt at one function."""
 
+    lender: Builder | None  # of a recursive function: what calls it
+
     def __init__(
         self,
         source: Source,
@@ -122,13 +124,14 @@ class Builder(SparseChains, Arguments):
         self.own, self.argument_of, self.changed = {}, {}, {}
         self.text_kinds, self._keys = {}, {}
         self.heaps, self.pools, self.rows_of_argument, self.row_sites = {}, {}, {}, {}
-        self.loaded, self._shown_kinds = [], []
+        self.loaded, self._shown_kinds, self.looked_at = [], [], []
         # Under another key than the body of the same function inlined.
         plain = without_contexts(source.tree.body, source.namespace, source.tree)
         body = bodies.setdefault(-id(source.tree), with_finish(plain, source.namespace))
         self.body = body
         self.sparse_arguments, self.shared, self.reordered, self.constructed = [], [], [], []
         self.borrowed, self.made_objects = set(), []
+        self.row_results, self.lender = {}, None
         self.has_small = False  # a small size is compiled in
         self.scope = Scope(source, Liveness(body), body)
 
@@ -147,6 +150,8 @@ class Builder(SparseChains, Arguments):
         for owner, attributes in self.emitter.decisions.objects.items() if self.entry is None else ():
             columns = [of for layout in attributes.values() for of in types_in(layout)]
             self.pools[owner] = growing.make(self.emitter, owner.__name__.lower(), columns)
+        if self.lender is not None:
+            self.borrow(self.lender)
         for position, (name, kind) in enumerate(zip(names, self.specs)):
             sample = None if self.arguments is None else self.arguments[position]
             value, param = self.parameter(name, kind, sample, position)
@@ -166,6 +171,14 @@ class Builder(SparseChains, Arguments):
             return kind.value, None
         if isinstance(kind, Held):
             return held_parameter(emitter, name, kind)
+        if isinstance(kind, Row):
+            number = emitter.declare(name, INT, (), Role.PARAM)
+            emitter.params.append(number.name)
+            emitter._written_once.add(number.name)
+            return self.assembled(kind.layout, iter([Read(number.name, (), INT)])), number.name
+        if isinstance(kind, Parts):
+            parts = [self.parameter(f"{name}_{k}", part, None, -1) for k, part in enumerate(kind.items)]  # type: ignore[arg-type]
+            return Tuple(tuple(value for value, _ in parts), named=kind.named), None
         if isinstance(kind, SameSpec):
             other = self.names[kind.index]
             assert other is not None
@@ -298,12 +311,13 @@ class Builder(SparseChains, Arguments):
             return self.modelled(Instance(base.argument, path, value), node)
         if isinstance(spec, (ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec)):
             raise self.unsupported(node, f"the attribute {name}, a list", "pass it as an argument")
-        made, param = self.parameter("_".join(("item", *path) if name.isdigit() else path).replace("@", ""), spec, value, -1)
+        title = "_".join(("item", *path) if name.isdigit() else path).replace("@", "")
+        made, param = self.parameter(title, spec, value, -1)
         self.hidden[key] = (Hidden(name, base.argument, spec, param, path), made)
         return made
 
     def modelled(self, base: Instance, node: ast.AST) -> Value:
-        """An argument that is an object: a sparse matrix; a tuple by its items, of which there are as many each time."""
+        """An argument that is an object: a sparse matrix; a tuple, which has as many items each time."""
         if type(base.sample) is not tuple:
             return super().modelled(base, node)
         path = (*base.path, "#")
@@ -349,20 +363,28 @@ class Builder(SparseChains, Arguments):
         if self.entry is None:
             program = with_functions(program, self.functions)
         hidden = [entry for entry, _ in self.hidden.values()]
-        specs = tuple(kind for kind in self.specs if not isinstance(kind, (Fixed, Held)))
+        specs = tuple(kind for kind in self.specs if not isinstance(kind, (Fixed, Held, Row, Parts)))
         changed = frozenset(param for param, _ in self.changed.values())
         return Built(program, specs, tuple(self.names), changed, hidden, self.inlined_functions)
 
     def nested(self, source: Source, specs: Sequence[Kind], entry: Entry) -> Built:
-        decisions = Decisions(specialise=False, small=False, libraries=False)
+        own = self.emitter.decisions
+        decisions = Decisions(
+            specialise=False, small=False, libraries=False, heaps=own.heaps, objects=own.objects, strict=own.strict
+        )
+        decisions.items.update(entry.items)
         for _ in range(_ATTEMPTS):
             inner = Builder(source, specs, None, decisions, self.sources, self._bodies, self.functions, entry)
             inner.inlined_functions = self.inlined_functions
             inner.emitter.guarded = False
+            inner.lender = self
             entry.attempt = inner
+            before = self.functions.mark(own)
             try:
                 built = inner.run()
             except Restart:
+                if self.functions.mark(own) != before:
+                    raise  # every function of the build is concerned
                 self._learn_from(decisions, specs)
                 continue
             except NeedConstant as need:
@@ -442,9 +464,12 @@ def build(
     current = list(specs)
     for _ in range(_ATTEMPTS):
         builder = Builder(source, current, arguments, decisions, sources, bodies, functions)
+        before = functions.mark(decisions)
         try:
             return builder.run()
         except Restart:
+            if functions.mark(decisions) != before:
+                functions.entries.clear()
             continue
         except NeedConstant as need:
             _make_constant(current, builder, need, arguments)

@@ -17,6 +17,7 @@ from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Emitter
 from weft.frontend.expressions import constant_value
 from weft.frontend.generators import is_generator
+from weft.frontend.keyed import KeyedDicts
 from weft.frontend.knowledge import linear, records, sequences, texts
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
 from weft.frontend.knowledge.shaping import joined
@@ -27,13 +28,14 @@ from weft.frontend.returns import RESULT, single_exit
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source, load
 from weft.frontend.strings import is_text
-from weft.frontend.structs import Structs, is_named_tuple, is_simple_class
+from weft.frontend.structs import is_named_tuple, is_simple_class
 from weft.frontend.tasks import with_finish
 from weft.frontend.values import (
     Array,
     Caught,
     Closure,
     Dict,
+    Keyed,
     Keywords,
     Mask,
     Maybe,
@@ -63,7 +65,7 @@ _MESSAGES = "weft.cluster.comm"
 _MODELS = "weft.frontend.models."
 
 
-class Calls(Structs, Recursion):
+class Calls(KeyedDicts, Recursion):
     """`_eval_call` and what it needs."""
 
     depth: int
@@ -182,6 +184,8 @@ class Calls(Structs, Recursion):
         receiver = function.receiver
         if isinstance(receiver, Keywords):
             return self._keywords_method(receiver, function.name, args, node)
+        if isinstance(receiver, Keyed):
+            return self.keyed_method(receiver, function.name, args, node)
         if isinstance(receiver, Struct):
             return self.struct_method(receiver, function.name, args, kwargs, node)
         if is_text(receiver):

@@ -13,6 +13,7 @@ from weft.frontend.values import (
     Array,
     Dict,
     EitherType,
+    Keyed,
     Mask,
     Object,
     Records,
@@ -34,6 +35,9 @@ _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: 
 
 class Comparisons(WholeDicts):
     """`_eval_compare` and what it needs."""
+
+    def keyed_name(self, key: Value, node: ast.AST) -> str:
+        raise NotImplementedError
 
     def _joined(
         self, test: Scalar, first: Scalar, second: Value, block: list[Node], conjunction: bool, node: ast.AST
@@ -149,6 +153,8 @@ class Comparisons(WholeDicts):
             same = arith.cast(arith.compare("eq", right.element(at), left.expr, self.emitter.span), PYBOOL)
             found_one = self.emitter.snapshot(Reduce("or", dims, same, self.emitter.span), "found")
             return Scalar(found_one if positive else arith.negate(found_one))
+        if isinstance(right, Keyed):
+            return Scalar(Const((self.keyed_name(left, node) in right.entries.fields) == positive, PYBOOL))
         if isinstance(right, Dict):
             found_key = self.contains(right, left, node)
             return Scalar(found_key if positive else arith.negate(found_key))

@@ -21,7 +21,7 @@ from weft.frontend.emit import Choosing, Restart
 from weft.frontend.expressions import minus_one
 from weft.frontend.strings import is_text
 from weft.frontend.tasks import Tasks
-from weft.frontend.values import Array, Generator, Iterable, Object, Records, Scalar, Struct, Tuple, Value
+from weft.frontend.values import Array, Dict, Generator, Iterable, Object, Records, Scalar, Struct, Tuple, Value
 from weft.frontend.writing import loop
 from weft.ir import walk
 from weft.ir.expr import ZERO, Dim, Expr, Op, Read, Var
@@ -137,8 +137,8 @@ class Comprehensions(Tasks):
         """Whether the items of a comprehension are lists each for itself: of different lengths, or that will change."""
         if isinstance(value, Tuple) and value.is_list:
             return not value.items or self.site(node) in self.emitter.decisions.nested
-        if isinstance(value, Records):
-            return not value.is_deque
+        if isinstance(value, (Records, Dict)):
+            return not (isinstance(value, Records) and value.is_deque)
         if not isinstance(value, Array) or not value.is_list:
             return False
         if value.growing is not None or self.site(node) in self.emitter.decisions.nested or self._varies(value, dim):

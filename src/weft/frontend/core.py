@@ -37,7 +37,7 @@ from weft.frontend.values import (
 from weft.ir import walk
 from weft.ir.expr import Const, Expr, Op, Read, Var, integer
 from weft.ir.index import affine
-from weft.ir.program import Buffer, Node
+from weft.ir.program import Buffer, Node, Out
 from weft.ir.types import BOOL, INT, DType, ScalarType, join, promote
 from weft.records import dataclass
 
@@ -371,6 +371,12 @@ class Core(ArraySlots):
     def layout(self, value: Value) -> ItemType | None:
         raise NotImplementedError
 
+    def list_result(self, value: Value, node: ast.AST) -> str | None:
+        raise NotImplementedError
+
+    def optional_result(self, out: Out) -> Out:
+        raise NotImplementedError
+
     def own_copy(self, value: Dict, node: ast.AST) -> Dict:
         raise NotImplementedError
 
@@ -557,6 +563,8 @@ class Core(ArraySlots):
         rows = row_of(value) is not None, row_of(current) is not None
         if not any(rows) or (all(rows) and current is not None and self.same_rows(current, value)):
             return all(rows)
+        if isinstance(value, Dict) and isinstance(current, Dict) and not all(rows):
+            self.share_memory(current, value)
         if slot.parts is None and slot.buffer is None and current is None:
             return rows[0]
         place = (self.scope.path, name)
@@ -569,10 +577,16 @@ class Core(ArraySlots):
         """The list of another number among those of its kind."""
         if isinstance(value, Struct):
             return replace(value, row=row)
+        if isinstance(value, Dict):
+            assert value.table is not None
+            return replace(value, table=replace(value.table, row=row, entries=replace(value.table.entries, row=row)))
         assert isinstance(value, (Array, Records)) and value.growing is not None
         return as_value(replace(value.growing, row=row), value.type if isinstance(value, Array) else value.item, False)
 
     def same_rows(self, one: Value, other: Value) -> bool:
+        raise NotImplementedError
+
+    def share_memory(self, one: Dict, other: Dict) -> None:
         raise NotImplementedError
 
     def _assign_row(self, name: str, slot: Slot, value: Value) -> None:
@@ -640,7 +654,10 @@ class Core(ArraySlots):
         if isinstance(value, Array) and value.is_list:
             return Scalar(arith.truth(value.shape[0]))
         if isinstance(value, Dict):
-            return False if value.table is None else Scalar(arith.truth(Read(value.table.live, (), INT)))
+            if value.table is None:
+                return False
+            number = () if value.table.row is None else (value.table.row,)
+            return Scalar(arith.truth(Read(value.table.live, number, INT)))
         if isinstance(value, Records):
             return Scalar(arith.truth(value.growing.size))
         if isinstance(value, (Rows, Stack)):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Union
 
 from weft.frontend import arith, setmodel, tables
 from weft.frontend.emit import Restart
@@ -22,20 +23,38 @@ from weft.frontend.items import (
     has_texts,
     merged,
     numbers_of,
+    row_of,
     takes,
     types_in,
 )
 from weft.frontend.listparts import ListParts
 from weft.frontend.missing import is_none
-from weft.frontend.setorder import Ordered, has_order, replays, table_of, with_order
+from weft.frontend.setorder import Ordered, has_order, keeps_entry_order, replays, table_of, with_order
 from weft.frontend.strings import is_text
-from weft.frontend.tables import Hashed
-from weft.frontend.values import Array, Dict, EitherType, ItemType, Iterable, Maybe, Object, Scalar, Tuple, Value
-from weft.frontend.writing import loop, pick, variable, when
+from weft.frontend.tables import MADE_HERE, Hashed
+from weft.frontend.values import (
+    Array,
+    Closure,
+    Dict,
+    DictOf,
+    EitherType,
+    ItemType,
+    Iterable,
+    Keyed,
+    Maybe,
+    Object,
+    PythonFunction,
+    Scalar,
+    Tuple,
+    Value,
+)
+from weft.frontend.writing import either, loop, pick, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import Role
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType
 
+#: What a defaultdict makes its values of: a number, an empty list, or a function that makes one.
+Default = Union[Scalar, Tuple, Object, Closure, PythonFunction]
 #: Methods of sets that are operators as well.
 _OPERATIONS = {"union": "bitor", "intersection": "bitand", "difference": "sub"}
 #: Fewer entries of a display are put in one after the other.
@@ -55,6 +74,9 @@ class Dicts(ListParts):
             raise self.unsupported(node, "a dict made from another by **")
         keys = self.evaluate_all([key for key in node.keys if key is not None])
         values = self.evaluate_all(node.values)
+        known = self.keyed_display(node, keys, values)
+        if known is not None:
+            return known
         made = self.new_dict(node)
         self._put_all(made, keys, values, node)
         return made
@@ -96,18 +118,32 @@ class Dicts(ListParts):
             table_of(emitter, made.table).put(found[: made.table.keys], found[made.table.keys :])
         emitter.mutations += 1
 
+    def place_of_entries(self, node: ast.AST) -> tuple[int, str]:
+        """What tells one dict in the source from another."""
+        span = self.emitter.span
+        return hash((self.scope.path, span.line, span.column, getattr(node, "col_offset", 0))), "entries"
+
+    def keyed_display(self, node: ast.AST, keys: Sequence[Value], values: Sequence[Value]) -> Keyed | None:
+        raise NotImplementedError
+
+    def keyed_instead(self, base: Dict, key: Value) -> None:
+        raise NotImplementedError
+
     def new_dict(
-        self, node: ast.AST, is_set: bool = False, default: Scalar | Tuple | None = None, counts: bool = False
+        self, node: ast.AST, is_set: bool = False, default: Default | None = None, counts: bool = False
     ) -> Dict:
         """An empty dict; what is put into it first tells its types, and the build starts again with them."""
-        span = self.emitter.span
-        place = (hash((self.scope.path, span.line, span.column, getattr(node, "col_offset", 0))), "entries")
+        place = self.place_of_entries(node)
         known = self.emitter.decisions.entries.get(place)
         if known is None:
             if isinstance(default, Tuple):
                 default = replace(default, site=place)
             return Dict(None, None, None, is_set, default, place, counts)
         key, item = known[0], self.resolved(known[1])
+        if place in self.emitter.decisions.tabled and not isinstance(default, (Closure, PythonFunction)):
+            if isinstance(default, Tuple):
+                default = replace(default, site=place)
+            return self.new_table(DictOf(key, item, is_set, default, counts))
         unseen = tuple(place for place, counts in enumerate(compared(key)) if not counts)
         table = tables.make(self.emitter, "set" if is_set else "dict", types_in(key), types_in(item), unseen)
         if place in self.emitter.decisions.ordered:
@@ -121,6 +157,7 @@ class Dicts(ListParts):
         self.will_change(base)
         of_key, of_value = self._key_layout(key, node), None if value is None else self.layout(value)
         if of_value is None and not base.is_set:
+            self.keyed_instead(base, key)
             raise self.unsupported(node, "a dict of these values", "keep numbers or tuples of numbers in it")
         if isinstance(base.default, Scalar) and not base.is_set:
             of_value = base.default.type
@@ -134,6 +171,7 @@ class Dicts(ListParts):
             self.emitter.decisions.entries[base.place] = (of_key, of_value)
             raise Restart
         if differs:
+            self.keyed_instead(base, key)
             self._hold_both(base, of_key, of_value)
             raise self.unsupported(
                 node, "a dict with keys or values of different types", "keep one type of each", key=key
@@ -210,7 +248,7 @@ class Dicts(ListParts):
         numbers = self._numbers_of_key(base, key, node)
         assert numbers is not None
         held = [] if value is None else self._held(base, value)
-        if self.identity(base) in self.run_through:
+        if self.identity(base) in self.run_through or (row_of(base) is not None and self.rows_run_through):
             _, known = table_of(self.emitter, base.table).search(numbers)
             self.keep_size(base, Op("ge", (known.value, ZERO), BOOL))
         table_of(self.emitter, base.table).put(numbers, held)
@@ -224,7 +262,7 @@ class Dicts(ListParts):
     def item(self, base: Dict, key: Value, node: ast.AST) -> Value:
         """base[key]"""
         if base.table is None and (base.default is not None or base.counts):
-            self._typed(base, key, Scalar(Const(0, INT)) if base.default is None else base.default, node)
+            self._typed(base, key, Scalar(Const(0, INT)) if base.default is None else self.default_value(base, node), node)
         numbers = self._numbers_of_key(base, key, node)
         if numbers is None or base.table is None or base.item is None:
             raise self.untyped(node, "a value of a dict to which nothing has been added")
@@ -239,11 +277,24 @@ class Dicts(ListParts):
         self.keep_size(base, there)
         with when(self.emitter, Op("not", (there,), BOOL)):
             entry.set(hashed.entries.length.value)
-            hashed.insert(numbers, self._held(base, base.default))
+            hashed.insert(numbers, self._held(base, self.default_value(base, node)))
             # Room may have been made: the new entry is the last.
             entry.set(Op("sub", (hashed.entries.length.value, Const(1, INT)), INT))
         self.emitter.mutations += 1
         return self.assembled(base.item, iter(hashed.taken(entry.value)))
+
+    def default_value(self, base: Dict, node: ast.AST) -> Value:
+        """What a defaultdict adds."""
+        assert base.default is not None
+        if isinstance(base.default, (Scalar, Tuple)):
+            return base.default
+        made = self.call(base.default, [], {}, node)
+        if base.item is not None and not self.accepts(base.item, made):
+            raise self.unsupported(node, "a default of another type than the values", "", default=made)
+        return made
+
+    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        raise NotImplementedError
 
     def _refuse_missing(self, base: Dict, there: Expr, numbers: Sequence[Expr]) -> None:
         if has_either(base.key):
@@ -293,25 +344,34 @@ class Dicts(ListParts):
     # --- all entries ------------------------------------------------------------------------------------------------
 
     def dict_length(self, base: Dict) -> Expr:
-        return Const(0, INT) if base.table is None else Read(base.table.live, (), INT)
+        return Const(0, INT) if base.table is None else table_of(self.emitter, base.table).live.value
 
     def entries_of(self, base: Dict, what: str, node: ast.AST | None, ordered: bool = True) -> Value:
         """base.keys(), .values() or .items(), in order."""
         if base.table is None or base.key is None:
             return Tuple((), is_list=True)
+        if row_of(base) is not None:
+            kept = self.steady(base)
+            assert isinstance(kept, Dict) and kept.table is not None and kept.key is not None
+            base = kept
+            self.looked_at.append(base)
+        assert base.table is not None
         if base.is_set and ordered and not self._is_as_given(base):
             return self._items_in_order(base, node)
         hashed = table_of(self.emitter, base.table)
         hashed.compact()
         keys = base.table.keys
         layout = base.key if what == "keys" else base.item
-        length = Read(base.table.entries.length, (), INT)
+        length = hashed.entries.length.value
         names = base.table.entries.data[:keys] if what == "keys" else base.table.entries.data[keys:-1]
         if what != "items" and isinstance(layout, ScalarType):
             name, of = names[0], layout
             # Read at once: a name for it would have to follow what happens to the dict later.
-            return Array((length,), of, lambda at: Read(name, at, of), is_list=True, borrowed=True)
+            return Array(
+                (length,), of, lambda at: Read(name, (hashed.entries.place(at[0]),), of), is_list=True, borrowed=True
+            )
         key, item = base.key, base.item
+        assert key is not None
 
         def entry(q: Expr) -> Value:
             taken = [self.emitter.snapshot(number, "entry") for number in hashed.entries.read(q)]
@@ -326,6 +386,10 @@ class Dicts(ListParts):
     def _is_as_given(self, base: Dict) -> bool:
         """Whether the entries of a set stand in its order: they are those of an argument that does not change."""
         return base.table is not None and not base.table.entries.spare
+
+    #: Dicts in containers whose entries have been asked for, and those that loops around here run through.
+    looked_at: list[Dict]
+    rows_run_through: tuple[Dict, ...] = ()
 
     def need_order(self, base: Dict, node: ast.AST | None) -> Ordered:
         """A set, the order of which is kept; the build starts again if it was not so far."""
@@ -342,6 +406,9 @@ class Dicts(ListParts):
     def _items_in_order(self, base: Dict, node: ast.AST | None) -> Value:
         """The items of a set, copied as CPython runs through them."""
         emitter, key = self.emitter, base.key
+        assert base.table is not None
+        if base.table.past and not has_order(key):
+            return self._items_as_given(base, node)
         hashed = self.need_order(base, node)
         assert base.table is not None and key is not None
         order, count = hashed.in_order()
@@ -361,6 +428,15 @@ class Dicts(ListParts):
             return self.assembled(key, iter(found))
 
         return Iterable(count, item)
+
+    def _items_as_given(self, base: Dict, node: ast.AST | None) -> Value:
+        """The items of a set whose hashes cannot be computed: only sets in arguments have an order that is known."""
+        assert base.table is not None
+        hashed = table_of(self.emitter, base.table)
+        keeps_entry_order(hashed)
+        given = Op("ne", (hashed.number(base.table.past).value, integer(MADE_HERE)), BOOL)
+        self.emitter.hand_back(given, "a set in its order")
+        return self.entries_of(base, "keys", node, ordered=False)
 
     def unlike_additions(self, base: Dict) -> None:
         """A set gets or loses items otherwise than one after the other: if it is returned, its order is compared."""
@@ -423,8 +499,16 @@ class Dicts(ListParts):
 
     def keep_size(self, base: Dict, keeps: Expr) -> None:
         """What happens to a loop over a dict that gets or loses entries is left to Python."""
-        if self.identity(base) in self.run_through:
-            self.emitter.hand_back(keeps, "a dict that gets or loses entries while a loop runs through it")
+        reason = "a dict that gets or loses entries while a loop runs through it"
+        row = row_of(base)
+        if row is None:
+            if self.identity(base) in self.run_through:
+                self.emitter.hand_back(keeps, reason)
+            return
+        for other in self.rows_run_through:
+            running = row_of(other)
+            if running is not None and other.place == base.place:
+                self.emitter.hand_back(either(Op("ne", (running, row), BOOL), keeps), reason)
 
     def will_shrink(self, base: Dict, node: ast.AST) -> None:
         """The order of a set that has lost an item depends on its past, which only CPython knows."""

@@ -18,7 +18,7 @@ from dataclasses import field, replace
 from weft.errors import LeftToLibrary, Span, Unsupported
 from weft.frontend import arith
 from weft.frontend.aliasing import Given
-from weft.frontend.values import Array, ItemType, Tuple
+from weft.frontend.values import Array, HeapKind, ItemType, Tuple
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import TRUE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Var, integer
@@ -110,6 +110,7 @@ class Decisions:
     roomy: set[tuple[int, str]] = field(default_factory=set)  # slots that hold integers of two types, one of them wider
     items: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # what lists hold that are empty at first
     entries: dict[tuple[int, str], tuple[ItemType, ItemType | None]] = field(default_factory=dict)  # of dicts
+    keyed: set[tuple[int, str]] = field(default_factory=set)  # dicts of constant keys and values of several types
     tupled: set[tuple[int, str]] = field(default_factory=set)  # tuples of numbers whose parts change
     settled: set[tuple[int, int]] = field(default_factory=set)  # operands before which others must be computed
     private: set[tuple[int, str]] = field(default_factory=set)
@@ -121,7 +122,8 @@ class Decisions:
     returned: set[tuple[int, str]] = field(default_factory=set)  # sets that are results
     changing: set[str] = field(default_factory=set)  # arguments that get or lose items
     left_to_python: set[tuple[int, int]] = field(default_factory=set)  # handlers of exceptions without a native form
-    heaps: list[ItemType] = field(default_factory=list)  # what lists hold that are items of containers
+    heaps: list[HeapKind] = field(default_factory=list)  # what lists hold that are items of containers
+    tabled: set[tuple[int, str]] = field(default_factory=set)  # dicts and sets that are put into containers
     objects: dict[type, dict[str, ItemType]] = field(default_factory=dict)  # classes in containers: their attributes
     escaping: set[tuple[int, str]] = field(default_factory=set)  # names of lists that are put into containers
     indexed: set[tuple[int, str]] = field(default_factory=set)  # names of lists that need memory to be indexed
@@ -137,7 +139,7 @@ class Decisions:
 
 
 #: What is learnt of containers although statements were skipped that could not be built yet.
-_LEARNT = frozenset({"items", "entries", "heaps", "objects"})
+_LEARNT = frozenset({"items", "entries", "heaps", "objects", "tabled", "keyed"})
 
 
 def without_guesses(before: Decisions, now: Decisions) -> None:

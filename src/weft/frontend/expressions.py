@@ -29,6 +29,7 @@ from weft.frontend.values import (
     Flat,
     Instance,
     Iterable,
+    Keyed,
     Mask,
     Member,
     Method,
@@ -548,7 +549,9 @@ class Expressions(Choices):
             return self.text_part(base, key, node)
         if isinstance(base, Dict) and node is not None:
             return self.item(base, key, node)
-        if isinstance(base, Instance) and type(base.sample) is dict and not store:
+        if isinstance(base, Keyed) and node is not None:
+            return self.keyed_item(base, key, node)
+        if isinstance(base, Instance) and type(base.sample) is dict and not store and node is not None:
             text = key.value if isinstance(key, Object) else None
             if isinstance(text, str) and text.isidentifier():
                 return self.instance_attribute(base, f"@{text}", node)
@@ -635,11 +638,14 @@ class Expressions(Choices):
             return Object(None) if part is None else part
         if isinstance(base, Text):
             return Method(self.kept_text(base, "text"), name)  # arguments may change the variable it came from
-        if isinstance(base, (Tuple, Mask, Records, Rows, Stack, Dict, PythonFunction)):
+        if isinstance(base, (Tuple, Mask, Records, Rows, Stack, Dict, Keyed, PythonFunction)):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
 
     def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def keyed_item(self, base: Keyed, key: Value, node: ast.AST) -> Value:
         raise NotImplementedError
 
     def _array_attribute(self, array: Array, name: str, node: ast.AST) -> Value:

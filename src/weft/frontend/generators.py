@@ -125,9 +125,11 @@ class Generators(Comprehensions):
         running, path, depth = self.scope, consumer.scope.path, self.depth
         self.scope = consumer.scope
         self.scope.path = hash((path, id(node)))  # the consumer's statements may stand at several yields
+        waiting, self.suspended = self.suspended, (*self.suspended, running)
         try:
             consumer.visit(value)
         finally:
+            self.suspended = waiting
             self.scope.path = path
             self.scope, self.depth = running, depth
 

@@ -160,7 +160,7 @@ class Cells:
     def clear(self) -> None:
         self.length.set(ZERO)
         head = self.head
-        if head is not None:
+        if head is not None and self.growing.shared is None:  # a list among others keeps its place
             head.set(ZERO)
 
     # --- in between -------------------------------------------------------------------------------------------------
@@ -180,6 +180,16 @@ class Cells:
             to = ix.sub(end, step)
             self.write(to, self.read(ix.sub(to, ONE)))
         self.write(position, item)
+
+
+def taken_behind(emitter: Emitter, memory: Growing, count: Expr) -> Expr:
+    """Where so many cells begin that are taken behind all others of some memory, for the caller to write."""
+    cells = Cells(emitter, memory)
+    count = emitter.snapshot(Op("add", (count, ZERO), INT), "count")
+    start = cells.last()
+    cells.make_room(ix.add(start, count))
+    cells.length.set(Op("add", (start, count), INT))
+    return start
 
 
 def make(

@@ -10,35 +10,44 @@ from collections.abc import Iterable, Sequence
 from weft.frontend.expressions import Expressions
 from weft.frontend.growing import Cells
 from weft.frontend.items import has_lists, has_names, has_objects, row_of
-from weft.frontend.tables import Hashed
+from weft.frontend.setorder import table_of
+from weft.frontend.tables import MADE_HERE, Hashed
 from weft.frontend.textpool import CODE
 from weft.frontend.values import (
     Array,
     Dict,
+    DictOf,
     EitherType,
+    HeapKind,
     ItemType,
     ListOf,
     Loaded,
     MemberType,
+    Object,
     ObjectType,
     Records,
+    Scalar,
     Struct,
+    TablesOf,
     TextType,
     Tuple,
     Value,
 )
-from weft.ir.expr import ZERO, Expr, Read
+from weft.frontend.writing import loop, when
+from weft.ir.expr import ZERO, Expr, Op, Read, integer
 from weft.ir.program import ArrayOut, ConstOut, Out, ScalarOut, TupleOut
-from weft.ir.types import INT, DType
+from weft.ir.types import BOOL, INT, DType
 
 _LETTERS = {DType.I64: "i", DType.F64: "f", DType.BOOL: "b", DType.C128: "c"}
 _LATER, _SETTLED = "weft.runtime.nested:later", "weft.runtime.nested:settled"
 
 
-def lists_in(layout: ItemType | None) -> list[ItemType]:
-    """What the lists in an item hold, and the lists in those, and so on."""
+def lists_in(layout: ItemType | None) -> list[HeapKind]:
+    """What the lists in an item hold, and the lists in those, and so on; its dicts and sets likewise."""
     if isinstance(layout, tuple):
         return [kind for part in layout for kind in lists_in(part)]
+    if isinstance(layout, DictOf):
+        return [] if layout.key is None else [TablesOf(layout), *lists_in(layout.item)]
     if not isinstance(layout, ListOf) or layout.item is None:
         return []
     return [layout.item, *lists_in(layout.item)]
@@ -50,7 +59,7 @@ class Handover(Expressions):
     #: Arguments whose lists are among those of their kind.
     loaded: list[Loaded]
     #: What lists hold that the result being built refers to.
-    _shown_kinds: list[ItemType]
+    _shown_kinds: list[HeapKind]
     _shows_texts = False
 
     def spelled(self, layout: ItemType, node: ast.AST) -> str:
@@ -62,6 +71,8 @@ class Handover(Expressions):
         if isinstance(layout, ListOf):
             # An empty list of which nothing is known: whatever it could hold.
             return f"[{'i' if layout.item is None else self.spelled(layout.item, node)}]"
+        if isinstance(layout, DictOf):
+            return self._spelled_dict(layout, node)
         if isinstance(layout, TextType):
             self._shows_texts = True
             return "s" if layout.kind == "str" else "y"
@@ -70,6 +81,28 @@ class Handover(Expressions):
         if isinstance(layout, EitherType):
             raise self.unsupported(node, "the return of numbers of two types in such containers", "convert them to one")
         return _LETTERS[layout.dtype] if layout.weak and layout.dtype in _LETTERS else "n"
+
+    def _spelled_dict(self, layout: DictOf, node: ast.AST) -> str:
+        key = "i" if layout.key is None else self.spelled(layout.key, node)
+        if layout.is_set:
+            return f"{{{key}}}"
+        kind = "C" if layout.counts else self.default_letters(layout.default, node)
+        return f"{kind}{{{key}:{'i' if layout.item is None else self.spelled(layout.item, node)}}}"
+
+    def default_letters(self, default: Value | None, node: ast.AST) -> str:
+        """What a defaultdict makes its values by, as weft.runtime.templates reads it."""
+        if default is None:
+            return ""
+        if isinstance(default, Scalar):
+            return "Df" if default.type.dtype.is_inexact else "Di"
+        if isinstance(default, Object):
+            return "Ds" if default.value is set else "Dd"
+        if not isinstance(default, Tuple):
+            raise self.unsupported(node, "the return of a defaultdict of a function", "return dict(...) of it")
+        return "Dl"
+
+    def _kind_spelled(self, kind: HeapKind, node: ast.AST) -> str:
+        return self.spelled(kind.of if isinstance(kind, TablesOf) else ListOf(kind), node)
 
     def is_nested(self, value: Value) -> bool:
         """Whether a value is a list among others, or holds such lists."""
@@ -84,9 +117,9 @@ class Handover(Expressions):
         row = row_of(value)
         if row is not None:
             layout = self.layout(value)
-            assert isinstance(layout, ListOf) and layout.item is not None
+            assert isinstance(layout, (ListOf, DictOf))
             self._shown_kinds += lists_in(layout)
-            return self._later("=" + self.spelled(layout.item, node), [self._number_out(row)])
+            return self._later("=" + self.spelled(layout, node), [self._number_out(row)])
         layouts, template = self._described(value, node)
         for layout in layouts:
             self._shown_kinds += lists_in(layout)
@@ -97,7 +130,7 @@ class Handover(Expressions):
         if isinstance(value, Records):
             return [value.item], f"{'d' * value.is_deque}[{self.spelled(value.item, node)}]"
         assert isinstance(value, Dict) and value.key is not None and value.item is not None
-        kind = "Dl" if isinstance(value.default, Tuple) else ""
+        kind = "C" if value.counts else self.default_letters(value.default, node)
         return [value.item], f"{kind}{{{self.spelled(value.key, node)}:{self.spelled(value.item, node)}}}"
 
     def _outer_columns(self, value: Value) -> list[Array]:
@@ -130,6 +163,21 @@ class Handover(Expressions):
                 found.append(Loaded(name, param, template, kinds, {}))
         return found
 
+    def _packed_kind(self, kind: HeapKind) -> list[Array]:
+        """All lists, or all dicts, of a kind."""
+        if not isinstance(kind, TablesOf):
+            return self.packed(self.heap(kind))
+        layout, emitter = kind.of, self.emitter
+        with loop(emitter, ZERO, Cells(emitter, self.heap(kind).rows).last()) as row:
+            held = self.dict_at(layout, row)
+            assert held.table is not None
+            table_of(emitter, held.table).compact()
+            if held.is_set:
+                past = Hashed(emitter, held.table).number(held.table.past).value
+                with when(emitter, Op("eq", (past, integer(MADE_HERE)), BOOL)):
+                    self.keep_result_order(held)
+        return self.packed(self.heap(kind))[:-1]  # without the column that tells whether an entry is there
+
     def settle_lists(self, out: Out, node: ast.AST) -> Out:
         """A result with the lists that it, and arguments that have changed, refer to."""
         loaded = self.with_own_lists(node)
@@ -143,7 +191,7 @@ class Handover(Expressions):
         kinds = _once([*kinds, *(kind for one in given for kind in one.kinds)])
         pieces: list[Out] = []
         for kind in kinds:
-            pieces += [self.plain_out(column, node) for column in self.packed(self.heap(kind))]
+            pieces += [self.plain_out(column, node) for column in self._packed_kind(kind)]
         for one in given:
             pieces.append(ArrayOut(one.param))
             pieces += [self._number_out(one.first.get(kind, ZERO)) for kind in kinds]
@@ -151,7 +199,7 @@ class Handover(Expressions):
                 value = self.changed[one.name][1]
                 pieces += [self.plain_out(column, node) for column in self._outer_columns(value)]
         plan = (
-            tuple(self.spelled(kind, node) for kind in kinds),
+            tuple(self._kind_spelled(kind, node) for kind in kinds),
             tuple((one.template, one.name in self.changed) for one in given),
             self._shows_texts,
         )
@@ -166,5 +214,5 @@ def _has_later(out: Out) -> bool:
     return isinstance(out, TupleOut) and (out.named == _LATER or any(map(_has_later, out.items)))
 
 
-def _once(kinds: Iterable[ItemType]) -> list[ItemType]:
+def _once(kinds: Iterable[HeapKind]) -> list[HeapKind]:
     return list(dict.fromkeys(kinds))

@@ -1,17 +1,20 @@
 """Containers that a recursive function shares with its caller.  In: a list, deque, dict or set with memory of its own;
 out: what kind of container it is, the buffers and scalars that it consists of, and, in the function, the same container
-over parameters of role HELD: whatever becomes of these, also new memory, the caller has it after the call.
+over parameters of role HELD: whatever becomes of these, also new memory, the caller has it after the call.  The memory
+of all lists and objects that containers hold goes along with every call, so that one of them is passed and returned as
+its number.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 
 from weft.frontend.emit import Emitter
 from weft.frontend.items import as_value, types_in
-from weft.frontend.values import Array, Dict, Growing, ItemType, Records, Table, Value
+from weft.frontend.values import Array, Dict, Growing, Heap, ItemType, ListOf, ObjectType, Records, Table, Value
 from weft.ir.expr import Read
-from weft.ir.program import Role
+from weft.ir.program import Buffer, Role
 from weft.ir.types import BOOL, INT, ScalarType
 from weft.records import dataclass
 
@@ -37,6 +40,47 @@ class Held:
 
     def _identity(self) -> tuple[object, ...]:
         return self.item, self.key, self.is_deque, self.is_set, self.counts, self.default, self.spare
+
+
+@dataclass(frozen=True)
+class Row:
+    """One of the lists or objects of a kind that containers hold, by its number."""
+
+    layout: ListOf | ObjectType
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A tuple, by the kinds of its items."""
+
+    items: tuple[object, ...]
+    named: type | None = None
+
+
+def memories(heap: Heap) -> list[tuple[str, Growing]]:
+    """The memory of all lists of a kind, part by part."""
+    parts = [(part.name, getattr(heap, part.name)) for part in fields(heap)]
+    return [(name, memory) for name, memory in parts if isinstance(memory, Growing)]
+
+
+def lent_names(memory: Growing) -> list[str]:
+    """The buffers of a memory, the numbers that others depend on first."""
+    scalars = [memory.length, memory.capacity, *([] if memory.head is None else [memory.head])]
+    return [*scalars, *memory.data, *memory.spare]
+
+
+def lent(emitter: Emitter, name: str, memory: Growing, table: Mapping[str, Buffer]) -> Growing:
+    """The memory of a caller, of which `table` has the buffers, as parameters of the function that is being built."""
+
+    def declare(title: str, like: str, extent: str | None = None) -> str:
+        shape = () if extent is None else (Read(extent, (), INT),)
+        return emitter.declare(f"{name}_{title}", table[like].type, shape, Role.HELD).name
+
+    length, room = declare("length", memory.length), declare("room", memory.capacity)
+    head = None if memory.head is None else declare("head", memory.head)
+    data = tuple(declare("items", column, room) for column in memory.data)
+    spare = tuple(declare("spare", column, room) for column in memory.spare)
+    return replace(memory, length=length, capacity=room, head=head, data=data, spare=spare)
 
 
 def held(value: Value) -> Held | None:

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 
 from weft.frontend.values import (
     Array,
+    Closure,
+    Dict,
+    DictOf,
     EitherType,
     Growing,
     ItemType,
@@ -19,6 +22,7 @@ from weft.frontend.values import (
     NamedParts,
     Object,
     ObjectType,
+    PythonFunction,
     Records,
     Scalar,
     Struct,
@@ -49,6 +53,11 @@ def layout_of(value: Value) -> ItemType | None:
         return None if None in parts or not parts else with_name(parts, value.named)
     if isinstance(value, Struct):
         return None if value.row is None else ObjectType(value.kind)
+    if isinstance(value, Dict):
+        default = value.default
+        if isinstance(default, (Closure, PythonFunction)):
+            return None  # what it refers to is known where the dict is made only
+        return DictOf(value.key, value.item, value.is_set, default, value.counts, value.place)
     if isinstance(value, Text):
         return TextType(value.kind)
     if isinstance(value, Object) and type(value.value) in (str, bytes):
@@ -87,15 +96,18 @@ def has_gaps(layout: ItemType | None) -> bool:
     """Whether it is not known of some list what it holds."""
     if isinstance(layout, tuple):
         return any(map(has_gaps, layout))
+    if isinstance(layout, DictOf):
+        return layout.key is None or has_gaps(layout.item)
     return isinstance(layout, ListOf) and (layout.item is None or has_gaps(layout.item))
 
 
 def has_lists(layout: ItemType | None) -> bool:
-    return any(map(has_lists, layout)) if isinstance(layout, tuple) else isinstance(layout, ListOf)
+    """Whether there are lists, dicts or sets in it."""
+    return any(map(has_lists, layout)) if isinstance(layout, tuple) else isinstance(layout, (ListOf, DictOf))
 
 
 def has_objects(layout: ItemType | None) -> bool:
-    if isinstance(layout, ListOf):
+    if isinstance(layout, (ListOf, DictOf)):
         return has_objects(layout.item)
     return any(map(has_objects, layout)) if isinstance(layout, tuple) else isinstance(layout, ObjectType)
 
@@ -104,6 +116,8 @@ def has_names(layout: ItemType | None) -> bool:
     """Whether there are named tuples in it."""
     if isinstance(layout, ListOf):
         return has_names(layout.item)
+    if isinstance(layout, DictOf):
+        return has_names(layout.key) or has_names(layout.item)
     return isinstance(layout, tuple) and (name_of(layout) is not None or any(map(has_names, layout)))
 
 
@@ -118,6 +132,11 @@ def agree(one: ItemType | None, other: ItemType | None) -> bool:
         return len(one) == len(other) and name_of(one) is name_of(other) and all(map(agree, one, other))
     if isinstance(one, ListOf) and isinstance(other, ListOf):
         return one.item is None or other.item is None or agree(one.item, other.item)
+    if isinstance(one, DictOf) and isinstance(other, DictOf):
+        same = (one.is_set, one.default, one.counts) == (other.is_set, other.default, other.counts)
+        if not same or one.key is None or other.key is None:
+            return same
+        return agree(one.key, other.key) and (one.is_set or agree(one.item, other.item))
     return one is not None and one == other
 
 
@@ -166,6 +185,8 @@ def has_either(layout: ItemType | None) -> bool:
     """Whether there is a number in it whose type only the run time knows."""
     if isinstance(layout, ListOf):
         return has_either(layout.item)
+    if isinstance(layout, DictOf):
+        return has_either(layout.key) or has_either(layout.item)
     return any(map(has_either, layout)) if isinstance(layout, tuple) else isinstance(layout, EitherType)
 
 
@@ -180,7 +201,7 @@ def types_in(layout: ItemType | None) -> list[ScalarType]:
     """The types of the numbers of an item."""
     if layout is None:
         return []
-    if isinstance(layout, ListOf):
+    if isinstance(layout, (ListOf, DictOf)):
         return [INT]
     if isinstance(layout, TextType):
         return [INT, INT]
@@ -220,7 +241,7 @@ def template_of(layout: ItemType) -> str:
 
 def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
     """The list that lies in some memory."""
-    if isinstance(layout, (tuple, ListOf, TextType, MemberType, EitherType, ObjectType)) or is_deque:
+    if not isinstance(layout, ScalarType) or is_deque:
         return Records(held, layout, is_deque)
     of, data = layout, held.data[0]
 
@@ -238,5 +259,7 @@ def row_of(value: Value | None) -> Expr | None:
     """Which of the lists or objects of its kind one is that is an item of some container; None for anything else."""
     if isinstance(value, Struct):
         return value.row
+    if isinstance(value, Dict):
+        return None if value.table is None else value.table.row
     held = value.growing if isinstance(value, (Array, Records)) else None
     return None if held is None else held.row

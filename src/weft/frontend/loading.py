@@ -11,7 +11,7 @@ from weft.frontend.calls import Calls
 from weft.frontend.emit import Restart
 from weft.frontend.nested import reserve
 from weft.frontend.specs import ContainerSpec
-from weft.frontend.values import ItemType, ListOf, Loaded, Value
+from weft.frontend.values import HeapKind, ItemType, ListOf, Loaded, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Expr, Op, Read
 from weft.ir.program import Role
@@ -63,7 +63,7 @@ class Loading(Calls):
     def rows_list(self, name: str, buffer: str) -> Value:
         """A list of lists, all of one length, whose rows change: each becomes a list among others."""
         shape, of = self.emitter.buffers[buffer].shape, self.emitter.buffers[buffer].type
-        first: dict[ItemType, Expr] = {}
+        first: dict[HeapKind, Expr] = {}
         layout: ItemType = of
         column = buffer
         for axis in reversed(range(1, len(shape))):
@@ -75,7 +75,7 @@ class Loading(Calls):
         self.loaded.append(Loaded(name, buffer, spec.template, tuple(first), first))
         return value
 
-    def _load_rows(self, item: ItemType, column: str, shape: tuple[Expr, ...], first: dict[ItemType, Expr]) -> str:
+    def _load_rows(self, item: ItemType, column: str, shape: tuple[Expr, ...], first: dict[HeapKind, Expr]) -> str:
         """The rows along the last axis of an array become lists: their numbers, in an array of the other axes."""
         emitter, heap = self.emitter, self.heap(item)
         outer, width = shape[:-1], shape[-1]
@@ -120,7 +120,7 @@ class _Given:
     def __init__(self, builder: Loading, name: str) -> None:
         self.builder, self.name = builder, name
         self.names: list[str] = []
-        self.first: dict[ItemType, Expr] = {}
+        self.first: dict[HeapKind, Expr] = {}
 
     def _column(self, of: ScalarType, size: int | None) -> tuple[str, Expr]:
         emitter = self.builder.emitter

@@ -348,6 +348,7 @@ class Loops(Statements):
         return False
 
     def _exec_for(self, node: ast.For) -> bool:
+        self.looked_at.clear()
         value = self.evaluate(node.iter)
         self.at(node)
         return self._for_value(node, value)
@@ -375,10 +376,13 @@ class Loops(Statements):
         names = [] if copied else [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
         values = list(map(self.scope.values.get, names))
         deques = {value.growing.length for value in values if isinstance(value, Records) and value.is_deque}
-        before = self.run_through
+        before, rows = self.run_through, self.rows_run_through
         self.run_through = before | deques | {self.identity(value) for value in values if isinstance(value, Dict)}
+        if not copied:
+            self.rows_run_through = (*rows, *self.looked_at)
+            self.looked_at.clear()
         yield
-        self.run_through = before
+        self.run_through, self.rows_run_through = before, rows
 
     def _unrolled(self, node: ast.For, value: Tuple) -> bool:
         """A loop over a tuple: its body once for each item."""

@@ -11,19 +11,23 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.errors import Unsupported
-from weft.frontend import arith, growing
+from weft.frontend import arith, growing, inner_dicts
 from weft.frontend.emit import Decisions, Emitter, Restart, Untyped, without_guesses
-from weft.frontend.enums import Enums
 from weft.frontend.growing import Cells
+from weft.frontend.inner_dicts import InnerDicts
 from weft.frontend.items import as_value, either, layout_of, name_of, numbers_of, row_of, takes, types_in, with_name
 from weft.frontend.scope import Scope
 from weft.frontend.values import (
     Array,
+    Dict,
+    DictOf,
     EitherType,
     Growing,
     Heap,
+    HeapKind,
     ItemType,
     ListOf,
     Member,
@@ -32,6 +36,7 @@ from weft.frontend.values import (
     Records,
     Scalar,
     Struct,
+    TablesOf,
     TextType,
     Tuple,
     Value,
@@ -44,8 +49,10 @@ from weft.ir.program import Role
 from weft.ir.types import INT, ScalarType
 
 
-def make(emitter: Emitter, item: ItemType) -> Heap:
-    """Memory for lists of such items, without any so far."""
+def make(emitter: Emitter, item: HeapKind) -> Heap:
+    """Memory for lists of such items, or for dicts, without any so far."""
+    if isinstance(item, TablesOf):
+        return inner_dicts.make(emitter, item.of)
     cells = growing.make(emitter, "cells", types_in(item), sparse=True)
     return Heap(cells, growing.make(emitter, "rows", [INT, INT, INT]))
 
@@ -84,18 +91,18 @@ def reserve(emitter: Emitter, heap: Heap, rows: Expr, total: Expr) -> tuple[Expr
     return base, start
 
 
-class Nested(Enums):
+class Nested(InnerDicts):
     """Lists in containers."""
 
     #: The memory of the lists that containers hold, by what they hold themselves.
-    heaps: dict[ItemType, Heap]
+    heaps: dict[HeapKind, Heap]
     #: The memory of the objects that containers hold, by their class: a column for each number of an attribute.
     pools: dict[type, Growing]
 
     def object_type(self, value: Struct) -> ItemType | None:
         raise NotImplementedError
 
-    def heap(self, item: ItemType) -> Heap:
+    def heap(self, item: HeapKind) -> Heap:
         found = self.heaps.get(item)
         if found is None:
             known = self.emitter.decisions.heaps
@@ -110,6 +117,10 @@ class Nested(Enums):
         if isinstance(layout, tuple):
             parts = tuple(self.resolved(part) for part in layout)
             return None if None in parts else with_name(parts, name_of(layout))
+        if isinstance(layout, DictOf):
+            known = self.emitter.decisions.entries.get(layout.site) if layout.site is not None else None
+            key, item = known if known is not None and layout.key is None else (layout.key, layout.item)
+            return replace(layout, key=key, item=self.resolved(item))
         if not isinstance(layout, ListOf):
             return layout
         item = layout.item
@@ -157,6 +168,12 @@ class Nested(Enums):
         if isinstance(layout, tuple) and isinstance(other, tuple):
             for part, more in zip(layout, other):
                 self._fill_gaps(part, more)
+        if isinstance(layout, DictOf) and isinstance(other, DictOf) and other.key is not None:
+            if layout.key is not None:
+                self._fill_gaps(layout.item, other.item)
+            elif layout.site is not None:
+                self.emitter.decisions.entries[layout.site] = (other.key, other.item)
+                raise Restart
         if not isinstance(layout, ListOf) or not isinstance(other, ListOf) or other.item is None:
             return
         if layout.item is not None:
@@ -198,6 +215,9 @@ class Nested(Enums):
         """The numbers of an item of a type that it fits: lists in it become lists of their kind."""
         if isinstance(layout, ListOf):
             return [self.row_number(layout, value)]
+        if isinstance(layout, DictOf):
+            assert isinstance(value, Dict)
+            return [self.table_number(layout, value)]
         if isinstance(layout, tuple):
             assert isinstance(value, Tuple)
             return [number for part, item in zip(layout, value.items) for number in self.numbers(part, item)]
@@ -226,6 +246,8 @@ class Nested(Enums):
             return Member(layout.kind, number)
         if isinstance(layout, EitherType):
             return Scalar(self.of_either(layout, number, next(numbers)))
+        if isinstance(layout, DictOf):
+            return self.dict_at(layout, number)
         if not isinstance(layout, ListOf):
             return Scalar(number)
         if layout.item is None:
@@ -301,6 +323,8 @@ class Nested(Enums):
     def escape(self, value: Value) -> None:
         """A list that is put into a container and has a name is one among others from the start: build again."""
         names = list(self._names_of(value))
+        if self._in_another(value):
+            raise self.unsupported(None, "a list of a tuple or object in a container", "put a copy of it there")
         if not names:
             self._refuse_parts(value)
             return
@@ -314,21 +338,57 @@ class Nested(Enums):
     def _refuse_parts(self, value: Value) -> None:
         """An argument, or a part of another list, would be known under two names."""
         view = value.view if isinstance(value, Array) else None
-        if view is not None and (self.emitter.buffers[view.buffer].role is Role.PARAM or not view.whole):
+        buffer = None if view is None else self.emitter.buffers[view.buffer]
+        if buffer is not None and (buffer.role is not Role.LOCAL or buffer.rank != value.rank):  # type: ignore[union-attr]
             self.rows_change(value)
             raise self.unsupported(None, "a part of another list, or an argument, in a container", "put a copy there")
         if isinstance(value, Records) and value.growing.head is not None:
             self.rows_change(value)
             raise self.unsupported(None, "a part of an argument in a container", "put a copy there")
 
+    def _in_another(self, value: Value) -> bool:
+        """Whether a tuple or object that has a name holds a list."""
+        identity = self._memory_of(value)
+
+        def holds(other: object) -> bool:
+            if isinstance(other, Tuple):
+                parts: list[object] = list(other.items)
+            elif isinstance(other, Struct):
+                parts = list(other.fields.values())
+            else:
+                return False
+            return any(
+                part is value or holds(part) or (identity is not None and self._memory_of(part) == identity)
+                for part in parts
+            )
+
+        values = [other for scope in self._scopes() for other in scope.values.values()]
+        return any(holds(other) for other in values if other is not value)
+
+    #: Generators that wait for what is done with an item of theirs.
+    suspended: tuple[Scope, ...] = ()
+
+    def _scopes(self) -> Iterator[Scope]:
+        """The scopes that a list may have a name in."""
+        for start in (self.scope, *self.suspended):
+            scope: Scope | None = start
+            while scope is not None:
+                yield scope
+                scope = scope.parent
+
+    def _memory_of(self, part: object) -> str | None:
+        """What two names of one list have in common, also of one that does not fill the memory that it is in."""
+        if isinstance(part, Array) and part.is_list and part.view is not None and row_of(part) is None:
+            buffer = self.emitter.buffers[part.view.buffer]
+            return buffer.name if buffer.rank == part.rank else None
+        return self.identity(part) if isinstance(part, (Array, Records, Tuple)) else None
+
     def _names_of(self, value: Value) -> Iterator[tuple[int, str]]:
-        held = self.identity(value)
-        scope: Scope | None = self.scope
-        while scope is not None:
+        held = self._memory_of(value)
+        for scope in self._scopes():
             for name, other in scope.values.items():
-                if other is value or (held is not None and self.identity(other) == held):
+                if other is value or (held is not None and self._memory_of(other) == held):
                     yield (scope.path, name)
-            scope = scope.parent
 
     def named(self, value: Value) -> bool:
         """Whether a list has a name, or is part of something that has."""
@@ -370,7 +430,7 @@ class Nested(Enums):
         emitter = self.emitter
         rows, cells = Cells(emitter, heap.rows), Cells(emitter, heap.cells)
         count = rows.last()
-        begin, length, _ = heap.rows.data
+        begin, length = heap.rows.data[:2]
         starts = emitter.allocate("starts", INT, (ix.add(count, ONE),))
         emitter.assign((), starts.name, (ZERO,), ZERO)
         with loop(emitter, ZERO, count) as row:

@@ -3,7 +3,8 @@ a program of its own, built once for each kind of arguments, and the value that 
 
     def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
       -->  program fib(n): ...; invoke fib(n - 1) gives x; invoke fib(n - 2) gives y; ...
-Numbers go in and come out by value, arrays and lists go in as strided views of the caller's memory.  What a call gives
+Numbers go in and come out by value, arrays and lists go in as strided views of the caller's memory.  A function that
+returns lists or objects works on those that containers hold: they go in and come out as numbers.  What a call gives
 must be known before the function has been seen to its end: it is what the returns before the call gave, or a guess; if
 the whole function then gives something else, it is built again with that.  Names that a nested function takes from
 around it become parameters.
@@ -17,33 +18,63 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
 from weft.errors import NOWHERE, Unsupported
-from weft.frontend import arrays, masks
+from weft.frontend import arith, arrays, masks
 from weft.frontend.closures import owner_of, standing_alone, surroundings
-from weft.frontend.emit import Restart
+from weft.frontend.core import is_list
+from weft.frontend.emit import Decisions, Restart
 from weft.frontend.expressions import Expressions
-from weft.frontend.held import Held, held, names_in
+from weft.frontend.held import Held, Parts, Row, held, lent, lent_names, memories, names_in
+from weft.frontend.items import has_gaps, row_of
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec, TextSpec
 from weft.frontend.strings import BYTE
 from weft.frontend.textpool import CODE
-from weft.frontend.values import Array, Closure, Dict, Object, PythonFunction, Recursive, Scalar, Text, Tuple, Value
+from weft.frontend.values import (
+    Array,
+    Closure,
+    Dict,
+    ItemType,
+    ListOf,
+    Maybe,
+    Object,
+    ObjectType,
+    PythonFunction,
+    Records,
+    Recursive,
+    Scalar,
+    Struct,
+    Text,
+    Tuple,
+    Value,
+)
 from weft.ir import index as ix
-from weft.ir.expr import ZERO, Expr, Read, Var
+from weft.ir.expr import ZERO, Const, Expr, Read, Var
 from weft.ir.program import Block, Invoke, Layout, Node, NoneOut, Operand, Out, Program, Role, ScalarOut, TupleOut
-from weft.ir.types import FLOAT, INT, ScalarType
+from weft.ir.types import BOOL, FLOAT, INT, ScalarType
 from weft.ir.walk import buffers_written, linear_in, map_block, map_sub_blocks, sub_blocks, walk
 from weft.records import dataclass
 
 if TYPE_CHECKING:
     from weft.frontend.builder import Builder, Built
 
-#: What a function gives: a number, None, or a tuple of these.
-Template = Union[ScalarType, None, tuple["Template", ...]]
+@dataclass(frozen=True)
+class Optional:
+    """What a function gives that returns None on some paths."""
+
+    held: Template
+
+
+#: What a function gives: a number, None, a list or object among those of its kind, or a tuple of these.
+Template = Union[ScalarType, None, Row, Optional, tuple["Template", ...]]
 #: A function: its file and the place of its definition.
 Key = tuple[str, int, int]
 _MAX_KINDS = 8
 _GUESSES: tuple[Template, ...] = (INT, None, FLOAT)
+#: How often a function is built anew with what its returns have told.
+_ROUNDS = 6
+#: The name of a result tree: whether there is a value, and the value.
+_MAYBE = "weft:maybe"
 
 
 @dataclass(frozen=True)
@@ -53,7 +84,7 @@ class Fixed:
     value: Object | PythonFunction | Tuple | Dict
 
 
-Kind = Union[Spec, Fixed, Held]
+Kind = Union[Spec, Fixed, Held, Row, Parts]
 
 
 @dataclass
@@ -66,6 +97,8 @@ class Entry:
     attempt: Builder | None = None
     known: list[Template] = field(default_factory=list)  # what an earlier attempt, or a finished one, gives
     assumed: list[Template] = field(default_factory=list)  # what calls inside the current attempt took it to give
+    optional: Optional | None = None  # it returns None or this
+    items: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # what lists hold that it returns empty
 
 
 @dataclass
@@ -73,8 +106,14 @@ class Functions:
     """Every recursive function of one build of a program, kept over its attempts."""
 
     recursive: set[Key] = field(default_factory=set)
+    listing: set[Key] = field(default_factory=set)  # those that return lists: lists are among others for them
     sources: dict[tuple[Key, tuple[str, ...]], Source] = field(default_factory=dict)  # of nested functions
     entries: dict[tuple[Key, tuple[object, ...]], Entry] = field(default_factory=dict)
+
+    def mark(self, decisions: Decisions) -> tuple[object, ...]:
+        """What all functions of a build depend on: the lists and objects that containers hold, and who returns any."""
+        held = {kind: dict(attributes) for kind, attributes in decisions.objects.items()}
+        return set(self.listing), list(decisions.heaps), held
 
     def programs(self, body: Program) -> tuple[Program, ...]:
         """The functions that a program calls, also by way of each other."""
@@ -92,6 +131,8 @@ class Functions:
 def places_of(kind: Kind) -> list[tuple[int, str]]:
     """Where the container is made that an argument of some kind is, if its types may yet be found out."""
     value = kind.value if isinstance(kind, Fixed) else kind.like if isinstance(kind, Held) else None
+    if isinstance(kind, Parts):
+        return [place for part in kind.items for place in places_of(part)]  # type: ignore[arg-type]
     if isinstance(value, Tuple):
         return [value.key] if value.key is not None else []
     return [value.place] if isinstance(value, Dict) else []
@@ -228,7 +269,7 @@ class Recursion(Expressions):
         if isinstance(value, Scalar) and self.lost(value.expr) is None and id(value.expr) not in self.mixed_exprs:
             return value.type
         reason = f"{function.source.name} gives {name} another value"
-        raise self.unsupported(node, reason, "change the one it has", **{name: value})
+        raise self.unsupported(node, reason, "change the one it has", variable=value)
 
     def invoke(
         self, source: Source, values: Mapping[str, Value], node: ast.AST, captured: Recursive | None = None
@@ -240,9 +281,12 @@ class Recursion(Expressions):
             raise self.unsupported(node, "a recursive function with * or ** parameters")
         values = {a.arg: values[a.arg] for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]}
         span = self.emitter.span
+        if key_of(source, source.tree) in self.functions.listing:
+            values = {name: self._among_others(value) for name, value in values.items()}
         given = [self._given(name, value, node) for name, value in values.items()]
         specs = tuple(spec for spec, _ in given)
-        passed = [argument for _, arguments in given for argument in arguments]
+        passed: list[Expr | Operand] = [Operand(name, (), ()) for name in self._lent_names()]
+        passed += [argument for _, arguments in given for argument in arguments]
         shared = [operand.buffer for operand in passed if isinstance(operand, Operand)]
         entry = self._entry(source, specs, captured, node)
         template = self._gives(entry)
@@ -260,9 +304,99 @@ class Recursion(Expressions):
             return Object(None)
         if isinstance(template, tuple):
             return Tuple(tuple(self._received(part, name, results) for part in template))
+        if isinstance(template, Optional):
+            there = self.emitter.declare(name, BOOL)
+            results.append(there.name)
+            return Maybe(Read(there.name, (), BOOL), self._received(template.held, name, results))
+        if isinstance(template, Row):
+            number = self.emitter.declare(name, INT)
+            results.append(number.name)
+            return self.assembled(template.layout, iter([Read(number.name, (), INT)]))
         buffer = self.emitter.declare(name, template)
         results.append(buffer.name)
         return Scalar(Read(buffer.name, (), template))
+
+    # --- lists and objects among others of their kind ---------------------------------------------------------------
+
+    def _lent_names(self) -> list[str]:
+        """The memory of all lists and objects that containers hold, which every call is lent."""
+        found = [name for heap in self.heaps.values() for _, memory in memories(heap) for name in lent_names(memory)]
+        return found + [name for memory in self.pools.values() for name in lent_names(memory)]
+
+    def borrow(self, lender: Recursion) -> None:
+        """Take over the memory of the lists and objects of a caller, in the function that it calls."""
+        table = lender.emitter.buffers
+        for item, heap in lender.heaps.items():
+            parts = {name: lent(self.emitter, name, memory, table) for name, memory in memories(heap)}
+            self.heaps[item] = replace(heap, **parts)
+        for kind, memory in lender.pools.items():
+            self.pools[kind] = lent(self.emitter, kind.__name__.lower(), memory, table)
+        self.emitter.params.extend(self._lent_names())
+
+    def _among_others(self, value: Value) -> Value:
+        """A list that is given to a function that returns lists: it may be the one that is returned."""
+        whole = isinstance(value, (Array, Records)) or (isinstance(value, Tuple) and bool(value.items))
+        if not whole or not is_list(value) or row_of(value) is not None:
+            return value
+        layout = self.layout(value)
+        if not isinstance(layout, ListOf) or layout.item is None:
+            return value
+        self.escape(value)
+        return self.as_row(value)
+
+    def list_result(self, value: Value, node: ast.AST) -> str | None:
+        """The scalar with the number of a list or object that a recursive function returns; None if it is none."""
+        if self.entry is None or not (is_list(value) or isinstance(value, Struct)):
+            return None
+        home = self.active[0]
+        if home not in self.functions.listing:
+            self.functions.listing.add(home)
+            raise Restart
+        layout = self.layout(value)
+        known = isinstance(layout, ObjectType) or (
+            isinstance(layout, ListOf) and (layout.item is not None or layout.site is not None)
+        )
+        if not isinstance(layout, (ListOf, ObjectType)) or not known:
+            raise self.unsupported(node, "a recursive function that returns this", "return numbers or lists of numbers")
+        if isinstance(layout, ListOf):
+            self._listed(value, layout, node)
+        number = self.emitter.declare("result", INT)
+        self.emitter.assign((), number.name, (), self.numbers(layout, value)[0])
+        self.row_results[number.name] = layout
+        return number.name
+
+    def _listed(self, value: Value, layout: ListOf, node: ast.AST) -> None:
+        """A list that is returned is one among others, or a new one without a name: nobody knows it by another."""
+        if row_of(value) is None and isinstance(value, Array) and value.view is not None and value.view.whole:
+            if self.emitter.buffers[value.view.buffer].role is not Role.LOCAL:
+                raise self.unsupported(node, "the return of a list that a recursive function was given", "copy it")
+
+    def optional_result(self, out: Out) -> Out:
+        """A result of a function that returns None on some paths: whether there is a value, and the value."""
+        optional = None if self.entry is None else self.entry.optional
+        if optional is None:
+            return out
+        there = self.emitter.declare("there", BOOL)
+        self.emitter.assign((), there.name, (), Const(not isinstance(out, NoneOut), BOOL))
+        value = self._blank(optional.held) if isinstance(out, NoneOut) else out
+        return TupleOut((ScalarOut(there.name), value), named=_MAYBE)
+
+    def _blank(self, template: Template) -> Out:
+        """Something in place of a value that is not there."""
+        if isinstance(template, tuple):
+            return TupleOut(tuple(map(self._blank, template)))
+        if template is None or isinstance(template, Optional):
+            return NoneOut()
+        of = INT if isinstance(template, Row) else template
+        number = self.emitter.declare("nothing", of)
+        self.emitter.assign((), number.name, (), arith.cast(Const(0, INT), of))
+        if isinstance(template, Row):
+            self.row_results[number.name] = template.layout
+        return ScalarOut(number.name)
+
+    #: Of the scalars that are results: what kind of list or object they are the number of.
+    row_results: dict[str, ItemType]
+    entry: Entry | None
 
     def _given(self, name: str, value: Value, node: ast.AST) -> tuple[Kind, tuple[Expr | Operand, ...]]:
         """The kind of an argument, and how it is passed."""
@@ -274,6 +408,11 @@ class Recursion(Expressions):
             return ScalarSpec(value.type), (self.emitter.snapshot(value.expr, name),)
         if isinstance(value, Text) or (isinstance(value, Object) and value.argument is not None):
             return self._string(name, self.text(value))
+        row = row_of(value)
+        if row is not None:
+            layout = self.layout(value)
+            assert isinstance(layout, (ListOf, ObjectType))
+            return Row(layout), (self.emitter.snapshot(row, name),)
         unknown = (isinstance(value, Tuple) and value.key is not None) or (isinstance(value, Dict) and not value.table)
         if isinstance(value, (Object, PythonFunction)) or (isinstance(value, (Tuple, Dict)) and unknown):
             return Fixed(value), ()
@@ -287,9 +426,11 @@ class Recursion(Expressions):
         if isinstance(value, Array) and value.rank:
             spec, operand = self._view(name, value, node)
             return spec, (operand,)
-        raise self.unsupported(
-            node, f"the argument {name} of a recursive function", "pass numbers and arrays", **{name: value}
-        )
+        if isinstance(value, Tuple) and not value.is_list:
+            parts = [self._given(f"{name}_{place}", item, node) for place, item in enumerate(value.items)]
+            return Parts(tuple(kind for kind, _ in parts), value.named), tuple(one for _, all_ in parts for one in all_)
+        reason = f"the argument {name} of a recursive function"
+        raise self.unsupported(node, reason, "pass numbers and arrays", argument=value)
 
     def _string(self, name: str, text: Text) -> tuple[Kind, tuple[Expr | Operand, ...]]:
         """A string as the memory that it is in, if an argument could be in such memory; else as a copy."""
@@ -358,14 +499,18 @@ class Recursion(Expressions):
         left = tuple(kind.type for kind in map(kinds.__getitem__, shared) if isinstance(kind, ScalarSpec))
         for guess in _GUESSES:
             entry.known = [(guess, *left) if shared else guess]
-            for _ in range(3):
+            for _ in range(_ROUNDS):
                 entry.assumed.clear()
                 try:
                     built = self.nested(source, specs, entry)
                 except Unsupported as error:
                     failure = failure or error
                     break
-                actual = _template(built.program, entry.assumed, source)
+                assert entry.attempt is not None
+                shapes = _shapes(built.program, entry.attempt.row_results)
+                if self._learnt(entry, shapes, guess):
+                    continue
+                actual = _template(shapes, entry.assumed, source)
                 if all(assumed == actual for assumed in entry.assumed):
                     entry.known, entry.attempt = [actual], None
                     entry.program = replace(built.program, name=entry.name)
@@ -375,12 +520,31 @@ class Recursion(Expressions):
             source.span(source.tree), f"{source.name} gives values of different types", "give it one type of result"
         )
 
+    def _learnt(self, entry: Entry, shapes: list[Template], guess: Template) -> bool:
+        """Whether what a function returns tells of None, or of lists that are empty on some paths: then once more."""
+        layouts = [shape.layout for shape in shapes if isinstance(shape, Row)]
+        lists = [layout for layout in layouts if isinstance(layout, ListOf)]
+        item = next((one.item for one in lists if one.item is not None and not has_gaps(one.item)), None)
+        empty = [one.site for one in lists if one.item is None and one.site is not None]
+        if empty and item is not None:
+            entry.items.update(dict.fromkeys(empty, item))
+            return True
+        others = [shape for shape in shapes if shape is not None]
+        shared = entry.captured is not None and entry.captured.shared
+        if entry.optional is None and guess is not None and len(others) == 1 and None in shapes and not shared:
+            entry.optional = Optional(others[0])
+            return True
+        return False
+
     def _gives(self, entry: Entry) -> Template:
         """What a call gives, as far as it is known."""
+        if entry.optional is not None and entry.program is None:
+            entry.assumed.append(entry.optional)
+            return entry.optional
         if entry.program is not None or entry.attempt is None:
             return entry.known[0]
-        seen = entry.attempt.emitter.results
-        template = _shape(seen[0], entry.attempt.emitter.buffers) if seen else entry.known[0]
+        seen, rows = entry.attempt.emitter.results, entry.attempt.row_results
+        template = _shape(seen[0], entry.attempt.emitter.buffers, rows) if seen else entry.known[0]
         entry.assumed.append(template)
         return template
 
@@ -393,10 +557,13 @@ def _is_strided(array: Array) -> bool:
     return all(linear_in(e, {*names}) for e in array.view.index(tuple(Var(name) for name in names)))
 
 
-def _template(program: Program, assumed: Sequence[Template], source: Source) -> Template:
+def _shapes(program: Program, rows: Mapping[str, ItemType]) -> list[Template]:
+    """What a program gives on its paths."""
+    return list(dict.fromkeys(_shape(out, program.table, rows) for out in program.results))
+
+
+def _template(found: list[Template], assumed: Sequence[Template], source: Source) -> Template:
     """What a program gives, the same on every path; what it passes on from a call of itself counts last."""
-    table = program.table
-    found = list(dict.fromkeys(_shape(out, table) for out in program.results))
     if len(found) == 2:
         found = [shape for shape in found if shape not in assumed] or found
     if len(found) != 1:
@@ -405,13 +572,19 @@ def _template(program: Program, assumed: Sequence[Template], source: Source) -> 
     return found[0]
 
 
-def _shape(out: Out, table: Mapping[str, Any]) -> Template:
+def _shape(out: Out, table: Mapping[str, Any], rows: Mapping[str, ItemType]) -> Template:
     if isinstance(out, NoneOut):
         return None
+    if isinstance(out, ScalarOut) and out.buffer in rows:
+        layout = rows[out.buffer]
+        assert isinstance(layout, (ListOf, ObjectType))
+        return Row(layout)
     if isinstance(out, ScalarOut):
         of = table[out.buffer].type
         assert isinstance(of, ScalarType)
         return of
+    if isinstance(out, TupleOut) and out.named == _MAYBE:
+        return Optional(_shape(out.items[1], table, rows))
     if isinstance(out, TupleOut) and not out.as_list and not out.named:
-        return tuple(_shape(item, table) for item in out.items)
+        return tuple(_shape(item, table, rows) for item in out.items)
     raise Unsupported(NOWHERE, "a recursive function that returns arrays or containers", "fill an array it is given")

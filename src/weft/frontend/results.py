@@ -30,6 +30,7 @@ from weft.frontend.values import (
     Flat,
     Instance,
     ItemType,
+    Keyed,
     Maybe,
     Member,
     Object,
@@ -90,6 +91,8 @@ class Results(Handover):
             yield value.place if value.table is None else value.table.index
         elif isinstance(value, Struct) and value.row is not None:
             yield value.kind  # two of them may be one object
+        elif isinstance(value, Keyed):
+            yield from self._containers_in(value.entries)
         elif isinstance(value, (Tuple, Struct)):
             if isinstance(value, Struct) or value.is_list:
                 yield id(value.fields) if isinstance(value, Struct) else id(value)
@@ -194,7 +197,7 @@ class Results(Handover):
         return value
 
     def _return(self, out: Out, node: ast.AST) -> None:
-        out = self._with_changes(self.settle_lists(out, node), node)
+        out = self._with_changes(self.settle_lists(self.optional_result(out), node), node)
         results = self.emitter.results
         if out not in results:
             results.append(out)
@@ -241,6 +244,9 @@ class Results(Handover):
     swap_flags: dict[frozenset[str], str]
 
     def out(self, value: Value, node: ast.AST) -> Out:
+        number = self.list_result(value, node)
+        if number is not None:
+            return ScalarOut(number)
         if self.identity(value) in self.own:
             return ArrayOut(self.own[self.identity(value) or ""])
         if isinstance(value, Flat):
@@ -294,6 +300,8 @@ class Results(Handover):
             return self._out_dict(value, node)
         if isinstance(value, Struct):
             return self._out_object(value, node)
+        if isinstance(value, Keyed):
+            return self._out_keyed(value, node)
         if isinstance(value, Instance) and not value.path:
             raise self.unsupported(node, "the return of an object")
         raise self.unsupported(node, "the return of this", value=value)
@@ -310,6 +318,8 @@ class Results(Handover):
         columns = as_either([value.key, value.item], self.entry_columns(value))
         if value.counts:
             return self._out_container("counter_of", templates, columns, node)
+        if value.default is not None:
+            self.default_letters(value.default, node)
         if isinstance(value.default, Scalar):
             kind = "float" if value.default.type.dtype.is_inexact else "int"
             return self._out_container("defaultdict_of", [repr(kind), *templates], columns, node)
@@ -325,6 +335,12 @@ class Results(Handover):
             raise self.unsupported(node, f"the return of an object of type {kind.__name__}", "return its attributes")
         items = tuple(self.out(self.field(value, name, node), node) for name in names)
         return TupleOut(items, named=f"{kind.__module__}:{kind.__qualname__}")
+
+    def _out_keyed(self, value: Keyed, node: ast.AST) -> Out:
+        """A dict for the caller, by the names of its entries."""
+        names = tuple(value.entries.fields)
+        items = (self.out(self.field(value.entries, name, node), node) for name in names)
+        return TupleOut((ConstOut(repr(names)), *items), named="weft.runtime.containers:dict_by_names")
 
     def _out_objects(self, value: Records, kind: type, node: ast.AST) -> Out:
         """A list of objects for the caller: which it holds, and the attributes of all objects of the class."""

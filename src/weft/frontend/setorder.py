@@ -10,9 +10,10 @@ promised to anybody: it is tried out on the interpreter at hand before it is rel
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from weft.errors import Unsupported
-from weft.frontend import arith
+from weft.frontend import arith, growing
 from weft.frontend.emit import Emitter
 from weft.frontend.setmodel import (
     FREE,
@@ -27,8 +28,8 @@ from weft.frontend.setmodel import (
     TUPLE_START,
     TUPLE_TURN,
 )
-from weft.frontend.tables import Hashed
-from weft.frontend.values import EitherType, ItemType, ListOf, MemberType, ObjectType, SlotTable, Table, TextType
+from weft.frontend.tables import GROWN, MADE_HERE, Hashed
+from weft.frontend.values import Heap, ItemType, SlotTable, Table
 from weft.frontend.writing import Variable, both, loop, pick, repeat, variable, when
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
@@ -48,7 +49,7 @@ def has_order(layout: ItemType | None) -> bool:
     """Whether hashes of such keys can be computed: strings have others in every process."""
     if isinstance(layout, tuple):
         return all(map(has_order, layout))
-    if layout is None or isinstance(layout, (EitherType, ListOf, TextType, MemberType, ObjectType)):
+    if layout is None or not isinstance(layout, ScalarType):
         return False
     return layout.dtype.is_integer and layout.dtype is not DType.U64
 
@@ -78,23 +79,29 @@ class Ordered(Hashed):
     @property
     def size(self) -> Variable:
         """How many places there are: a power of two."""
-        return Variable(self.emitter, self._order.size, INT)
+        return self.number(self._order.size)
 
     @property
     def fill(self) -> Variable:
         """How many places are not free: those of items, and those of items that are gone."""
-        return Variable(self.emitter, self._order.fill, INT)
+        return self.number(self._order.fill)
 
     @property
     def finger(self) -> Variable:
         """Where pop() begins to look."""
-        return Variable(self.emitter, self._order.finger, INT)
+        return self.number(self._order.finger)
+
+    def _in_slots(self, place: Expr) -> Expr:
+        """Where a place lies in memory."""
+        if self._order.shared is None:
+            return place
+        return Op("add", (self.number(self._order.start).value, place), INT)
 
     def _slot(self, place: Expr) -> Expr:
-        return Read(self._order.slots, (place,), INT)
+        return Read(self._order.slots, (self._in_slots(place),), INT)
 
     def _set_slot(self, place: Expr, entry: Expr) -> None:
-        self.emitter.assign((), self._order.slots, (place,), entry)
+        self.emitter.assign((), self._order.slots, (self._in_slots(place),), entry)
 
     # --- places -----------------------------------------------------------------------------------------------------
 
@@ -168,13 +175,29 @@ class Ordered(Hashed):
             with when(emitter, Op("ge", (entry, ZERO), BOOL)):
                 emitter.assign((), order, (at.value,), entry)
                 at.advance()
+        if self.table.past:
+            # There are no places: the entries themselves stand in order, until one is added.
+            keeps_entry_order(self)
+            given = emitter.snapshot(Op("not", (self._made_here(),), BOOL), "given")
+            many = emitter.snapshot(pick(given, self.entries.length.value, ZERO), "many")
+            with loop(emitter, ZERO, many) as entry, when(emitter, self._there(entry)):
+                emitter.assign((), order, (at.value,), entry)
+                at.advance()
         return order, count
+
+    def _made_here(self) -> Expr:
+        """Whether there are places: not of a set in an argument."""
+        return Op("eq", (self.number(self.table.past).value, integer(MADE_HERE)), BOOL)
 
     # --- items ------------------------------------------------------------------------------------------------------
 
     def insert(self, key: Sequence[Expr], value: Sequence[Expr]) -> None:
         self._append(key)
-        self._give_place(key)
+        if not self.table.past:
+            self._give_place(key)
+            return
+        with when(self.emitter, self._made_here()):
+            self._give_place(key)
 
     def _append(self, key: Sequence[Expr]) -> None:
         Hashed.insert(self, key, ())
@@ -232,20 +255,36 @@ class Ordered(Hashed):
     def _empty(self) -> None:
         """New places, as many as `size` tells, all free."""
         emitter = self.emitter
-        emitter.emit(Alloc(self._order.slots, False, emitter.span))
         size = emitter.snapshot(Op("add", (self.size.value, ZERO), INT), "size")
+        if self._order.shared is not None:
+            start, room = self.number(self._order.start), self.number(self._order.room)
+            with when(emitter, Op("gt", (size, room.value), BOOL)):
+                start.set(growing.taken_behind(emitter, self._order.shared, size))
+                room.set(size)
+            with loop(emitter, ZERO, size) as place:
+                self._set_slot(place, integer(FREE))
+            return
+        emitter.emit(Alloc(self._order.slots, False, emitter.span))
         dims, at = emitter.domain((size,))
         emitter.assign(dims, self._order.slots, at, integer(FREE))
 
     def remove(self, entry: Expr) -> None:
+        if self.table.past:
+            with when(self.emitter, self._made_here()):
+                self._leave_place(entry)
+        else:
+            self._leave_place(entry)
+        Hashed.remove(self, entry)
+
+    def _leave_place(self, entry: Expr) -> None:
         key = [self.emitter.snapshot(number, "key") for number in self._key_at(entry)]
         place = self._walk(self._hash_of(key), lambda slot: Op("eq", (slot, entry), BOOL))
         self._set_slot(place.value, integer(GONE))
-        Hashed.remove(self, entry)
 
     def pop(self) -> tuple[Expr, ...]:
         """The first item from the finger on, taken away; there is one."""
         emitter = self.emitter
+        self.need_own_places()
         mask = emitter.snapshot(Op("sub", (self.size.value, ONE), INT), "mask")
         place = variable(emitter, "place", Op("bitand", (self.finger.value, mask), INT))
         with repeat(emitter, Op("lt", (self._slot(place.value), ZERO), BOOL)):
@@ -258,6 +297,7 @@ class Ordered(Hashed):
         return key
 
     def clear(self) -> None:
+        self.need_own_places()
         Hashed.clear(self)
         self.size.set(integer(SMALLEST))
         self.fill.set(ZERO)
@@ -283,6 +323,7 @@ class Ordered(Hashed):
 
     def expect(self, more: Expr) -> None:
         """Room for so many items at once, before those of another set or dict are put in."""
+        self.need_own_places()
         more = self.emitter.snapshot(more, "more")
         with when(self.emitter, Op("gt", (more, ZERO), BOOL)):
             wanted = Op("add", (self.fill.value, more), INT)
@@ -317,6 +358,7 @@ class Ordered(Hashed):
 
     def forget_gone(self) -> None:
         """Places of items that are gone become free if they are more than a quarter: after a difference in place."""
+        self.need_own_places()
         gone = Op("sub", (self.fill.value, self.live.value), INT)
         quarter = Op("shr", (Op("sub", (self.size.value, ONE), INT), integer(2)), INT)
         with when(self.emitter, Op("gt", (gone, quarter), BOOL)):
@@ -326,6 +368,11 @@ class Ordered(Hashed):
         """Where only the order of the items is known, Python goes on."""
         known = Op("ge", (self.fill.value, ZERO), BOOL)
         self.emitter.hand_back(known, "a copy of a set that is an argument")
+
+    def need_own_places(self) -> None:
+        """What a set in an argument does with its places is left to Python."""
+        if self.table.past:
+            self.emitter.hand_back(self._made_here(), "a set in an argument that changes as a whole")
 
     def as_given(self) -> None:
         """The entries stand in the order in which they are run through."""
@@ -358,6 +405,32 @@ def with_order(emitter: Emitter, table: Table, layout: ItemType) -> Table:
     made = Table(table.entries, table.index, table.places, table.live, table.keys, order)
     Ordered(emitter, made)._empty()
     return made
+
+
+def keeps_entry_order(hashed: Hashed) -> None:
+    """The entries of a set in an argument stand in its order; Python goes on if one has been added since."""
+    past = hashed.number(hashed.table.past).value
+    hashed.emitter.hand_back(Op("ne", (past, integer(GROWN)), BOOL), "a set in an argument that has got an item")
+
+
+#: What a row tells of the order of a set: how many places there are, how many are not free, where pop() goes on, where
+#: they begin, and for how many there is room.
+ORDER_COLUMNS = 5
+
+
+def in_rows(table: Table, memory: Heap, columns: Sequence[str], layout: ItemType) -> Table:
+    """A set in a container, with its order."""
+    size, fill, finger, start, room = columns
+    assert memory.slots is not None
+    order = SlotTable(memory.slots.data[0], size, fill, finger, layout, start, room, memory.slots)
+    return replace(table, order=order)
+
+
+def start_row(emitter: Emitter, table: Table) -> None:
+    """A new set in a container, without items, gets its places."""
+    hashed = Ordered(emitter, table)
+    hashed.size.set(integer(SMALLEST))
+    hashed._empty()
 
 
 def replays(emitter: Emitter, table: Table, fresh: Table) -> None:

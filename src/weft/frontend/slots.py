@@ -17,7 +17,7 @@ from weft.frontend import arrays
 from weft.frontend.aliasing import Given, conflict
 from weft.frontend.emit import Emitter, Kept, LateArray, Restart
 from weft.frontend.scope import Scope, Slot
-from weft.frontend.values import Array, Struct, Tuple, Value, describe
+from weft.frontend.values import Array, Keyed, Struct, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ZERO, Const, Expr, Read
@@ -335,6 +335,8 @@ def arrays_in(value: Value) -> Sequence[Array]:
         return (value,)
     if isinstance(value, Tuple):
         return [array for item in value.items for array in arrays_in(item)]
+    if isinstance(value, Keyed):
+        return arrays_in(value.entries)
     if isinstance(value, Struct):
         return [array for item in value.fields.values() if not isinstance(item, Slot) for array in arrays_in(item)]
     return ()

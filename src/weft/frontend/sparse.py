@@ -12,24 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from weft.frontend import arith, arrays, indexing, masks
+from weft.frontend import arrays
 from weft.frontend.carried import PARTS
 from weft.frontend.models.formats import Diagonal, Line
 from weft.frontend.models.further import BSR, DIA
-from weft.frontend.models.solving import chosen_rows, masked_rows
 from weft.frontend.models.sparse import Matrix, Sparse
-from weft.frontend.sparse_making import MODELS, MadeMatrices, is_model
-from weft.frontend.values import Array, Instance, Method, Object, Scalar, Slice, Struct, Tuple, Value
+from weft.frontend.sparse_functions import SparseFunctions
+from weft.frontend.sparse_making import MODELS, is_model
+from weft.frontend.values import Array, Instance, Method, Object, Scalar, Struct, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean
 from weft.ir.program import MALFORMED, Check, ConstOut, Out, Role, TupleOut
-from weft.ir.types import BOOL, INT, DType
+from weft.ir.types import BOOL, INT
 
 #: Formats that arguments may have, and the arrays they are made of.
 _ARGUMENTS: dict[str, type[Sparse]] = {**MODELS, "bsr": BSR, "dia": DIA}
 _FIELDS = {**PARTS, "bsr": PARTS["csr"], "dia": ("offsets", "data")}
 #: The arrays that tell where entries are.
-_PLACES = frozenset({"indptr", "indices", "row", "col"})
+_PLACES = frozenset({"indptr", "indices", "row", "col", "offsets"})
 #: Methods that change an object, and those that give the changed one.
 _IN_PLACE = {"eliminate_zeros": "without_zeros", "sum_duplicates": "without_duplicates"}
 #: Comparisons, and what they are with the operands exchanged.
@@ -53,11 +53,7 @@ def is_sparse(value: Any) -> bool:
     return form in _ARGUMENTS and kind.__name__ in (f"{form}_array", f"{form}_matrix")
 
 
-def _is_index(value: Value) -> bool:
-    return isinstance(value, Array) and value.rank == 1 and not value.is_list
-
-
-class SparseObjects(MadeMatrices):
+class SparseObjects(SparseFunctions):
     """Arguments and results that are sparse."""
 
     def modelled(self, base: Instance, node: ast.AST) -> Value:
@@ -133,20 +129,18 @@ class SparseObjects(MadeMatrices):
         if value.kind is Matrix:
             dense = self._own(self.field(value, "A", node), "dense")
             return TupleOut((super().out(dense, node),), named="weft.runtime.containers:matrix_of")
-        if value.kind not in MODELS.values():
-            raise self.unsupported(node, f"the return of an object of type {value.kind.__name__.lower()}")
         if self._is_argument(value):
             raise self.unsupported(node, "the return of an argument that is a sparse matrix", "return a copy")
         if self._is_lent(value):
             raise self.unsupported(node, "the return of a sparse matrix made of arguments", "add .copy()")
-        form = next(name for name, kind in MODELS.items() if kind is value.kind)
+        form = next(name for name, kind in _ARGUMENTS.items() if kind is value.kind)
         is_array = value.fields["is_array"]
         assert isinstance(is_array, Scalar) and isinstance(is_array.expr, Const)
         title = f"{form}_{'array' if is_array.expr.value else 'matrix'}"
-        parts = [self._own(super(SparseObjects, self).field(value, name, node), name) for name in PARTS[form]]
+        parts = [self._own(super(SparseObjects, self).field(value, name, node), name) for name in _FIELDS[form]]
         sizes = [self.field(value, name, node) for name in ("rows", "columns")]
         items = (ConstOut(repr(title)), *(super(SparseObjects, self).out(item, node) for item in (*parts, *sizes)))
-        return TupleOut(items, named="weft.runtime.containers:sparse_of")
+        return TupleOut(items, named=f"weft.runtime.containers:{'sparse_banded' if form == 'dia' else 'sparse_of'}")
 
     #: Arrays of places that a result has.
     given: frozenset[str] = frozenset()
@@ -232,7 +226,7 @@ class SparseObjects(MadeMatrices):
                 return self.struct_method(first, thing.__name__, [], {}, node)
             if thing is np.sum:
                 return self.struct_method(first, "sum", args[1:], kwargs, node)
-        if (getattr(thing, "__module__", None) or "").startswith("scipy.sparse"):
+        if (getattr(thing, "__module__", None) or "").startswith(("scipy.sparse", "scipy._lib._sparse")):
             made = self._made(thing.__name__, args, kwargs, node)
             if made is not None:
                 return made
@@ -245,59 +239,3 @@ class SparseObjects(MadeMatrices):
                 self.at(node)
                 return self.struct_method(base, "compared", [other, Object(name[mirrored])], {}, node)
         return super()._comparison(op, left, right, node)
-
-    def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
-        if not (isinstance(base, Struct) and issubclass(base.kind, Sparse)) or node is None:
-            return super().subscript(base, key, node, store)
-        if store:
-            raise self.unsupported(node, "an assignment to elements of a sparse matrix", "build it from its entries")
-        items = key.items if isinstance(key, Tuple) else (key, Slice(None, None, None))
-        if len(items) != 2:
-            raise self.unsupported(node, "an index into a sparse matrix")
-        sizes = [self.field(base, name, node) for name in ("rows", "columns")]
-        if all(isinstance(item, Scalar) for item in items):
-            at: list[Value] = [self._inside(item, size) for item, size in zip(items, sizes)]  # type: ignore[arg-type]
-            return self.struct_method(base, "element", at, {}, node)
-        everything = Slice(None, None, None)
-        which, columns = (masks.settled(item, self.emitter) for item in items)
-        if _is_index(which) and columns == everything:
-            return self._chosen(base, which, node)
-        if _is_index(columns) and which == everything:
-            turned = self.struct_method(base, "transpose", [], {}, node)
-            return self.struct_method(self._chosen(turned, columns, node), "transpose", [], {}, node)
-        if isinstance(which, Scalar) and columns == everything and not self._is_array(base):
-            row = self._inside(which, sizes[0])  # type: ignore[arg-type]
-            return self.struct_method(base, "some_rows", [row, Scalar(ix.add(row.expr, ONE))], {}, node)
-        if not all(isinstance(item, Slice) and item.step is None for item in items):
-            raise self.unsupported(node, "an index of this kind into a sparse matrix")
-        part: Value = base
-        for item, size, name in zip(items, sizes, ("some_rows", "some_columns")):
-            if item == Slice(None, None, None):
-                continue
-            assert isinstance(size, Scalar) and isinstance(part, Struct)
-            chosen = indexing.subscript(Array((size.expr,), INT, lambda at: at[0]), item, self.emitter)
-            assert isinstance(chosen, Array)
-            low = chosen.element((ZERO,))
-            part = self.struct_method(part, name, [Scalar(low), Scalar(ix.add(low, chosen.shape[0]))], {}, node)
-        return part if part is not base else self.struct_method(base, "copy", [], {}, node)
-
-    def _chosen(self, base: Value, which: Value, node: ast.AST) -> Struct:
-        """The rows of a matrix that an array names."""
-        assert isinstance(which, Array)
-        rows = masked_rows if which.type.dtype is DType.BOOL else chosen_rows
-        made = self._inline_function(rows, [base, which], {}, node)
-        assert isinstance(made, Struct)
-        return made
-
-    def _is_array(self, base: Struct) -> bool:
-        """Whether an object is of the array interface."""
-        flag = base.fields["is_array"]
-        return isinstance(flag, Scalar) and flag.expr == boolean(True)
-
-    def _inside(self, item: Scalar, size: Scalar) -> Scalar:
-        """A place counted from either end, or SciPy's error."""
-        at = self._kept(arith.cast(item.expr, INT), "place")
-        low = Op("ge", (ix.add(at, size.expr), ZERO), BOOL)
-        test = Op("and", (low, Op("lt", (at, size.expr), BOOL)), BOOL)
-        self.emitter.check(test, "IndexError", "index ({0}) out of range", (at,))
-        return Scalar(indexing.wrap(at, size.expr))

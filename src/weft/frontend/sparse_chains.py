@@ -24,8 +24,10 @@ def _is_product(node: ast.AST) -> bool:
 
 
 def _waits(node: ast.AST) -> bool:
-    """Whether an operand may be evaluated before a product to its left: it calls nothing."""
-    return not any(isinstance(part, (ast.Call, ast.NamedExpr, ast.Await)) for part in ast.walk(node))
+    """Whether an operand may be evaluated before a product to its left: it calls nothing and is no product itself."""
+    return not any(
+        isinstance(part, (ast.Call, ast.NamedExpr, ast.Await)) or _is_product(part) for part in ast.walk(node)
+    )
 
 
 def _is_dense(value: Value, rank: int) -> bool:

@@ -19,7 +19,7 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.carried import PARTS, CarriedMatrices
 from weft.frontend.models.formats import COO, CSC, CSR, Diagonal, Line, from_dense
 from weft.frontend.models.further import DIA
-from weft.frontend.models.solving import extent, on_top, put, side_by_side, solved
+from weft.frontend.models.solving import extent, put
 from weft.frontend.models.sparse import Matrix, Sparse
 from weft.frontend.values import Array, Object, Scalar, Struct, Tuple, Value
 from weft.ir import index as ix
@@ -31,9 +31,8 @@ from weft.ir.types import BOOL, F64, INT, DType, ScalarType, promote
 #: Formats that results may have.
 MODELS: dict[str, type[Sparse]] = {"csr": CSR, "csc": CSC, "coo": COO}
 #: Calls that make sparse objects: the format, and whether they are of the array interface.
-_CONSTRUCTORS = {f"{form}_{kind}": (form, kind == "array") for form in MODELS for kind in ("array", "matrix")}
+CONSTRUCTORS = {f"{form}_{kind}": (form, kind == "array") for form in MODELS for kind in ("array", "matrix")}
 _DIAGONALS = {"diags": False, "diags_array": True, "eye": False, "eye_array": True, "identity": False}
-_STACKS = {"vstack": on_top, "hstack": side_by_side}
 
 
 def is_model(kind: type) -> bool:
@@ -157,20 +156,11 @@ class MadeMatrices(CarriedMatrices):
 
     def _made(self, title: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
         """What a function of scipy.sparse makes; None if it has no model."""
-        if title == "issparse" and len(args) == 1:
-            return Scalar(boolean(isinstance(args[0], Struct) and issubclass(args[0].kind, (Sparse, Line))))
         if title in _DIAGONALS:
             return self._diagonals(title, args, kwargs, node)
-        if title == "spsolve_triangular" and len(args) == 2 and not kwargs.keys() - {"lower"}:
-            lower = kwargs.get("lower", Scalar(boolean(True)))
-            return self._inline_function(solved, [*args, lower], {}, node)
-        if title in _STACKS and len(args) == 1 and not kwargs and isinstance(args[0], Tuple) and args[0].items[1:]:
-            return functools.reduce(
-                lambda one, other: self._inline_function(_STACKS[title], [one, other], {}, node), args[0].items
-            )
-        if title not in _CONSTRUCTORS or len(args) != 1 or kwargs.keys() - {"shape"}:
+        if title not in CONSTRUCTORS or len(args) != 1 or kwargs.keys() - {"shape"}:
             return None
-        form, is_array = _CONSTRUCTORS[title]
+        form, is_array = CONSTRUCTORS[title]
         given, flag = args[0], Scalar(boolean(is_array))
         if isinstance(given, Array) and given.rank == 2 and not given.is_list and not kwargs:
             dense = self._inline_function(from_dense, [given, flag], {}, node)

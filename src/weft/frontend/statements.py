@@ -28,6 +28,7 @@ from weft.frontend.values import (
     Closure,
     Dict,
     Flat,
+    Keyed,
     Mask,
     Maybe,
     Object,
@@ -437,6 +438,9 @@ class Statements(Results):
         if isinstance(base, Dict):
             self.store_item(base, key, value, node)
             return
+        if isinstance(base, Keyed):
+            self.store_attribute(base.entries, self.keyed_name(key, node), value, node)
+            return
         if not isinstance(base, Array):
             self.will_change(base)
             raise self.unsupported(target, "an assignment to an element of this", base=base)
@@ -530,20 +534,24 @@ class Statements(Results):
         value = masks.settled(self.evaluate(node.value), self.emitter)
         self.at(node)
         if isinstance(base, Struct) and not isinstance(node.op, ast.MatMult):
-            old = self.field(base, target.attr, node)
-            if isinstance(old, Array) and not old.is_list and isinstance(value, (Array, Scalar)):
-                arrays.update(old, BINARY[type(node.op)], value, self.emitter)
-                return
-            if self._changed_itself(old, node, value):
-                return
-            new = self.binary(BINARY[type(node.op)], old, value, node, self.emitter.span)
-            self.store_attribute(base, target.attr, new, node)
+            self._augment_field(base, target.attr, value, node)
             return
         plain = isinstance(base, Array) and not base.is_list and target.attr in ("real", "imag")
         if not plain or not isinstance(value, (Scalar, Array)) or isinstance(node.op, ast.MatMult):
             raise self.unsupported(node, "an augmented assignment to an attribute", base=base)
         assert isinstance(base, Array)
         arrays.update(self._part(base, target), BINARY[type(node.op)], value, self.emitter)
+
+    def _augment_field(self, base: Struct, name: str, value: Value, node: ast.AugAssign) -> None:
+        """base.name OP= value"""
+        old = self.field(base, name, node)
+        if isinstance(old, Array) and not old.is_list and isinstance(value, (Array, Scalar)):
+            arrays.update(old, BINARY[type(node.op)], value, self.emitter)
+            return
+        if self._changed_itself(old, node, value):
+            return
+        new = self.binary(BINARY[type(node.op)], old, value, node, self.emitter.span)
+        self.store_attribute(base, name, new, node)
 
     def _augment_name(self, node: ast.AugAssign, target: ast.Name) -> None:
         load = ast.copy_location(ast.Name(id=target.id, ctx=ast.Load()), target)
@@ -610,6 +618,10 @@ class Statements(Results):
                 self.store_item(base, key, new, node)
             else:
                 self.store_record(base, key, new, node)
+            return
+        if isinstance(base, Keyed) and not isinstance(node.op, ast.MatMult):
+            self.keyed_item(base, key, node)  # it must be there
+            self._augment_field(base.entries, self.keyed_name(key, node), masks.settled(value, self.emitter), node)
             return
         if isinstance(base, Flat):
             base = base.array

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from weft.frontend import arith, growing
 from weft.frontend.emit import Emitter
 from weft.frontend.growing import Cells
-from weft.frontend.values import Growing, Table
+from weft.frontend.values import Growing, Heap, Table
 from weft.frontend.writing import Variable, both, loop, pick, repeat, variable, when
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
@@ -40,17 +40,30 @@ class Hashed:
     def entries(self) -> Cells:
         return Cells(self.emitter, self.table.entries)
 
+    def number(self, name: str) -> Variable:
+        """A scalar of the table: of a dict in a container it is one of many."""
+        return Variable(self.emitter, name, INT, () if self.table.row is None else (self.table.row,))
+
     @property
     def live(self) -> Variable:
         """How many entries are there."""
-        return Variable(self.emitter, self.table.live, INT)
+        return self.number(self.table.live)
 
     @property
     def places(self) -> Variable:
-        return Variable(self.emitter, self.table.places, INT)
+        return self.number(self.table.places)
+
+    def _in_index(self, place: Expr) -> Expr:
+        """Where a place lies in the memory of the index."""
+        if self.table.shared is None:
+            return place
+        return Op("add", (self.number(self.table.start).value, place), INT)
 
     def _led_to(self, place: Expr) -> Expr:
-        return Read(self.table.index, (place,), INT)
+        return Read(self.table.index, (self._in_index(place),), INT)
+
+    def _lead(self, place: Expr, entry: Expr) -> None:
+        self.emitter.assign((), self.table.index, (self._in_index(place),), entry)
 
     def _key_at(self, entry: Expr) -> tuple[Expr, ...]:
         return self.entries.read(entry)[: self.table.keys]
@@ -103,8 +116,9 @@ class Hashed:
             self.insert(key, value)
 
     def _set_value(self, entry: Expr, value: Sequence[Expr]) -> None:
+        at = self.entries.place(entry)
         for name, number in zip(self.table.entries.data[self.table.keys :], value):
-            self.emitter.assign((), name, (entry,), number)
+            self.emitter.assign((), name, (at,), number)
 
     def insert(self, key: Sequence[Expr], value: Sequence[Expr]) -> None:
         """A new entry for a key that is not there."""
@@ -116,16 +130,28 @@ class Hashed:
             crowded = Op("gt", (ix.mul(integer(3), entries.length.value), places.value), BOOL)
             with when(emitter, crowded):
                 places.set(ix.mul(integer(4), places.value))
+                self._take_places()
             self._rebuild()
         place, _ = self.search(key)
-        emitter.assign((), self.table.index, (place.value,), entries.length.value)
+        self._lead(place.value, entries.length.value)
         entries.push((*key, *value, Const(True, BOOL)))
         self.live.set(Op("add", (self.live.value, ONE), INT))
+        self._note(GROWN, SHRUNK)
 
     def remove(self, entry: Expr) -> None:
         """The entry stays where it is, marked: searches for other keys go past it."""
-        self.emitter.assign((), self.table.entries.data[-1], (entry,), Const(False, BOOL))
+        at = self.entries.place(entry)
+        self.emitter.assign((), self.table.entries.data[-1], (at,), Const(False, BOOL))
         self.live.set(Op("sub", (self.live.value, ONE), INT))
+        self._note(SHRUNK, GROWN)
+
+    def _note(self, now: int, before: int) -> None:
+        """A set that was in an argument gets or loses items: both in turn give an order that only CPython knows."""
+        if self.table.past:
+            past = self.number(self.table.past)
+            reason = "a set in an argument that both gets and loses items"
+            self.emitter.hand_back(Op("ne", (past.value, integer(before)), BOOL), reason)
+            past.set(pick(Op("eq", (past.value, integer(MADE_HERE)), BOOL), integer(MADE_HERE), integer(now)))
 
     def compact(self) -> None:
         """Afterwards there are no marked entries, and entry k is the k-th in the order of insertion."""
@@ -148,16 +174,28 @@ class Hashed:
     def _rebuild(self) -> None:
         """A new index over the entries, all of which are there."""
         emitter, entries = self.emitter, self.entries
-        emitter.emit(Alloc(self.table.index, False, emitter.span))
+        if self.table.shared is None:
+            emitter.emit(Alloc(self.table.index, False, emitter.span))
         self._free_places()
         with loop(emitter, ZERO, entries.last()) as entry:
             place = variable(emitter, "place", self._first_place(self._key_at(entry)))
             with repeat(emitter, Op("ge", (self._led_to(place.value), ZERO), BOOL)):
                 place.set(self._within(Op("add", (place.value, ONE), INT)))
-            emitter.assign((), self.table.index, (place.value,), entry)
+            self._lead(place.value, entry)
+
+    def _take_places(self) -> None:
+        """Of an index that several dicts share: places behind all others, as many as there now are to be."""
+        if self.table.shared is not None:
+            start = growing.taken_behind(self.emitter, self.table.shared, self.places.value)
+            self.number(self.table.start).set(start)
 
     def _free_places(self) -> None:
         count = self.emitter.snapshot(Op("add", (self.places.value, ZERO), INT), "places")
+        if self.table.shared is not None:
+            start = self.emitter.snapshot(self.number(self.table.start).value, "start")
+            with loop(self.emitter, ZERO, count) as place:
+                self.emitter.assign((), self.table.index, (Op("add", (start, place), INT),), integer(-1))
+            return
         dims, at = self.emitter.domain((count,))
         self.emitter.assign(dims, self.table.index, at, integer(-1))
 
@@ -176,6 +214,42 @@ class Hashed:
         found = Op("ge", (entry, ZERO), BOOL)
         pairs = zip(self.value_at(at), default)
         return tuple(self.emitter.snapshot(pick(found, mine, other), "value") for mine, other in pairs)
+
+
+#: What has become of a set in a container: it was made by the function, or was in an argument, where nothing, a loss or
+#: a gain of items has happened since.
+MADE_HERE, AS_IT_WAS, SHRUNK, GROWN = range(4)
+#: Places of the index of a dict in a container, and of what its row tells: those of the memory of its entries, how many
+#: entries there are, how many places, and where these begin.
+_ROW_PLACES = 8
+_ROW_COLUMNS = 6
+
+
+def heap(emitter: Emitter, keys: Sequence[ScalarType], values: Sequence[ScalarType], more: int) -> Heap:
+    """Memory for dicts or sets in containers, without any so far; `more` numbers are told of each besides."""
+    cells = growing.make(emitter, "entries", [*keys, *values, BOOL], sparse=True)
+    index = growing.make(emitter, "places", [INT], sparse=True)
+    return Heap(cells, growing.make(emitter, "tables", [INT] * (_ROW_COLUMNS + more)), index)
+
+
+def table_at(memory: Heap, row: Expr, keys: int, unseen: tuple[int, ...] = ()) -> Table:
+    """The dict or set of this number."""
+    begin, length, room, live, places, start = memory.rows.data[:_ROW_COLUMNS]
+    entries = Growing(memory.cells.data, memory.cells.spare, length, room, begin, row, memory.cells)
+    assert memory.index is not None
+    index = memory.index.data[0]
+    return Table(entries, index, places, live, keys, unseen=unseen, row=row, start=start, shared=memory.index)
+
+
+def new_row(emitter: Emitter, memory: Heap, more: Sequence[Expr]) -> Expr:
+    """The number of a new dict or set without entries."""
+    rows = Cells(emitter, memory.rows)
+    row = rows.last()
+    assert memory.index is not None
+    start = growing.taken_behind(emitter, memory.index, integer(_ROW_PLACES))
+    rows.push((ZERO, ZERO, ZERO, ZERO, integer(_ROW_PLACES), start, *more))
+    Hashed(emitter, table_at(memory, row, 0))._free_places()
+    return row
 
 
 def filled(emitter: Emitter, name: str, entries: Growing, keys: int, count: Expr, indexed: bool) -> Table:

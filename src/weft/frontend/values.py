@@ -126,6 +126,26 @@ class ListOf:
 
 
 @dataclass(frozen=True)
+class DictOf:
+    """The type of a dict or set that is an item of another container; `key` is None as long as nothing is put into it,
+    and `site` tells where it is made.  `default`: what a defaultdict adds."""
+
+    key: ItemType | None
+    item: ItemType | None
+    is_set: bool
+    default: Scalar | Tuple | Object | None = None
+    counts: bool = False
+    site: tuple[int, str] | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class TablesOf:
+    """The memory of all dicts or sets of one type that are items of containers, as opposed to that of lists of them."""
+
+    of: DictOf
+
+
+@dataclass(frozen=True)
 class TextType:
     """The type of a string in a container: two numbers, where it begins among all strings, and its length."""
 
@@ -179,18 +199,24 @@ class NamedParts(tuple[Any, ...]):
         return hash((self.named, tuple(self)))
 
 
-#: The type of an item: of a number, of the parts of a tuple, of a list, of a string, of a member of an enumeration, of
-#: an object.
-ItemType = Union[ScalarType, tuple["ItemType", ...], ListOf, TextType, MemberType, EitherType, ObjectType]
+#: The type of an item: of a number, of the parts of a tuple, of a list, of a dict or set, of a string, of a member of an
+#: enumeration, of an object.
+ItemType = Union[ScalarType, tuple["ItemType", ...], ListOf, DictOf, TextType, MemberType, EitherType, ObjectType]
+
+#: Things that share memory: lists, by what they hold; dicts and sets.
+HeapKind = Union[ItemType, TablesOf]
 
 
 @dataclass(frozen=True)
 class Heap:
     """The memory of all lists in containers that hold one type of items: the items, and a row for each list that tells
-    where it begins, how long it is and how long it may become."""
+    where it begins, how long it is and how long it may become.  Of dicts and sets the items are entries, and there are
+    the places of all their indices, and of the order of sets."""
 
     cells: Growing
     rows: Growing
+    index: Growing | None = None
+    slots: Growing | None = None
 
 
 @dataclass(frozen=True)
@@ -200,8 +226,8 @@ class Loaded:
     name: str
     param: str
     template: str
-    kinds: tuple[ItemType, ...]
-    first: dict[ItemType, Expr] = field(compare=False)
+    kinds: tuple[HeapKind, ...]
+    first: dict[HeapKind, Expr] = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -236,6 +262,8 @@ class Stack:
 class SlotTable:
     """The order of a set: the buffer of places, and the scalars that tell how many there are, how many are not free,
     and where pop() goes on; what its keys are.
+
+    Of a set in a container: where its places begin in memory that all such sets share, and for how many there is room.
     """
 
     slots: str
@@ -243,12 +271,18 @@ class SlotTable:
     fill: str
     finger: str
     layout: ItemType
+    start: str = ""
+    room: str = ""
+    shared: Growing | None = None
 
 
 @dataclass(frozen=True)
 class Table:
     """The memory of a dict or set: its entries (the first `keys` numbers of one are its key, the last tells whether it
     is there), the names of the index buffer, and of scalars: how many places that has, and how many entries there are.
+
+    Of a dict in a container the scalars are arrays, and it is number `row` in them; `start` tells where its places begin
+    in the index that all of them share, and `past` of a set what has become of it since it was an argument's.
     """
 
     entries: Growing
@@ -258,6 +292,10 @@ class Table:
     keys: int
     order: SlotTable | None = None
     unseen: tuple[int, ...] = ()  # numbers of a key that tell of what type it is: equal keys may differ in them
+    row: Expr | None = None
+    start: str = ""
+    shared: Growing | None = None
+    past: str = ""
 
 
 @dataclass(frozen=True)
@@ -268,7 +306,7 @@ class Dict:
     key: ItemType | None
     item: ItemType | None
     is_set: bool
-    default: Scalar | Tuple | None
+    default: Scalar | Tuple | Object | Closure | PythonFunction | None
     place: tuple[int, str] = field(compare=False)
     counts: bool = False  # a Counter: what is missing counts as 0
 
@@ -367,6 +405,13 @@ class Struct:
     row: Expr | None = None  # which it is of all objects of its class, which are in memory side by side
 
 
+@dataclass(frozen=True, eq=False)
+class Keyed:
+    """A dict that the function made, all of whose keys are constant strings: an attribute of `entries` for each."""
+
+    entries: Struct
+
+
 @dataclass(frozen=True)
 class Method:
     """A method of a value, not yet called."""
@@ -439,8 +484,8 @@ class Caught:
 
 
 Value = Union[
-    Scalar, Array, Mask, Flat, Text, Member, Tuple, Records, Rows, Stack, Dict, Struct, Range, Grid, Slice, Iterable,
-    Object, Maybe, Instance, Method, Closure, PythonFunction, Recursive, Caught, Generator, Keywords, Partial,
+    Scalar, Array, Mask, Flat, Text, Member, Tuple, Records, Rows, Stack, Dict, Struct, Keyed, Range, Grid, Slice,
+    Iterable, Object, Maybe, Instance, Method, Closure, PythonFunction, Recursive, Caught, Generator, Keywords, Partial,
 ]  # fmt: skip
 
 
@@ -458,6 +503,8 @@ def describe(value: Value) -> str:
         return "(" + ", ".join(describe(item) for item in value.items) + ")"
     if isinstance(value, Dict):
         return "set" if value.is_set else "dict"
+    if isinstance(value, Keyed):
+        return "dict"
     if isinstance(value, Records):
         return "deque" if value.is_deque else "list of tuples"
     if isinstance(value, Rows):

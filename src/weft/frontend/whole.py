@@ -13,7 +13,7 @@ from weft.frontend import growing, tables
 from weft.frontend.dicts import Dicts
 from weft.frontend.emit import Restart
 from weft.frontend.growing import EXTRA_ROOM, Cells
-from weft.frontend.items import has_either, types_in
+from weft.frontend.items import has_either, row_of, types_in
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.setorder import Ordered, has_order, table_of, with_order
 from weft.frontend.values import Dict, Object, Scalar, Struct, Table, Tuple, Value
@@ -43,11 +43,16 @@ class WholeDicts(Dicts):
             raise self.unsupported(node, "a copy of a dict with keys of two types", "make it in a loop", base=base)
         if (made.key, made.item) != (base.key, None if made.is_set else base.item):
             raise self.unsupported(node, "a copy of a dict with keys or values of different types", base=base)
+        if row_of(made) is not None and given:
+            raise self.unsupported(node, "a dict or set that is an argument in a container", "put a copy there")
         if made.is_set and not given:
             self.unlike_additions(made)
             if made.table.order is not None:
                 self._merge_set(made, base, node)
                 return made
+        if row_of(made) is not None:
+            self._copy_entries(made, base, node)
+            return made
         hashed = table_of(self.emitter, base.table)
         hashed.compact()
         count = hashed.entries.last()
@@ -62,6 +67,19 @@ class WholeDicts(Dicts):
             table = with_order(self.emitter, table, made.table.order.layout)
             Ordered(self.emitter, table).as_given()
         return Dict(table, made.key, made.item, made.is_set, None, made.place)
+
+    def _copy_entries(self, made: Dict, base: Dict, node: ast.AST) -> None:
+        if made.is_set:
+            self.add_all(made, self.entries_of(base, "keys", node, ordered=False), node)
+        else:
+            self._take_entries(made, base, node)
+
+    def share_memory(self, one: Dict, other: Dict) -> None:
+        """Two dicts that a variable denotes in turn: both are among others from the start, and of one type."""
+        self._settle_entries(one, other)
+        for held in (one, other):
+            if row_of(held) is None and held.table is not None:
+                raise self.among_others(held)
 
     def _merge_set(self, made: Dict, other: Dict, node: ast.AST) -> None:
         """What another set or dict holds is put into a set whose order is kept."""
@@ -249,6 +267,8 @@ class WholeDicts(Dicts):
         live = self.scope.liveness.live_after(self.statement)
         for held in (current, value):
             if any(other != name and (other in live or deep) for other, deep in self._holders(held)):
+                if self.identity(held) not in self.own and isinstance(current.default, (Scalar, Tuple, type(None))):
+                    raise self.among_others(held)
                 raise self.unsupported(None, f"{name} gets a dict or set that another name has, too", "use .copy()")
             if self.identity(held) in self.own:
                 raise self.unsupported(None, f"{name} gets a dict or set that is an argument", "use .copy()")

@@ -367,6 +367,70 @@ def overlaps(first: Access, second: Access, context: Context = ()) -> bool:
     return not _set(names, constraints).is_empty()
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """A write that comes before a read: the loops around both are the `common` first dimensions of both domains; they
+    are at the same iteration, or the loop number `carried` is at an earlier one and those outside it at the same.
+    """
+
+    access: Access
+    common: int
+    carried: int | None = None
+
+
+@_question(careful=False)
+def covered(read: Access, among: Access, writes: tuple[Earlier, ...], context: Context = ()) -> bool:
+    """Whether every element that `read` and `among` (an access outside all loops) touch has certainly been written by
+    one of `writes`, the likeliest first, before it is read.  A write that is not affine counts for nothing; where the
+    others are not, they are taken to touch more (False unless the rest decides).
+    """
+    if _too_large(read.domain, among.domain):
+        return False
+    names = _Names()
+    side = _side(names, read.domain)
+    elements = [names.point() for _ in read.index]
+    inside = side.constraints(read.domain, read.conditions) + _at(side, read.index, elements)[0]
+    inside += [_some_point(names, among, elements, [], "a")[0], *_context(names, context)]
+    texts = [_some_point(names, write.access, elements, _order(side, write, "w"), "w") for write in writes]
+    missed = _set(names, inside)  # all parameters have names by now
+    for (text, exact), write in zip(texts, writes):
+        if missed.is_empty():
+            break
+        if exact and not _too_large(read.domain, write.access.domain):
+            missed = missed.subtract(_set(names, [text]))
+    return bool(missed.is_empty())
+
+
+def _at(side: _Side, index_: Sequence[Expr], elements: Sequence[str]) -> tuple[list[str], bool]:
+    """That an index is at these elements, as far as it is affine, and whether it is."""
+    texts = [side.integer(part) for part in index_]
+    return [f"{text} = {place}" for text, place in zip(texts, elements) if text is not None], None not in texts
+
+
+def _order(side: _Side, write: Earlier, prefix: str) -> list[str]:
+    """When a write comes before the points of a side."""
+    found: list[str] = []
+    for level, dim in enumerate(write.access.domain[: write.common]):
+        before, after = f"{prefix}{level}", side.bound[dim.var]
+        if level == write.carried:
+            assert isinstance(dim, Dim)
+            return [*found, f"{before} {'<' if dim.step > 0 else '>'} {after}"]
+        found.append(f"{before} = {after}")
+    return found
+
+
+def _some_point(
+    names: _Names, access: Access, elements: Sequence[str], order: list[str], prefix: str
+) -> tuple[str, bool]:
+    """That some point of an access is at these elements, and whether that is all there is to say."""
+    bound = {name: f"{prefix}{number}" for number, name in enumerate(dim_vars(access.domain))}
+    side = _Side(names, bound)
+    places, exact = _at(side, access.index, elements)
+    parts = [*side.constraints(access.domain, access.conditions), *places, *order]
+    body = " and ".join(parts) or "0 = 0"
+    return (f"exists {', '.join(bound.values())} : {body}" if bound else body), exact and side.exact
+
+
 @_question(careful=False)
 def injective(access: Access, context: Context = ()) -> bool:
     """Whether certainly no two points touch the same element (not affine: False unless the rest decides)."""

@@ -107,6 +107,7 @@ class _Site:
     read: Read
     dims: tuple[AnyDim, ...]
     in_reduce: bool
+    in_sum: bool  # also in a sum: its terms are most often products
     in_index: bool
     repeated: bool  # inside a loop whose iterations have no variable: every evaluation is a repetition
 
@@ -177,41 +178,42 @@ def _outside_indices(expr: Expr) -> Iterator[Expr]:
 def sites_in(node: Node, buffer: str, dims: tuple[AnyDim, ...] = (), repeated: bool = False) -> Iterator[_Site]:
     """Every read of a buffer in a node, nested blocks included."""
 
-    def visit(expr: Expr, around: tuple[AnyDim, ...], in_reduce: bool, in_index: bool) -> Iterator[_Site]:
+    def visit(expr: Expr, around: tuple[AnyDim, ...], within: frozenset[str], in_index: bool) -> Iterator[_Site]:
         if isinstance(expr, Read):
             if expr.buffer == buffer:
-                yield _Site(expr, around, in_reduce, in_index, repeated)
+                yield _Site(expr, around, bool(within), "add" in within, in_index, repeated)
             for part in expr.index:
-                yield from visit(part, around, in_reduce, True)
+                yield from visit(part, around, within, True)
         elif isinstance(expr, Reduce):
-            yield from over(expr.dims, around, in_reduce)
-            yield from visit(expr.value, around + expr.dims, True, in_index)
+            yield from over(expr.dims, around, within)
+            yield from visit(expr.value, around + expr.dims, within | {expr.op}, in_index)
         else:
             for child in children(expr):
-                yield from visit(child, around, in_reduce, in_index)
+                yield from visit(child, around, within, in_index)
 
-    def over(domain: Domain, around: tuple[AnyDim, ...], in_reduce: bool) -> Iterator[_Site]:
+    def over(domain: Domain, around: tuple[AnyDim, ...], within: frozenset[str]) -> Iterator[_Site]:
         for position, dim in enumerate(domain):
             for bound in dim_children(dim):
-                yield from visit(bound, around + domain[:position], in_reduce, True)
+                yield from visit(bound, around + domain[:position], within, True)
 
+    none: frozenset[str] = frozenset()
     if isinstance(node, Stmt):
-        yield from over(node.domain, dims, False)
+        yield from over(node.domain, dims, none)
         inner = dims + node.domain
         for part in node.index:
-            yield from visit(part, inner, False, True)
-        yield from visit(node.value, inner, False, False)
+            yield from visit(part, inner, none, True)
+        yield from visit(node.value, inner, none, False)
     elif isinstance(node, Check):
-        yield from over(node.domain, dims, False)
+        yield from over(node.domain, dims, none)
         for part in (node.condition, *node.values):
-            yield from visit(part, dims + node.domain, False, False)
+            yield from visit(part, dims + node.domain, none, False)
     elif isinstance(node, Loop):
-        yield from over((node.dim,), dims, False)
+        yield from over((node.dim,), dims, none)
         for inner_node in node.body:
             yield from sites_in(inner_node, buffer, dims + (node.dim,), repeated)
     elif isinstance(node, (If, While)):
         again = repeated or isinstance(node, While)
-        for site in visit(node.condition, dims, False, False):
+        for site in visit(node.condition, dims, none, False):
             yield replace(site, repeated=again)
         for block in sub_blocks(node):
             for inner_node in block:
@@ -241,6 +243,15 @@ def better_apart(stmt: Stmt, reader: Node) -> bool:
     if len(stmt.domain) != 1 or not isinstance(reader, Loop) or not _DEAR <= flops(stmt.value) < 1000:
         return False
     return all(isinstance(node, Stmt) and not node.domain for node in reader.body)
+
+
+def worth_knowing(stmt: Stmt) -> bool:
+    """Whether readers better use what a statement writes even where the variable or array itself must stay: a literal,
+    or an array's element that is the value of a variable."""
+    value = stmt.value
+    if isinstance(value, Read):
+        return not value.index and bool(stmt.index) and not stmt.domain
+    return isinstance(value, (Const, Var)) and not (stmt.domain and free_vars(value))
 
 
 def repeats_work(site: _Site, producer: _Producer) -> bool:
@@ -485,7 +496,7 @@ class Forwarder:
                 missing = [site for site in found if misses(site, producer, facts)]
                 elsewhere |= {site.read for site in missing}
                 found = [site for site in found if site.read not in elsewhere]
-                why_not = own_input and not (killing and not readers)
+                why_not = own_input and bool(found) and not (killing and not readers)
                 why_not = why_not or bool(producer.inputs & changed)
                 why_not = why_not or (not isinstance(node, Stmt) and bool((producer.inputs | {target}) & writes))
                 why_not = why_not or _takes_array(node, target)
@@ -497,7 +508,7 @@ class Forwarder:
                 if why_not:
                     legal = False
                     break
-                readers.append(place)
+                readers += [place] if found else []
                 sites += found
             touched |= (reads | writes) - {target}
             if killing:
@@ -513,7 +524,9 @@ class Forwarder:
         # A sum of products wants its operands as arrays: even one operation more in it is done for every product.
         # A part of an index that is affine takes no operation at all.
         free = affine(value) is not None
+        scalar = not producer.stmt.index
         terms = [site for site in sites if site.in_reduce and not (free and site.in_index)]
+        terms = [site for site in terms if site.in_sum or not scalar]  # C computes what is fixed before a loop
         if cheap and any(repeats_work(site, producer) for site in terms):
             cheap = not any(isinstance(part, Op) for part in _outside_indices(value))
         profitable = cheap or (len(sites) == 1 and not repeats_work(sites[0], producer))
@@ -525,8 +538,7 @@ class Forwarder:
             del nodes[position]
             self.count += 1
             return True
-        if isinstance(value, (Const, Var)) and not own_input and not producer.stmt.domain:
-            # A literal is worth knowing at the readers even where the variable itself must stay.
+        if not own_input and worth_knowing(producer.stmt):
             for place in readers:
                 nodes[place] = self._replaced(nodes[place], producer, elsewhere)
         return False

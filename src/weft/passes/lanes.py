@@ -58,8 +58,9 @@ ACROSS_BYTES = 64
 ALONG = 128
 # The same with blocks of arrays, which are to stay in a core's own cache.
 HELD = 32
-# Fewer iterations than this are left as they are.
+# Fewer iterations than this follow each other where memory runs across them; where it runs along them, a single one.
 LEAST = 32
+LEAST_ALONG = 2
 # More loops than these are not looked at together.
 MOST_NODES = 16
 # Reductions that give the same in any order.
@@ -315,6 +316,7 @@ class Plan:
     group: Group
     width: int
     held: dict[str, int]
+    least: int = LEAST
 
 
 def plan_of(group: Group, program: Program, held: set[str]) -> Plan:
@@ -329,7 +331,9 @@ def plan_of(group: Group, program: Program, held: set[str]) -> Plan:
         if name not in kept and axis is not None
     )
     size = max(program.table[name].type.dtype.size for name in written)
-    return Plan(group, max(ACROSS_BYTES // size, 4) if across else HELD if kept else ALONG, kept)
+    if across:
+        return Plan(group, max(ACROSS_BYTES // size, 4), kept)
+    return Plan(group, HELD if kept else ALONG, kept, LEAST_ALONG)
 
 
 def _adjacent(buffer: Buffer) -> int | None:
@@ -396,7 +400,7 @@ class _Writer:
         self.place = affine_index.sub(Var(own.var), self.lanes.lo)
 
     def nodes(self) -> Block:
-        """Side by side if there are enough of them, else the loops as they were."""
+        """Side by side if there are enough of them, else one recurrence after the other, however that was written."""
         group, span = self.plan.group, self.plan.group.loop.span
         loop: Node = group.loop
         # Names of its own: a variable in two places is private to neither.
@@ -420,12 +424,12 @@ class _Writer:
         body = tuple(map_node_exprs(node, lambda e: substitute(e, names)) for node in loop.body)
         work = cost.work(group.loop)
         made = tuple(node for node in group.nodes if isinstance(node, Alloc))
-        rest = tuple(node for node in group.nodes if not isinstance(node, Alloc))
+        rest = (replace(group.loop, kind=self.kind, work=work),)
         wide = Loop(self.block, (*allocs, *self._together(body)), self.kind, work=work, span=span)
         known = cost.constant_extent(group.dim)
         if known is not None:
-            return (*made, wide) if known >= LEAST else group.nodes
-        enough = Op("ge", (cost.extent(group.dim), integer(LEAST)), PYBOOL)
+            return (*made, wide) if known >= self.plan.least else (*made, *rest)
+        enough = Op("ge", (cost.extent(group.dim), integer(self.plan.least)), PYBOOL)
         return (*made, If(enough, (wide,), rest, span=span))
 
     def _stays(self, block: Block, name: str) -> bool:

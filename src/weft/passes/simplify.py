@@ -13,7 +13,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.analysis.facts import Facts, entry_facts
-from weft.ir.expr import Dim, Domain, Expr, Read, is_const
+from weft.ir.expr import Cast, Dim, Domain, Expr, Op, Read, is_const
+from weft.ir.index import affine
 from weft.ir.program import (
     REGIONS,
     Block,
@@ -36,6 +37,9 @@ from weft.passes import PassContext
 from weft.passes.simplifying import deadcode
 from weft.passes.simplifying.algebra import Algebra
 from weft.passes.simplifying.recentre import recentred_stmt
+
+#: Whether the first of two compared numbers is the larger one.
+_LARGER = {"gt": True, "ge": True, "lt": False, "le": False}
 
 
 def run(program: Program, context: PassContext) -> Program:
@@ -204,9 +208,30 @@ def _simplify_if(node: If, facts: Facts, algebra: Algebra) -> Block:
     orelse = simplify_block(node.orelse, facts.with_condition(condition, holds=False), algebra)
     if not then and not orelse:
         return ()
+    if not orelse and (extreme := _extreme(condition, then)) is not None:
+        return (extreme,)
     if condition is node.condition and then is node.then and orelse is node.orelse:
         return (node,)
     return (replace(node, condition=condition, then=then, orelse=orelse),)
+
+
+def _extreme(condition: Expr, then: Block) -> Stmt | None:
+    """if v > x: x = v   -->   x = maximum(x, v),  of integers: of other numbers some compare with nothing.
+
+    Where a place is read from memory it stays a branch, which leaves the memory of most places alone.
+    """
+    stmt = then[0]
+    while isinstance(condition, Cast):
+        condition = condition.value
+    if len(then) != 1 or not isinstance(stmt, Stmt) or stmt.domain or stmt.reduce is not None:
+        return None
+    if not isinstance(condition, Op) or condition.op not in _LARGER or not stmt.value.type.dtype.is_integer:
+        return None
+    own = Read(stmt.buffer, stmt.index, stmt.value.type)
+    if set(condition.args) != {own, stmt.value} or any(affine(part) is None for part in stmt.index):
+        return None
+    larger = _LARGER[condition.op] == (condition.args[0] == stmt.value)
+    return replace(stmt, value=Op("maximum" if larger else "minimum", (own, stmt.value), own.of, stmt.span))
 
 
 __all__ = ["run", "simplify_block", "simplify_check", "simplify_stmt"]

@@ -15,6 +15,7 @@ from weft.runtime import templates, texts
 
 Template = Union[int, str, tuple["Template", ...]]
 Column = list[Any]
+_MOST_INT32 = 2**31 - 1
 
 
 def _items(template: Template, columns: Iterator[Column]) -> Column:
@@ -60,6 +61,10 @@ def deque_of(template: Template, *columns: Column) -> deque[Any]:
 def dict_of(key: Template, value: Template, *columns: Column) -> dict[Any, Any]:
     numbers = iter(columns)
     return dict(zip(_items(key, numbers), _items(value, numbers)))
+
+
+def dict_by_names(names: tuple[str, ...], *items: Any) -> dict[str, Any]:
+    return dict(zip(names, items))
 
 
 def counter_of(key: Template, value: Template, *columns: Column) -> Counter[Any]:
@@ -139,8 +144,22 @@ def sparse_of(title: str, first: Any, second: Any, data: Any, rows: int, columns
     import scipy.sparse
 
     kind = getattr(scipy.sparse, title)
-    parts = (data, (first, second)) if title.startswith("coo") else (data, second, first)
-    return kind(parts, shape=(rows, columns), copy=False)
+    if not title.startswith("coo"):
+        return kind((data, second, first), shape=(rows, columns), copy=False)
+    if any(part.dtype != "int32" for part in (first, second)) or max(rows, columns) > _MOST_INT32:
+        return kind((data, (first, second)), shape=(rows, columns), copy=False)
+    # The constructor would look for places out of bounds, four times through all of them: there are none.
+    made = kind((rows, columns), dtype=data.dtype)
+    made.row, made.col, made.data = first, second, data
+    made.has_canonical_format = False
+    return made
+
+
+def sparse_banded(title: str, offsets: Any, data: Any, rows: int, columns: int) -> Any:
+    """SciPy's matrix of several diagonals."""
+    import scipy.sparse
+
+    return getattr(scipy.sparse, title)((data, offsets), shape=(rows, columns), copy=False)
 
 
 def sparse_line(col: Any, data: Any, size: int) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.records import dataclass
 from weft.runtime import templates, texts
-from weft.runtime.templates import Item, Listed
+from weft.runtime.templates import Item, Listed, Template
 
 _Column = np.ndarray[Any, Any]
 
@@ -39,7 +39,7 @@ class _Kind:
 
     starts: list[int]
     columns: list[_Column]
-    made: list[list[Any] | None]
+    made: list[Any]
 
 
 class _Lists:
@@ -56,24 +56,31 @@ class _Lists:
         column = next(columns)
         if item in ("s", "y"):
             return texts.taken("str" if item == "s" else "bytes", self.codes, column, next(columns))
-        if isinstance(item, Listed):
-            return [self.list_at(item.item, number) for number in column.tolist()]
+        if isinstance(item, (Listed, Template)):
+            return [self.list_at(item, number) for number in column.tolist()]
         return list(column) if item == "n" else column.tolist()
 
-    def list_at(self, item: Item, number: int) -> list[Any]:
-        if number < 0:  # an empty list of which it was never known what it would hold
-            return []
+    def list_at(self, item: Listed | Template, number: int) -> Any:
+        """The list, dict or set of this number."""
+        if number < 0:  # an empty one of which it was never known what it would hold
+            return _new(item)
         kind = self.kinds[item]
         known = kind.made[number]
         if known is None:
-            known = kind.made[number] = []
-            known.extend(self.contents(item, number))
+            known = kind.made[number] = _new(item)
+            contents = self.contents(item, number)
+            (known.extend if isinstance(known, list) else known.update)(contents)
         return known
 
-    def contents(self, item: Item, number: int) -> list[Any]:
+    def contents(self, item: Listed | Template, number: int) -> Any:
+        """What it holds: the items in a list, or a new dict."""
         kind = self.kinds[item]
         begin, end = kind.starts[number], kind.starts[number + 1]
-        return self.values(item, iter([column[begin:end] for column in kind.columns]))
+        columns = iter([column[begin:end] for column in kind.columns])
+        found = self.values(item.item, columns)
+        if isinstance(item, Template) and item.value is not None:
+            return dict(zip(found, self.values(item.value, columns)))
+        return found
 
     def container(self, template: str, columns: tuple[_Column, ...]) -> Any:
         """A new container."""
@@ -94,21 +101,29 @@ class _Lists:
             for part, column in zip(item, parts):
                 self.belongs(part, iter(column), bases)
             return
-        assert isinstance(item, Listed)
+        assert isinstance(item, (Listed, Template))
         found = list(values)
-        self.kinds[item.item].made[bases[item.item] : bases[item.item] + len(found)] = found
-        bases[item.item] += len(found)
+        self.kinds[item].made[bases[item] : bases[item] + len(found)] = found
+        bases[item] += len(found)
         self.belongs(item.item, (part for row in found for part in row), bases)
+        if isinstance(item, Template) and item.value is not None:
+            self.belongs(item.value, (part for row in found for part in row.values()), bases)
 
-    def refresh(self, item: Item, first: int, last: int) -> list[Callable[[], None]]:
+    def refresh(self, item: Listed | Template, first: int, last: int) -> list[Callable[[], None]]:
         """What has to be done so that the lists of these numbers hold what they now hold."""
         steps: list[Callable[[], None]] = []
         for number in range(first, last):
             old = self.kinds[item].made[number]
-            assert old is not None
             new = self.contents(item, number)
-            steps.append(lambda old=old, new=new: change(old, new))  # type: ignore[misc]
+            steps.append(lambda old=old, new=new: _change_any(old, new))  # type: ignore[misc]
         return steps
+
+
+def _new(item: Listed | Template) -> Any:
+    """An empty list, dict or set."""
+    if isinstance(item, Listed):
+        return []
+    return defaultdict(item.factory) if item.kind is defaultdict else item.kind()
 
 
 def change(target: list[Any], new: list[Any]) -> None:
@@ -123,7 +138,7 @@ def change(target: list[Any], new: list[Any]) -> None:
 def _same(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
-    if isinstance(one, list):
+    if isinstance(one, (list, dict, set)):
         return one is other
     if isinstance(one, tuple):
         return len(one) == len(other) and all(map(_same, one, other))
@@ -144,7 +159,11 @@ def _change_any(target: Any, new: Any) -> None:
             target.clear()
             target.extend(new)
     else:
-        target.update(new)
+        # A set either gets or loses items, never both: what it does in turn is left to Python from the start.
+        for gone in target.difference(new):
+            target.discard(gone)
+        for item in new:
+            target.add(item)
 
 
 def settled(result: Any, plan: tuple[Any, ...], *rest: Any) -> Any:
@@ -161,11 +180,11 @@ def settled(result: Any, plan: tuple[Any, ...], *rest: Any) -> Any:
     for text in kinds:
         item = templates.item_of(text)
         starts = next(pieces).tolist()
-        columns = [next(pieces) for _ in _own_columns(item)]
+        columns = [next(pieces) for _ in _inner_columns(item)]
         lists.kinds[item] = _Kind(starts, columns, [None] * (len(starts) - 1))
     changes: list[tuple[Any, str, tuple[_Column, ...]]] = []
     steps: list[Callable[[], None]] = []
-    spans: list[tuple[Item, int, int]] = []
+    spans: list[tuple[Any, int, int]] = []
     for template, changed in arguments:
         target = next(pieces)
         bases = {item: next(pieces) for item in lists.kinds}
@@ -188,6 +207,13 @@ def settled(result: Any, plan: tuple[Any, ...], *rest: Any) -> Any:
     return made
 
 
+def _inner_columns(item: Item) -> list[Item]:
+    """The columns of all lists, or dicts, of a kind."""
+    assert isinstance(item, (Listed, Template))
+    value = item.value if isinstance(item, Template) else None
+    return _own_columns(item.item) + ([] if value is None else _own_columns(value))
+
+
 def _own_columns(item: Item) -> list[Item]:
     """A number each: a list is one, too, and a string is two."""
     if isinstance(item, tuple):
@@ -198,7 +224,9 @@ def _own_columns(item: Item) -> list[Item]:
 def _resolved(result: Any, lists: _Lists) -> Any:
     if isinstance(result, Later):
         if result.template.startswith("="):  # a list by its number
-            return lists.list_at(templates.item_of(result.template[1:]), int(result.columns[0]))
+            item = templates.item_of(result.template[1:])
+            assert isinstance(item, (Listed, Template))
+            return lists.list_at(item, int(result.columns[0]))
         return lists.container(result.template, result.columns)
     if not isinstance(result, list | tuple):
         return result

@@ -2,12 +2,12 @@
 columns, and the other way round.  The native dispatcher does the same in C (native/containers.c).
 
     template := "[" item "]" | "d[" item "]" | "{" item "}" | dict | "<" type ":" rank ">" | "<<...>>"
-    dict     := ("" | "C" | "Di" | "Df" | "Dl") "{" item ":" item "}"
-    item     := "i" | "f" | "b" | "c" | "(" item... ")" | "[" item "]"
+    dict     := ("" | "C" | "Di" | "Df" | "Dl" | "Ds" | "Dd") "{" item ":" item "}"
+    item     := "i" | "f" | "b" | "c" | "(" item... ")" | "[" item "]" | "{" item "}" | dict
 
-A list of items, a deque, a set, a dict, a Counter, a defaultdict of int, float or list.  Each number of an item is a
-column.  Lists that are items follow one another in the columns of their own items; one more column, before those, tells
-where each of them begins, and where the last one ends.  "<12:2>" is a list of arrays of NumPy's type 12 and rank 2, all
+A list of items, a deque, a set, a dict, a Counter, a defaultdict of int, float, list, set or dict.  Each number of an
+item is a column.  Lists, sets and dicts that are items follow one another in the columns of their own items; one more
+column, before those, tells where each of them begins, and where the last one ends.  "<12:2>" is a list of arrays of NumPy's type 12 and rank 2, all
 of one shape, as an array with one more axis; "<<12:1>>" one of arrays of any lengths, as two columns.
 """
 
@@ -31,8 +31,8 @@ class Listed:
     item: Item
 
 
-#: The number of an item, by its letter; the parts of a tuple; a list.
-Item = Union[str, tuple["Item", ...], Listed]
+#: The number of an item, by its letter; the parts of a tuple; a list; a dict or set.
+Item = Union[str, tuple["Item", ...], Listed, "Template"]
 
 #: The native dispatcher keeps so many columns of one argument.
 MAX_COLUMNS: Final = 16
@@ -42,7 +42,7 @@ _DTYPES: Final = {"i": np.dtype(np.int64), "f": np.dtype(np.float64), "b": np.dt
 
 
 #: What makes the default of a defaultdict, by its letter.
-FACTORIES: Final[dict[str, type]] = {"i": int, "f": float, "l": list}
+FACTORIES: Final[dict[str, type]] = {"i": int, "f": float, "l": list, "s": set, "d": dict}
 
 
 @dataclass(frozen=True)
@@ -69,35 +69,43 @@ def leaves(item: Item) -> str:
     """The letters of the columns of an item."""
     if isinstance(item, Listed):
         return "i" + leaves(item.item)
+    if isinstance(item, Template):
+        return "i" + item.columns
     return item if isinstance(item, str) else "".join(map(leaves, item))
 
 
 def has_lists(item: Item | None) -> bool:
-    return any(map(has_lists, item)) if isinstance(item, tuple) else isinstance(item, Listed)
+    return any(map(has_lists, item)) if isinstance(item, tuple) else isinstance(item, (Listed, Template))
 
 
 @functools.cache
 def parsed(template: str) -> Template:
     """ValueError if it is none."""
-    start = min((place for place in map(template.find, "[{") if place >= 0), default=-1)
-    prefix, text = template[: max(start, 0)], template[max(start, 0) :]
-    kinds = {"": list, "d": deque} if text.startswith("[") else {"": dict, "C": Counter}
-    factory = FACTORIES.get(prefix[1:]) if prefix.startswith("D") and text.startswith("{") else None
-    kind = defaultdict if factory is not None else kinds.get(prefix)
-    if len(text) < 3 or {"[": "]", "{": "}"}.get(text[0]) != text[-1] or kind is None:
-        raise ValueError(f"not a template: {template!r}")
-    item, place = _item(text, 1)
-    value = None
-    if kind not in (list, deque) and text[place] == ":":
-        value, place = _item(text, place + 1)
-    elif kind is dict:
-        kind = set
-    made = Template(kind, item, value, factory)
-    if place != len(text) - 1 or (value is None and kind not in (list, deque, set)):
+    made, place = _container(template, 0)
+    if place != len(template):
         raise ValueError(f"not a template: {template!r}")
     if len(made.columns) > MAX_COLUMNS:
         raise ValueError(f"more than {MAX_COLUMNS} columns: {template!r}")
     return made
+
+
+def _container(text: str, place: int) -> tuple[Template, int]:
+    """The container that begins at a place, and where it ends; ValueError if it is none."""
+    start = min((found for found in (text.find(bracket, place) for bracket in "[{") if found >= 0), default=len(text))
+    prefix, opening = text[place:start], text[start : start + 1]
+    kinds = {"": list, "d": deque} if opening == "[" else {"": dict, "C": Counter}
+    factory = FACTORIES.get(prefix[1:]) if prefix.startswith("D") and opening == "{" else None
+    kind = defaultdict if factory is not None else kinds.get(prefix)
+    item, end = _item(text, start + 1)
+    value = None
+    if kind not in (list, deque) and text[end : end + 1] == ":":
+        value, end = _item(text, end + 1)
+    elif kind is dict:
+        kind = set
+    closes = text[end : end + 1] == {"[": "]", "{": "}"}.get(opening, "")
+    if kind is None or not closes or (value is None and kind not in (list, deque, set)):
+        raise ValueError(f"not a template: {text!r}")
+    return Template(kind, item, value, factory), end + 1
 
 
 @functools.cache
@@ -126,6 +134,8 @@ def _item(text: str, place: int) -> tuple[Item, int]:
             parts.append(item)
         if parts and place < len(text):
             return tuple(parts), place + 1
+    if letter in ("{", "C", "D"):
+        return _container(text, place)
     raise ValueError(f"not an item of a template: {text!r}")
 
 
@@ -171,7 +181,10 @@ def fits(template: str, value: Any, met: list[Any]) -> bool:
     arrays = arrays_of(template)
     if arrays is not None:
         return _arrays_fit(arrays, value)
-    shape = parsed(template)
+    return _container_fits(parsed(template), value, met)
+
+
+def _container_fits(shape: Template, value: Any, met: list[Any]) -> bool:
     if type(value) is not shape.kind or not _same_kind(shape, value):
         return False
     met.append(value)
@@ -220,6 +233,8 @@ def _item_fits(item: Item, value: Any, met: list[Any]) -> bool:
         met.append(value)
         inner = item.item
         return all(_item_fits(inner, part, met) for part in value)
+    if isinstance(item, Template):
+        return _container_fits(item, value, met)
     if type(value) is not tuple or len(value) != len(item):
         return False
     return all(_item_fits(part, one, met) for part, one in zip(item, value))
@@ -251,6 +266,12 @@ def _columns(item: Item, values: list[Any]) -> Iterator[np.ndarray[Any, Any]]:
     if isinstance(item, Listed):
         yield np.cumsum([0, *map(len, values)], dtype=np.int64)
         yield from _columns(item.item, [part for row in values for part in row])
+        return
+    if isinstance(item, Template):
+        yield np.cumsum([0, *map(len, values)], dtype=np.int64)
+        yield from _columns(item.item, [part for row in values for part in row])
+        if item.value is not None:
+            yield from _columns(item.value, [part for row in values for part in row.values()])
         return
     for place, part in enumerate(item):
         yield from _columns(part, [value[place] for value in values])

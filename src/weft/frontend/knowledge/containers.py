@@ -15,7 +15,21 @@ from weft.frontend import growing
 from weft.frontend.growing import Cells
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed
-from weft.frontend.values import Array, Dict, Iterable, Object, Range, Records, Rows, Scalar, Tuple, Value, describe
+from weft.frontend.values import (
+    Array,
+    Closure,
+    Dict,
+    Iterable,
+    Object,
+    PythonFunction,
+    Range,
+    Records,
+    Rows,
+    Scalar,
+    Tuple,
+    Value,
+    describe,
+)
 from weft.frontend.writing import loop
 from weft.ir.expr import ZERO, Const, Op
 from weft.ir.types import BOOL, FLOAT, INT
@@ -96,8 +110,12 @@ def _set(call: Bound) -> Value:
 @native(defaultdict, parameters="default_factory")
 def _defaultdict(call: Bound) -> Value:
     kind = call.get("default_factory")
-    if not isinstance(kind, Object) or kind.value not in (int, float, list):
-        raise Unsupported(call.builder.emitter.span, "a defaultdict of this", "use int, float or list")
+    known = not isinstance(kind, Object) or kind.value in (int, float, list, set, dict)
+    if not isinstance(kind, (Object, Closure, PythonFunction)) or not known:
+        reason = "a defaultdict of this"
+        raise Unsupported(call.builder.emitter.span, reason, "use int, float, list, set, dict or a function")
+    if not isinstance(kind, Object) or kind.value in (set, dict):
+        return call.builder.new_dict(call.builder.calling, default=kind)
     if kind.value is list:
         return call.builder.new_dict(call.builder.calling, default=Tuple((), is_list=True))
     default = Scalar(Const(kind.value(), INT if kind.value is int else FLOAT))

@@ -25,6 +25,7 @@ from weft.frontend.values import (
     Dict,
     EitherType,
     Iterable,
+    Keyed,
     Object,
     Range,
     Records,
@@ -62,6 +63,8 @@ def _len(call: Bound) -> Value:
         return Scalar(Const(len(value.items), INT))
     if isinstance(value, Dict):
         return Scalar(call.builder.dict_length(value))
+    if isinstance(value, Keyed):
+        return Scalar(Const(len(value.entries.fields), INT))
     if isinstance(value, Records):
         return Scalar(value.growing.size)
     if isinstance(value, (Rows, Stack)):

@@ -21,7 +21,7 @@ from weft.frontend.models.primitives import (
     ordered_or_python,
     stretches,
 )
-from weft.frontend.models.sparse import Sparse
+from weft.frontend.models.sparse import Matrix, Sparse
 
 
 class Turned(Sparse):
@@ -31,6 +31,7 @@ class Turned(Sparse):
     minor: Any  # the number of places in one
     made: Any  # an object of the same format with other arrays
     alike: Any  # another matrix in the same format
+    element: Any
     times_vector: Any
     times_dense: Any
     times_sparse: Any
@@ -88,11 +89,14 @@ class Compressed(Turned):
         """The row (column) of each entry."""
         return self.values(lambda i, j, p: i, self.indices.dtype)
 
-    def diagonal(self) -> Any:
-        result = np.zeros(min(self.rows, self.columns), self.data.dtype)
-        for i in range(min(self.rows, self.columns)):
-            for p in range(self.indptr[i], self.indptr[i + 1]):
-                if self.indices[p] == i:
+    def elements_beside(self, k: int) -> Any:
+        """The elements at (i, i + k), in rows as they are stored."""
+        first = max(-k, 0)
+        length = max(min(self.major - first, self.minor - max(k, 0)), 0)
+        result = np.zeros(length, self.data.dtype)
+        for i in range(length):
+            for p in range(self.indptr[first + i], self.indptr[first + i + 1]):
+                if self.indices[p] == first + i + k:
                     result[i] += self.data[p]
         return result
 
@@ -128,6 +132,30 @@ class Compressed(Turned):
 
     def some_minor(self, low: int, high: int) -> Any:
         return kernels.between(self.indptr, self.indices, self.data, self.major, low, high)
+
+    def chosen_major(self, which: Any) -> Any:
+        self.chosen_some(which)
+        return kernels.chosen(self.indptr, self.indices, self.data, which)
+
+    def chosen_minor(self, which: Any) -> Any:
+        self.chosen_some(which)
+        return kernels.picked(self.indptr, self.indices, self.data, self.major, self.minor, which)
+
+    def chosen_some(self, which: Any) -> None:
+        """Of no places at all the library makes a new matrix, which may have narrower indices."""
+        if self.indices.dtype != np.int32:
+            or_python(len(which) > 0, "no places of a sparse matrix with wide indices")
+
+    def elements(self, rows: Any, columns: Any) -> Any:
+        """The element at each of some places."""
+        equal_sizes(len(rows), len(columns))
+        or_python(len(rows) > 0, "no elements of a sparse matrix")
+        result = np.empty(len(rows), self.data.dtype)
+        for k in range(len(rows)):
+            result[k] = self.element(int(rows[k]), int(columns[k]))
+        if self.is_array:
+            return result
+        return Matrix(result.reshape(1, len(rows)))
 
     def line(self, places: Any, values: Any, by_row: bool) -> Any:
         """Elements of a row (or, `by_row`, of a column) as the interface gives it."""
@@ -254,6 +282,9 @@ class CSR(Compressed):
             self.major_of(), self.indices, data, self.rows, self.columns, self.is_array, self.in_order, self.indptr
         )
 
+    def diagonal(self, k: int = 0) -> Any:
+        return self.elements_beside(k)
+
     def element(self, row: int, column: int) -> Any:
         return self.total(row, column)
 
@@ -265,9 +296,13 @@ class CSR(Compressed):
         indptr, indices, data = self.some_minor(low, high)
         return CSR(indptr, indices, data, self.rows, high - low, self.is_array, self.in_order)
 
-    def chosen_rows(self, which: Any) -> Any:
-        indptr, indices, data = kernels.chosen(self.indptr, self.indices, self.data, which)
+    def chosen_rows(self, which: Any, rises: bool, is_slice: bool) -> Any:
+        indptr, indices, data = self.chosen_major(which)
         return CSR(indptr, indices, data, len(which), self.columns, self.is_array, self.in_order)
+
+    def chosen_columns(self, which: Any, rises: bool, is_slice: bool) -> Any:
+        indptr, indices, data = self.chosen_minor(which)
+        return CSR(indptr, indices, data, self.rows, len(which), self.is_array, self.in_order if rises else None)
 
 
 @dataclass(frozen=True)
@@ -344,6 +379,9 @@ class CSC(Compressed):
     def nonzero(self) -> Any:
         return self.tocsr().nonzero()
 
+    def diagonal(self, k: int = 0) -> Any:
+        return self.elements_beside(-k)
+
     def element(self, row: int, column: int) -> Any:
         return self.total(column, row)
 
@@ -354,6 +392,14 @@ class CSC(Compressed):
     def some_columns(self, low: int, high: int) -> Any:
         indptr, indices, data = self.some_major(low, high)
         return CSC(indptr, indices, data, self.rows, high - low, self.is_array, self.in_order)
+
+    def chosen_rows(self, which: Any, rises: bool, is_slice: bool) -> Any:
+        indptr, indices, data = self.chosen_minor(which)
+        return CSC(indptr, indices, data, len(which), self.columns, self.is_array, self.in_order if rises else None)
+
+    def chosen_columns(self, which: Any, rises: bool, is_slice: bool) -> Any:
+        indptr, indices, data = self.chosen_major(which)
+        return CSC(indptr, indices, data, self.rows, len(which), self.is_array, self.in_order)
 
 
 @dataclass(frozen=True)
@@ -385,7 +431,10 @@ class COO(Sparse):
         return CSR(self.begin, self.col, self.data, self.rows, self.columns, self.is_array, self.in_order)
 
     def canonical(self) -> Any:
-        covered(self.in_order is True, "entries that may be out of order, or stored twice")
+        """The library puts entries in order of columns, and adds up those of one place."""
+        if self.in_order:
+            return self
+        or_python(kernels.by_column(self.row, self.col), "entries that are out of order, or stored twice")
         return self
 
     def transpose(self) -> Any:
@@ -397,11 +446,12 @@ class COO(Sparse):
             result[self.row[p], self.col[p]] += self.data[p]
         return result
 
-    def diagonal(self) -> Any:
-        result = np.zeros(min(self.rows, self.columns), self.data.dtype)
+    def diagonal(self, k: int = 0) -> Any:
+        first = max(-k, 0)
+        result = np.zeros(max(min(self.rows - first, self.columns - max(k, 0)), 0), self.data.dtype)
         for p in range(len(self.data)):
-            if self.row[p] == self.col[p]:
-                result[self.row[p]] += self.data[p]
+            if int(self.row[p]) + k == self.col[p]:
+                result[self.row[p] - first] += self.data[p]
         return result
 
     def sum_rows(self) -> Any:
@@ -450,6 +500,36 @@ class COO(Sparse):
 
     def compressed(self) -> Any:
         return self.tocsr()
+
+    def element(self, row: int, column: int) -> Any:
+        result = self.data.dtype.type(0)
+        for p in range(len(self.data)):
+            if self.row[p] == row and self.col[p] == column:
+                result += self.data[p]
+        return result
+
+    def elements(self, rows: Any, columns: Any) -> Any:
+        equal_sizes(len(rows), len(columns))
+        places, values = kernels.met(self.row, self.col, self.data, rows, columns)
+        return Line(places, values, len(rows))
+
+    def some_rows(self, low: int, high: int) -> Any:
+        row, col, data = kernels.within(self.row, self.col, self.data, low, high)
+        return COO(row, col, data, high - low, self.columns, self.is_array, self.in_order)
+
+    def some_columns(self, low: int, high: int) -> Any:
+        col, row, data = kernels.within(self.col, self.row, self.data, low, high)
+        return COO(row, col, data, self.rows, high - low, self.is_array, self.in_order)
+
+    def chosen_rows(self, which: Any, rises: bool, is_slice: bool) -> Any:
+        of = self.row.dtype if is_slice else np.int64
+        row, col, data = kernels.named(self.row, self.col, self.data, self.rows, which, of)
+        return COO(row, col, data, len(which), self.columns, self.is_array, False)
+
+    def chosen_columns(self, which: Any, rises: bool, is_slice: bool) -> Any:
+        of = self.row.dtype if is_slice else np.int64
+        col, row, data = kernels.named(self.col, self.row, self.data, self.columns, which, of)
+        return COO(row, col, data, self.rows, len(which), self.is_array, False)
 
 
 @dataclass(frozen=True)
@@ -510,7 +590,8 @@ class Diagonal(Sparse):
     def transpose(self) -> Any:
         return self
 
-    def diagonal(self) -> Any:
+    def diagonal(self, k: int = 0) -> Any:
+        or_python(k == 0, "another diagonal of a diagonal matrix")
         return self.data.copy()
 
     def sum_rows(self) -> Any:

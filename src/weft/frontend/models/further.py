@@ -1,5 +1,5 @@
-"""Formats that arguments may have besides: BSR and DIA.  Products with dense operands are theirs, all else goes by way
-of CSR."""
+"""Formats besides: BSR and DIA.  Products with dense operands, and operators that keep the format, are theirs; all else
+goes by way of CSR."""
 
 from __future__ import annotations
 
@@ -8,8 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from weft.frontend.models import products
 from weft.frontend.models.formats import CSR
-from weft.frontend.models.primitives import covered, equal_sizes, holds, is_dense, is_number
+from weft.frontend.models.primitives import (
+    covered,
+    equal_sizes,
+    holds,
+    is_dense,
+    is_matrix,
+    is_number,
+    larger,
+    or_python,
+    ordered_or_python,
+    stretches,
+)
 from weft.frontend.models.sparse import Sparse
 
 
@@ -35,15 +47,29 @@ class Converted(Sparse):
         covered(other.ndim == 2, "a product with more than two dimensions")
         return self.times(other)
 
+    def with_csr(self, other: Any, combine: Any) -> Any:
+        """combine(a, b) of the elements of two operands, as CSR."""
+        left = self.tocsr()
+        right = other.tocsr()
+        return left.elementwise(right, combine, np.result_type(self.data, other.data))
+
+    def related(self, other: Any, test: Any) -> Any:
+        return self.tocsr().related(other, test)
+
+    def maximum(self, other: Any) -> Any:
+        return self.tocsr().maximum(other)
+
+    def minimum(self, other: Any) -> Any:
+        return self.tocsr().minimum(other)
+
     def multiply(self, other: Any) -> Any:
-        covered(is_number(other), "a product of this format element by element")
-        return self.with_data(self.data * other)
-
-    def times_elements(self, dense: Any) -> Any:
-        covered(False, "a product of this format element by element")
-
-    def joined(self, other: Any, combine: Any) -> Any:
-        covered(False, "an operator of this format and another sparse operand")
+        if is_number(other):
+            return self.with_data(self.data * other)
+        if is_matrix(other):
+            return self.times_elements(other.A)
+        if is_dense(other):
+            return self.times_elements(other)
+        return self.joined(other, lambda a, b: a * b)
 
 
 @dataclass(frozen=True)
@@ -67,8 +93,44 @@ class BSR(Converted):
         return BSR(self.indptr, self.indices, data, self.rows, self.columns, self.is_array, self.in_order)
 
     def canonical(self) -> Any:
-        covered(False, "blocks that may be stored twice")
+        ordered_or_python(self.indptr, self.indices)
         return self
+
+    def times_elements(self, dense: Any) -> Any:
+        return self.tocsr().times_elements(dense)
+
+    def joined(self, other: Any, combine: Any) -> Any:
+        """combine(a, b) of the elements of two operands, in blocks of this one's size."""
+        return self.in_blocks(self.with_csr(other, combine))
+
+    def in_blocks(self, matrix: Any) -> Any:
+        """A matrix in compressed rows as blocks of this one's size: those with an entry, in order."""
+        height, width = self.data.shape[1], self.data.shape[2]
+        across = self.columns // width
+        seen = np.full(across, -1, np.int64)
+        indptr = np.zeros(len(self.indptr), matrix.indptr.dtype)
+        count = 0
+        for i in range(len(indptr) - 1):
+            for p in range(matrix.indptr[i * height], matrix.indptr[i * height + height]):
+                if seen[matrix.indices[p] // width] != i:
+                    seen[matrix.indices[p] // width] = i
+                    count += 1
+            indptr[i + 1] = count
+        indices = np.empty(count, matrix.indices.dtype)
+        data = np.zeros((count, height, width), matrix.data.dtype)
+        place = np.full(across, -1, np.int64)
+        free = 0
+        for i in range(len(indptr) - 1):
+            begin = free
+            for r in range(height):
+                for p in range(matrix.indptr[i * height + r], matrix.indptr[i * height + r + 1]):
+                    at = int(matrix.indices[p]) // width
+                    if place[at] < begin:
+                        place[at] = free
+                        indices[free] = at
+                        free += 1
+                    data[place[at], r, int(matrix.indices[p]) % width] += matrix.data[p]
+        return BSR(indptr, indices, data, self.rows, self.columns, self.is_array, False)
 
     def transpose(self) -> Any:
         """Where each block goes, then each block by itself."""
@@ -97,8 +159,31 @@ class BSR(Converted):
         return result
 
     def __matmul__(self, other: Any) -> Any:
-        covered(is_dense(other), "a product of blocks with a sparse operand")
-        return self.dense_product(other)
+        if is_dense(other):
+            return self.dense_product(other)
+        covered(not is_number(other) and other.format == "bsr", "a product of blocks with another format")
+        equal_sizes(self.columns, other.rows)
+        or_python(self.data.shape[2] == other.data.shape[1], "a product of blocks that do not fit")
+        return self.times_blocks(other)
+
+    def times_blocks(self, other: Any) -> Any:
+        """Where blocks are, then their sums of products."""
+        height, inner, width = self.data.shape[1], self.data.shape[2], other.data.shape[2]
+        indptr, indices, _ = products.row_products(self.block_numbers(), other.block_numbers())
+        data = np.zeros((len(indices), height, width), np.result_type(self.data, other.data))
+        place = np.zeros(other.columns // width, np.int64)
+        for i in range(len(self.indptr) - 1):
+            for p in range(indptr[i], indptr[i + 1]):
+                place[indices[p]] = p
+            for p in range(self.indptr[i], self.indptr[i + 1]):
+                j = int(self.indices[p])
+                for q in range(other.indptr[j], other.indptr[j + 1]):
+                    at = int(place[other.indices[q]])
+                    for r in range(height):
+                        for k in range(inner):
+                            for c in range(width):
+                                data[at, r, c] += self.data[p, r, k] * other.data[q, k, c]
+        return BSR(indptr, indices, data, self.rows, other.columns, self.is_array, False)
 
     def toarray(self) -> Any:
         height, width = self.data.shape[1], self.data.shape[2]
@@ -129,14 +214,14 @@ class BSR(Converted):
         return CSR(indptr, indices, data, self.rows, self.columns, self.is_array, self.in_order)
 
     def tocoo(self) -> Any:
-        covered(False, "blocks as coordinates")
+        return self.tocsr().tocoo()
 
     def sum(self, axis: Any = None) -> Any:
         covered(self.is_array or axis is not None, "the sum of all blocks of the matrix interface")
         return self.tocsr().sum(axis)
 
-    def diagonal(self) -> Any:
-        return self.tocsr().diagonal()
+    def diagonal(self, k: int = 0) -> Any:
+        return self.tocsr().diagonal(k)
 
 
 @dataclass(frozen=True)
@@ -216,14 +301,79 @@ class DIA(Converted):
     def tocoo(self) -> Any:
         return self.tocsr().tocoo()
 
-    def diagonal(self) -> Any:
-        return self.tocsr().diagonal()
+    def diagonal(self, k: int = 0) -> Any:
+        return self.tocsr().diagonal(k)
 
     def sum(self, axis: Any = None) -> Any:
+        or_python(self.data.shape[1] <= self.columns, "diagonals that are longer than the matrix")
         return self.tocsr().sum(axis)
+
+    def alike(self, other: Any) -> bool:
+        """Whether another matrix of diagonals has the same ones."""
+        if len(self.offsets) != len(other.offsets) or self.data.shape[1] != other.data.shape[1]:
+            return False
+        return bool((self.offsets == other.offsets).all())
+
+    def joined(self, other: Any, combine: Any) -> Any:
+        """combine(a, b) of the elements of two operands: diagonal by diagonal, if both have the same ones."""
+        equal_sizes(self.rows, other.rows)
+        equal_sizes(self.columns, other.columns)
+        if other.format == "dia" and not other.is_diagonal:
+            or_python(self.alike(other), "an operator of different diagonals")
+            return self.with_data(combine(self.data, other.data))
+        return self.with_csr(other, combine)
+
+    def times_elements(self, dense: Any) -> Any:
+        """The stored elements times those of the dense operand, of which extents of 1 are broadcast."""
+        larger(self.rows, 1)
+        larger(self.columns, 1)
+        width = min(self.data.shape[1], self.columns)
+        data = np.zeros((len(self.offsets), width), np.result_type(self.data, dense))
+        other = dense if dense.ndim == 2 else dense[None, :]
+        if not stretches(other.shape[0]):
+            equal_sizes(self.rows, other.shape[0])
+        if not stretches(other.shape[1]):
+            equal_sizes(self.columns, other.shape[1])
+        for d in range(len(self.offsets)):
+            k = int(self.offsets[d])
+            for j in range(max(k, 0), min(self.rows + k, width)):
+                i = 0 if stretches(other.shape[0]) else j - k
+                c = 0 if stretches(other.shape[1]) else j
+                data[d, j] = self.data[d, j] * other[i, c]
+        return DIA(self.offsets, data, self.rows, self.columns, self.is_array)
 
     def __matmul__(self, other: Any) -> Any:
         if is_dense(other):
             return self.dense_product(other)
-        covered(not is_number(other) and other.format != "dia", "a product of diagonals")
+        covered(not is_number(other), "a product with a number")
+        if other.format == "dia" and not other.is_diagonal:
+            equal_sizes(self.columns, other.rows)
+            return self.times_diagonals(other)
         return self.tocsr() @ other
+
+    def times_diagonals(self, other: Any) -> Any:
+        """Each diagonal by each: the sum of their offsets is where the products go."""
+        or_python(
+            self.data.shape[1] == self.columns and other.data.shape[1] == other.columns, "diagonals of other lengths"
+        )
+        rows, columns = self.rows, other.columns
+        place = np.zeros(rows + columns, np.int64)
+        for d in range(len(self.offsets)):
+            for e in range(len(other.offsets)):
+                k = int(self.offsets[d]) + int(other.offsets[e])
+                if -rows < k < columns:
+                    place[k + rows] = 1
+        offsets = (np.flatnonzero(place) - rows).astype(np.int32)
+        or_python(len(offsets) > 0, "a product without diagonals")
+        for d in range(len(offsets)):
+            place[offsets[d] + rows] = d
+        data = np.zeros((len(offsets), columns), np.result_type(self.data, other.data))
+        for d in range(len(self.offsets)):
+            for e in range(len(other.offsets)):
+                step = int(other.offsets[e])
+                k = int(self.offsets[d]) + step
+                if -rows < k < columns:
+                    at = int(place[k + rows])
+                    for j in range(max(0, k, step), min(columns, rows + k, self.columns + step)):
+                        data[at, j] += self.data[d, j - step] * other.data[e, j]
+        return DIA(offsets, data, rows, columns, self.is_array)

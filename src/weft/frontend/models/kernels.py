@@ -14,14 +14,20 @@ import numpy as np
 from weft.frontend.models.primitives import holds, ordered
 
 
+def counted(places: Any, size: int, dtype: Any) -> Any:
+    """Where the entries of each place begin, if they are put in order of places."""
+    starts = np.zeros(size + 1, dtype)
+    for p in range(len(places)):
+        starts[places[p] + 1] += 1
+    for j in range(size):
+        starts[j + 1] += starts[j]
+    return starts
+
+
 def turned(indptr: Any, indices: Any, data: Any, rows: int, columns: int) -> Any:
     """The entries counted by column, then put in their places: within a column in order of rows."""
     count = len(indices)
-    starts = np.zeros(columns + 1, indptr.dtype)
-    for p in range(count):
-        starts[indices[p] + 1] += 1
-    for j in range(columns):
-        starts[j + 1] += starts[j]
+    starts = counted(indices, columns, indptr.dtype)
     place = starts.copy()
     places = np.empty(count, indices.dtype)
     values = np.empty(count, data.dtype)
@@ -37,11 +43,7 @@ def turned(indptr: Any, indices: Any, data: Any, rows: int, columns: int) -> Any
 def gathered(row: Any, col: Any, data: Any, rows: int) -> Any:
     """Entries with coordinates in any order, put into their rows."""
     count = len(data)
-    indptr = np.zeros(rows + 1, row.dtype)
-    for p in range(count):
-        indptr[row[p] + 1] += 1
-    for i in range(rows):
-        indptr[i + 1] += indptr[i]
+    indptr = counted(row, rows, row.dtype)
     place = indptr.copy()
     indices = np.empty(count, row.dtype)
     values = np.empty(count, data.dtype)
@@ -120,6 +122,94 @@ def chosen(indptr: Any, indices: Any, data: Any, which: Any) -> Any:
             values[count] = data[p]
             count += 1
     return starts, places, values
+
+
+def repeated(places: Any, which: Any, size: int) -> Any:
+    """Which elements of `which` name each place: where they begin, and those elements, in order of places."""
+    begin = counted(which, size, np.int64)
+    free = begin.copy()
+    order = np.empty(len(which), np.int64)
+    for k in range(len(which)):
+        order[free[which[k]]] = k
+        free[which[k]] += 1
+    total = 0
+    for p in range(len(places)):
+        total += begin[places[p] + 1] - begin[places[p]]
+    return begin, order, total
+
+
+def picked(indptr: Any, indices: Any, data: Any, rows: int, columns: int, which: Any) -> Any:
+    """The entries in the columns that an array of integers names, which are the columns of the result."""
+    begin, order, total = repeated(indices, which, columns)
+    starts = np.zeros(rows + 1, indptr.dtype)
+    places = np.empty(holds(total, indices.dtype), indices.dtype)
+    values = np.empty(total, data.dtype)
+    count = 0
+    for i in range(rows):
+        for p in range(indptr[i], indptr[i + 1]):
+            for k in range(begin[indices[p]], begin[indices[p] + 1]):
+                places[count] = order[k]
+                values[count] = data[p]
+                count += 1
+        starts[i + 1] = count
+    return starts, places, values
+
+
+def within(along: Any, across: Any, data: Any, low: int, high: int) -> Any:
+    """Entries with coordinates, those from `low` to `high` along an axis."""
+    first = np.empty(len(data), along.dtype)
+    second = np.empty(len(data), across.dtype)
+    values = np.empty(len(data), data.dtype)
+    count = 0
+    for p in range(len(data)):
+        if low <= along[p] < high:
+            first[count] = along[p] - low
+            second[count] = across[p]
+            values[count] = data[p]
+            count += 1
+    return first[:count].copy(), second[:count].copy(), values[:count].copy()
+
+
+def named(along: Any, across: Any, data: Any, size: int, which: Any, dtype: Any) -> Any:
+    """Entries with coordinates, those at the places along an axis that an array names; of coordinates of a type."""
+    begin, order, total = repeated(along, which, size)
+    first = np.empty(total, dtype)
+    second = np.empty(total, dtype)
+    values = np.empty(total, data.dtype)
+    count = 0
+    for p in range(len(data)):
+        for k in range(begin[along[p]], begin[along[p] + 1]):
+            first[count] = order[k]
+            second[count] = across[p]
+            values[count] = data[p]
+            count += 1
+    return first, second, values
+
+
+def met(row: Any, col: Any, data: Any, rows: Any, columns: Any) -> Any:
+    """Entries with coordinates that are at places (rows[k], columns[k]): each such k, and the value there."""
+    total = 0
+    for p in range(len(data)):
+        for k in range(len(rows)):
+            if row[p] == rows[k] and col[p] == columns[k]:
+                total += 1
+    places = np.empty(total, np.int64)
+    values = np.empty(total, data.dtype)
+    count = 0
+    for p in range(len(data)):
+        for k in range(len(rows)):
+            if row[p] == rows[k] and col[p] == columns[k]:
+                places[count] = k
+                values[count] = data[p]
+                count += 1
+    return places, values
+
+
+def by_column(row: Any, col: Any) -> bool:
+    """Whether coordinates go column by column, each place once."""
+    return all(
+        col[p - 1] < col[p] or (col[p - 1] == col[p] and row[p - 1] < row[p]) for p in range(1, len(row))
+    )
 
 
 def elementwise(left: Any, right: Any, combine: Callable[[Any, Any], Any], dtype: Any, is_ordered: bool) -> Any:

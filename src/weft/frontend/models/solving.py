@@ -1,4 +1,4 @@
-"""Functions over sparse matrices that are no methods: triangular systems, stacks, chosen rows."""
+"""Functions over sparse matrices that are no methods: triangular systems, stacks, diagonals."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from weft.frontend.models import kernels
-from weft.frontend.models.formats import CSC, CSR
-from weft.frontend.models.primitives import covered, equal_sizes, is_number, or_python
+from weft.frontend.models.formats import COO, CSC, CSR
+from weft.frontend.models.primitives import covered, equal_sizes, holds, is_number, or_python
 
 
 def solved(matrix: Any, right: Any, lower: bool) -> Any:
@@ -46,33 +46,69 @@ def solved(matrix: Any, right: Any, lower: bool) -> Any:
 
 
 def on_top(upper: Any, lower: Any) -> Any:
-    covered(upper.format == "csr" and lower.format == "csr", "a stack of other formats than CSR")
+    """A matrix above another one: rows in rows, entries with coordinates for other formats."""
     covered(upper.is_array == lower.is_array, "a stack of both interfaces")
     equal_sizes(upper.columns, lower.columns)
-    indptr, indices, data = kernels.stacked(upper, lower)
-    return CSR(indptr, indices, data, upper.rows + lower.rows, upper.columns, upper.is_array, False)
+    rows = upper.rows + lower.rows
+    if upper.format == "csr" and lower.format == "csr":
+        indptr, indices, data = kernels.stacked(upper, lower)
+        return CSR(indptr, indices, data, rows, upper.columns, upper.is_array, False)
+    first, second = upper.tocoo(), lower.tocoo()
+    index = np.result_type(first.row, second.row)
+    offset = holds(upper.rows, index) if rows > 0 else 0
+    row = np.concatenate((first.row.astype(index), second.row.astype(index) + index.type(offset)))
+    col = np.concatenate((first.col.astype(index), second.col.astype(index)))
+    return COO(row, col, np.concatenate((first.data, second.data)), rows, upper.columns, upper.is_array, False)
 
 
 def side_by_side(left: Any, right: Any) -> Any:
-    covered(left.format == "csc" and right.format == "csc", "matrices side by side of other formats than CSC")
     covered(left.is_array == right.is_array, "a stack of both interfaces")
     equal_sizes(left.rows, right.rows)
-    indptr, indices, data = kernels.stacked(left, right)
-    return CSC(indptr, indices, data, left.rows, left.columns + right.columns, left.is_array, False)
+    if left.format == "csc" and right.format == "csc":
+        indptr, indices, data = kernels.stacked(left, right)
+        return CSC(indptr, indices, data, left.rows, left.columns + right.columns, left.is_array, False)
+    return on_top(left.tocoo().transpose(), right.tocoo().transpose()).transpose()
 
 
-def chosen_rows(matrix: Any, which: Any) -> Any:
-    """matrix[which] of an array of integers, which may count from the end."""
-    covered(matrix.format == "csr", "rows of a matrix that is not CSR, or columns of one that is not CSC")
-    or_python(((which >= -matrix.rows) & (which < matrix.rows)).all(), "an index out of range")
-    return matrix.chosen_rows(np.where(which < 0, which + matrix.rows, which))
+def triangle(matrix: Any, k: int, lower: bool) -> Any:
+    """The entries on and below (above) a diagonal."""
+    entries = matrix.tocoo()
+    shifted = entries.row + k
+    keep = shifted >= entries.col if lower else shifted <= entries.col
+    row, col, data = entries.row[keep], entries.col[keep], entries.data[keep]
+    return COO(row, col, data, matrix.rows, matrix.columns, matrix.is_array, entries.in_order)
 
 
-def masked_rows(matrix: Any, mask: Any) -> Any:
-    """matrix[mask] of an array of truth values."""
-    covered(matrix.format == "csr", "rows of a matrix that is not CSR, or columns of one that is not CSC")
-    equal_sizes(matrix.rows, mask.shape[0])
-    return matrix.chosen_rows(np.flatnonzero(mask))
+def kronecker(left: Any, right: Any) -> Any:
+    """Every entry of one matrix times every entry of another; of a right one that is mostly zero."""
+    covered(left.is_array == right.is_array, "a product of both interfaces")
+    first, second = left.tocoo(), right.tocoo()
+    one, other = len(first.data), len(second.data)
+    or_python(one > 0 and other > 0, "a product without entries")
+    or_python(2 * other < right.rows * right.columns, "a product with a matrix that is hardly sparse")
+    rows, columns = left.rows * right.rows, left.columns * right.columns
+    row = np.empty(one * other, first.row.dtype)
+    col = np.empty(one * other, first.row.dtype)
+    holds(max(rows, columns), first.row.dtype)
+    data = np.empty(one * other, np.result_type(first.data, second.data))
+    for p in range(one):
+        for q in range(other):
+            row[p * other + q] = int(first.row[p]) * right.rows + int(second.row[q])
+            col[p * other + q] = int(first.col[p]) * right.columns + int(second.col[q])
+            data[p * other + q] = first.data[p] * second.data[q]
+    return COO(row, col, data, rows, columns, left.is_array, False)
+
+
+def found(matrix: Any) -> Any:
+    """Rows, columns and values of the elements that are not zero, column by column."""
+    entries = matrix.tocsc().without_duplicates().tocoo()
+    keep = entries.data != 0
+    return entries.row[keep], entries.col[keep], entries.data[keep]
+
+
+def norm(matrix: Any) -> Any:
+    kept = matrix.compressed().stored_once()
+    return np.linalg.norm(kept.data)
 
 
 def extent(places: Any) -> Any:

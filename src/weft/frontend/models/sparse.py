@@ -15,6 +15,7 @@ from weft.frontend.models import kernels
 from weft.frontend.models.primitives import (
     axis_of,
     covered,
+    equal_sizes,
     is_dense,
     is_matrix,
     is_number,
@@ -93,8 +94,23 @@ class Sparse:
             return wide.with_data(wide.data * (1 / other))
         if is_matrix(other):
             return self.times_elements(np.divide(1, other.A))
-        covered(is_dense(other), "a division of two sparse operands")
-        return self.times_elements(np.divide(1, other))
+        if is_dense(other):
+            return self.times_elements(np.divide(1, other))
+        return self.as_dense(self.quotients(other))
+
+    def quotients(self, other: Any) -> Any:
+        """Element by element, zero by zero among them: there is nothing sparse about that."""
+        wide = np.can_cast(self.data.dtype, np.float64) and np.can_cast(other.data.dtype, np.float64)
+        covered(wide and self.data.dtype != np.bool_, "a quotient of these types")
+        equal_sizes(self.rows, other.rows)
+        equal_sizes(self.columns, other.columns)
+        return self.toarray().astype(np.float64) / other.toarray().astype(np.float64)
+
+    def as_dense(self, values: Any) -> Any:
+        """An array as this interface gives it."""
+        if self.is_array:
+            return values
+        return Matrix(values)
 
     def __rmatmul__(self, other: Any) -> Any:
         return (self.transpose() @ other.T).T
@@ -110,21 +126,19 @@ class Sparse:
     def __sub__(self, other: Any) -> Any:
         covered(self.data.dtype != np.bool_, "the difference of truth values")
         if is_dense(other):
-            covered(self.is_array, "a result of class numpy.matrix")
-            return self.toarray() - other
+            return self.as_dense(self.toarray() - other)
         covered(not is_number(other), "a number subtracted from a sparse operand")
         if self.is_diagonal and other.is_diagonal:
             return self.with_data(self.data - other.data)
         return self.joined(other, lambda a, b: a - b)
 
     def __rsub__(self, other: Any) -> Any:
-        covered(is_dense(other) and self.is_array, "a dense operand minus this")
-        return other - self.toarray()
+        covered(is_dense(other), "a dense operand minus this")
+        return self.as_dense(other - self.toarray())
 
     def __add__(self, other: Any) -> Any:
         if is_dense(other):
-            covered(self.is_array, "a result of class numpy.matrix")
-            return self.toarray() + other
+            return self.as_dense(self.toarray() + other)
         covered(not is_number(other), "a number added to a sparse operand")
         if not self.is_diagonal:
             return self.joined(other, lambda a, b: a + b)
@@ -133,8 +147,8 @@ class Sparse:
         return other.joined(self, lambda a, b: a + b)
 
     def __radd__(self, other: Any) -> Any:
-        covered(is_dense(other) and self.is_array, "a dense operand plus this")
-        return other + self.toarray()
+        covered(is_dense(other), "a dense operand plus this")
+        return self.as_dense(other + self.toarray())
 
     def joined(self, other: Any, combine: Any) -> Any:
         """combine(a, b) of the elements of two sparse operands, in the first one's format."""
@@ -180,8 +194,7 @@ class Sparse:
             kept = self.compressed().stored_once()
             return kept.with_data(test(kept.data, other)).without_zeros()
         if is_dense(other):
-            covered(self.is_array, "a result of class numpy.matrix")
-            return test(self.toarray(), other)
+            return self.as_dense(test(self.toarray(), other))
         covered(not test(0, 0), "a comparison that holds for zeros")
         left = self.compressed()
         return left.elementwise(left.alike(other), test, np.bool_)
@@ -193,8 +206,7 @@ class Sparse:
             kept = self.compressed().stored_once()
             return kept.with_data(np.maximum(kept.data, other)).without_zeros()
         if is_dense(other):
-            covered(self.is_array, "a result of class numpy.matrix")
-            return np.maximum(self.toarray(), other)
+            return self.as_dense(np.maximum(self.toarray(), other))
         return self.joined(other, lambda a, b: b if a < b else a)
 
     def minimum(self, other: Any) -> Any:
@@ -204,8 +216,7 @@ class Sparse:
             kept = self.compressed().stored_once()
             return kept.with_data(np.minimum(kept.data, other)).without_zeros()
         if is_dense(other):
-            covered(self.is_array, "a result of class numpy.matrix")
-            return np.minimum(self.toarray(), other)
+            return self.as_dense(np.minimum(self.toarray(), other))
         return self.joined(other, lambda a, b: b if b < a else a)
 
     # --- copies -------------------------------------------------------------------------------------------------------
@@ -230,6 +241,18 @@ class Sparse:
     def getnnz(self) -> Any:
         return self.nnz
 
+    @property
+    def size(self) -> Any:
+        return self.nnz
+
+    def asformat(self, format: str) -> Any:
+        covered(format == "csr" or format == "csc" or format == "coo", "a conversion to this format")
+        if format == "csr":
+            return self.tocsr()
+        if format == "csc":
+            return self.tocsc()
+        return self.tocoo()
+
     def nonzero(self) -> Any:
         entries = self.tocoo()
         return (entries.row[entries.data != 0], entries.col[entries.data != 0])
@@ -238,13 +261,13 @@ class Sparse:
         covered(not self.is_array, "getrow() of the array interface")
         or_python(i >= -self.rows and i < self.rows, "an index out of range")
         low = i + self.rows if i < 0 else i
-        return self.some_rows(low, low + 1).tocsr()
+        return self.compressed().some_rows(low, low + 1).tocsr()
 
     def getcol(self, j: int) -> Any:
         covered(not self.is_array, "getcol() of the array interface")
         or_python(j >= -self.columns and j < self.columns, "an index out of range")
         low = j + self.columns if j < 0 else j
-        return self.some_columns(low, low + 1)
+        return self.compressed().some_columns(low, low + 1)
 
     def stored_once(self) -> Any:
         """The same matrix with each place stored once: the library adds up those of equal places first, in place."""
@@ -274,8 +297,12 @@ class Sparse:
             return self.with_data(self.data * factor)
         return self.with_data(self.data.astype(np.float64) * factor)
 
-    def trace(self) -> Any:
-        return self.diagonal().sum()
+    def trace(self, offset: int = 0) -> Any:
+        return self.diagonal(offset).sum()
+
+    def count_nonzero(self) -> Any:
+        kept = self.stored_once()
+        return np.count_nonzero(kept.data)
 
     def max(self, axis: Any = None) -> Any:
         """Of all elements: a place without an entry holds zero."""

@@ -86,6 +86,7 @@ PyObject *weft_core_start(PyObject *capsule, PyObject *number, PyObject *list, P
         PyErr_SetString(PyExc_RuntimeError, "objects of this interpreter are laid out in another way than the core expects");
         return NULL;
     }
+    find_digits();
     guard_failed_type = new_reference(guard_failed);
     builtins_name = new_reference(builtins);
     if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0)

@@ -48,6 +48,55 @@ static int remember_list(list_call *lists, PyObject *list)
     return 1;
 }
 
+/* --- small integers, read without a call --- */
+
+/* How an int of one digit of 30 bits says its sign: by a signed count of digits (before 3.12), or by two bits of a tag. */
+static enum { DIGITS_UNKNOWN, DIGITS_COUNTED, DIGITS_TAGGED } digits;
+
+/* 1 and the number, or 0 if it is longer, or laid out in a way that is not known. */
+static inline int short_number(const PyObject *item, int64_t *number)
+{
+    const LongHead *head = (const LongHead *)item;
+    if (digits == DIGITS_COUNTED && (size_t)(head->tag + 1) <= 2)
+        *number = head->tag * (int64_t)head->digit;
+    else if (digits == DIGITS_TAGGED && (size_t)head->tag < 16)
+        *number = (1 - (head->tag & 3)) * (int64_t)head->digit;
+    else
+        return 0;
+    return 1;
+}
+
+/* Whether numbers of all kinds are read as they are, if `digits` is right. */
+static int digits_agree(void)
+{
+    static const int64_t tried[] = {0, 1, -1, 5, -5, 257, -300, 65537, (1 << 30) - 1, -((1 << 30) - 1),
+                                    1LL << 30, -(1LL << 30), 1LL << 40, -(1LL << 40), INT64_MAX, INT64_MIN};
+    int agree = 1, read = 0;
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        PyObject *item = PyLong_FromLongLong(tried[i]);
+        int64_t number;
+        if (item == NULL) {
+            PyErr_Clear();
+            return 0;
+        }
+        if (short_number(item, &number)) {
+            read++;
+            agree &= number == tried[i];
+        }
+        Py_DecRef(item);
+    }
+    return agree && read >= 10;
+}
+
+static void find_digits(void)
+{
+    digits = DIGITS_COUNTED;
+    if (!digits_agree())
+        digits = DIGITS_TAGGED;
+    if (!digits_agree())
+        digits = DIGITS_UNKNOWN;
+}
+
 static int read_item(list_kind kind, PyObject *item, char *place)
 {
     int overflow;
@@ -60,7 +109,10 @@ static int read_item(list_kind kind, PyObject *item, char *place)
     case LIST_INT:
         if (!is_exact(item, &PyLong_Type))
             return 0;
-        int64_t number = PyLong_AsLongLongAndOverflow(item, &overflow);
+        int64_t number;
+        overflow = 0;
+        if (!short_number(item, &number))
+            number = PyLong_AsLongLongAndOverflow(item, &overflow);
         memcpy(place, &number, 8);
         return !overflow;
     case LIST_BOOL:
@@ -75,11 +127,12 @@ static int read_item(list_kind kind, PyObject *item, char *place)
     }
 }
 
-/* How many items ahead objects are fetched into the cache. */
-enum { READ_AHEAD = 24 };
+/* How many items ahead objects are fetched into the cache; from how many items on all threads read them, in how many pieces
+   for each. */
+enum { READ_AHEAD = 24, READ_TOGETHER = 1 << 16, READ_PIECES = 8 };
 
 /* Items of one kind, one after the other; the objects that come next are fetched ahead. 1 if all fit. */
-static int read_items(list_kind kind, PyObject **items, int64_t length, char *place)
+static int read_in_order(list_kind kind, PyObject **items, int64_t length, char *place)
 {
     int64_t bytes = list_item_bytes[kind], i = 0;
     int fits = 1;
@@ -90,6 +143,12 @@ static int read_items(list_kind kind, PyObject **items, int64_t length, char *pl
             __builtin_prefetch(items[i + READ_AHEAD]);
             numbers[i] = ((FloatHead *)items[i])->value;
         }
+    } else if (kind == LIST_INT) {
+        const PyTypeObject *wanted = &PyLong_Type;
+        int64_t *numbers = (int64_t *)place;
+        for (; i < length && items[i]->type == wanted && short_number(items[i], &numbers[i]); i++)
+            if (i + READ_AHEAD < length)
+                __builtin_prefetch(items[i + READ_AHEAD]);
     }
     for (place += i * bytes; i < length && fits > 0; i++, place += bytes) {
         if (i + READ_AHEAD < length)
@@ -97,6 +156,31 @@ static int read_items(list_kind kind, PyObject **items, int64_t length, char *pl
         fits = read_item(kind, items[i], place);
     }
     return fits;
+}
+
+typedef struct {
+    PyObject **items;
+    char *place;
+    list_kind kind;
+    int fits;
+} reading;
+
+static void read_piece(void *context, int64_t begin, int64_t end, int64_t piece)
+{
+    (void)piece;
+    reading *r = context;
+    if (!read_in_order(r->kind, r->items + begin, end - begin, r->place + begin * list_item_bytes[r->kind]))
+        __atomic_store_n(&r->fits, 0, __ATOMIC_RELAXED);
+}
+
+/* Long lists by all threads: the interpreter waits in this one meanwhile, and nothing is done to the objects. */
+static int read_items(list_kind kind, PyObject **items, int64_t length, char *place)
+{
+    if (length < READ_TOGETHER || rt_threads() <= 1)
+        return read_in_order(kind, items, length, place);
+    reading all = {items, place, kind, 1};
+    rt_parallel(read_piece, &all, length, READ_PIECES * rt_threads());
+    return all.fits;
 }
 
 static PyObject *item_object(list_kind kind, const char *place)

@@ -20,6 +20,7 @@
 
 #define POLL_INTERVAL 50000000   /* ns between two looks at pending signals */
 #define SPIN_INTERVAL 20000      /* ns a thread stays awake in the hope of more work */
+#define LONG_SPIN 400000         /* the same where the last region came that soon after the one before it */
 #define WORKER_STACK ((size_t)8 << 20)
 #define MAX_WORKERS 1023
 #define REGION_OPEN 0x10000u     /* region state: this bit, and the number of workers inside below it */
@@ -37,6 +38,7 @@ static struct {
     void *context;
     int64_t n, tasks;
     int shares;            /* one for each thread of the region */
+    int processor;         /* where the caller runs */
     const int *interrupt;
 } pool = {.wanted = 1};
 
@@ -128,9 +130,9 @@ static void waiting_after_fork(void)
 #endif
 
 /* True as soon as the word differs from `value`; false when the spin time is over. */
-static int spin_for_change(uint32_t *word, uint32_t value)
+static int spin_for_change(uint32_t *word, uint32_t value, int64_t interval)
 {
-    int64_t end = precise_ns() + SPIN_INTERVAL;
+    int64_t end = precise_ns() + interval;
     do {
         for (int i = 0; i < 64; i++) {
             if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
@@ -140,6 +142,41 @@ static int spin_for_change(uint32_t *word, uint32_t value)
     } while (precise_ns() < end);
     return 0;
 }
+
+/* --- processors --- */
+
+#if defined(__linux__)
+extern int sched_getcpu(void);
+#define MASK_WORDS 128 /* 8192 processors */
+
+static int processor_here(void) { return sched_getcpu(); }
+
+/* Leaves the caller's processor. A busy system may wake a worker in the queue behind the thread that it should help, where
+   it gets its turn when there is nothing left to do, call after call. */
+static void step_aside(unsigned long *own, unsigned long *chosen)
+{
+    const int bits = 8 * (int)sizeof(unsigned long);
+    int processor = __atomic_load_n(&pool.processor, __ATOMIC_RELAXED);
+    if (processor < 0 || processor >= MASK_WORDS * bits || processor != processor_here())
+        return;
+    unsigned long now[MASK_WORDS] = {0};
+    if (syscall(SYS_sched_getaffinity, 0, sizeof now, now) <= 0)
+        return;
+    if (memcmp(now, chosen, sizeof now) != 0) /* not what was set here: the user's wish */
+        memcpy(own, now, sizeof now);
+    memcpy(now, own, sizeof now);
+    now[processor / bits] &= ~(1UL << processor % bits);
+    int others = 0;
+    for (int i = 0; i < MASK_WORDS; i++)
+        others |= now[i] != 0;
+    if (others && syscall(SYS_sched_setaffinity, 0, sizeof now, now) == 0)
+        memcpy(chosen, now, sizeof now);
+}
+#else
+#define MASK_WORDS 1
+static int processor_here(void) { return -1; }
+static void step_aside(unsigned long *own, unsigned long *chosen) { (void)own, (void)chosen; }
+#endif
 
 /* --- Ctrl-C --- */
 
@@ -221,13 +258,19 @@ static void *worker_main(void *number)
 {
     region_depth = 1;
     uint32_t seen = 0;
+    int64_t hope = SPIN_INTERVAL;
+    unsigned long own[MASK_WORDS] = {0}, chosen[MASK_WORDS] = {0};
     for (;;) {
-        if (!spin_for_change(&pool.generation, seen)) {
+        int64_t idle_since = precise_ns();
+        if (!spin_for_change(&pool.generation, seen, hope)) {
             __atomic_fetch_add(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
             while (__atomic_load_n(&pool.generation, __ATOMIC_SEQ_CST) == seen)
                 wait_while(&pool.generation, seen, -1);
             __atomic_fetch_sub(&pool.sleepers, 1, __ATOMIC_SEQ_CST);
         }
+        /* To be woken takes longer than many a region: one that comes soon again and again is waited for. */
+        hope = precise_ns() - idle_since < LONG_SPIN ? LONG_SPIN : SPIN_INTERVAL;
+        step_aside(own, chosen);
         seen = __atomic_load_n(&pool.generation, __ATOMIC_ACQUIRE);
         uint32_t region = __atomic_load_n(&pool.region, __ATOMIC_ACQUIRE);
         int joined = 0;
@@ -292,6 +335,7 @@ static void rt_parallel(task_function function, void *context, int64_t n, int64_
     for (int i = 0; i <= helpers; i++)
         share[i].next = share_start(tasks, helpers + 1, i);
     pool.interrupt = f != NULL ? &f->interrupted : NULL;
+    __atomic_store_n(&pool.processor, processor_here(), __ATOMIC_RELAXED);
     __atomic_store_n(&pool.limit, (uint32_t)helpers, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.region, REGION_OPEN, __ATOMIC_RELEASE);
     __atomic_fetch_add(&pool.generation, 1, __ATOMIC_SEQ_CST);
@@ -302,7 +346,7 @@ static void rt_parallel(task_function function, void *context, int64_t n, int64_
     region_depth--;
     uint32_t region = __atomic_and_fetch(&pool.region, ~REGION_OPEN, __ATOMIC_ACQ_REL);
     while (region != 0) {
-        if (!spin_for_change(&pool.region, region)) {
+        if (!spin_for_change(&pool.region, region, SPIN_INTERVAL)) {
             wait_while(&pool.region, region, POLL_INTERVAL);
             rt_poll();
         }

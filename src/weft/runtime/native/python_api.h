@@ -41,6 +41,13 @@ typedef struct {
     double value;
 } FloatHead;
 
+/* Not the same in all versions: see lists.c, which tries it out. */
+typedef struct {
+    PyObject base;
+    Py_ssize_t tag;
+    uint32_t digit;
+} LongHead;
+
 typedef struct {
     PyObject base;
     Py_ssize_t size;

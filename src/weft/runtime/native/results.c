@@ -6,7 +6,7 @@
 #include "version.h"
 
 /* Results from so many elements on live in memory that the core keeps for the next one when they are gone. */
-#define LARGE_RESULT ((int64_t)1 << 21)
+#define LARGE_RESULT ((int64_t)1 << 18)
 
 static PyObject *empty_array(int rank, const Py_ssize_t *shape, PyObject *descriptor)
 {

@@ -227,6 +227,7 @@ static void open_session(void)
     for (int i = 0; i < helpers; i++)
         share[i].next = i;
     pool.interrupt = current_frame != NULL ? &current_frame->interrupted : NULL;
+    __atomic_store_n(&pool.processor, processor_here(), __ATOMIC_RELAXED);
     __atomic_store_n(&pool.limit, (uint32_t)helpers, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.region, REGION_OPEN, __ATOMIC_RELEASE);
     __atomic_fetch_add(&pool.generation, 1, __ATOMIC_SEQ_CST);
@@ -262,7 +263,7 @@ static void rt_leave(weft_worker *self)
         wake(&session.signal, session.helpers);
         uint32_t region = __atomic_and_fetch(&pool.region, ~REGION_OPEN, __ATOMIC_ACQ_REL);
         while (region != 0) {
-            if (!spin_for_change(&pool.region, region))
+            if (!spin_for_change(&pool.region, region, SPIN_INTERVAL))
                 wait_while(&pool.region, region, POLL_INTERVAL);
             region = __atomic_load_n(&pool.region, __ATOMIC_ACQUIRE);
         }

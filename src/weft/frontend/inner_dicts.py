@@ -1,0 +1,90 @@
+"""Dicts and sets that are items of other containers: `graph[u].add(v)`, `counts[a][b] += 1`.  In: a dict that is put into
+a container; out: its number among all dicts of its type, which is what the container holds.
+
+All dicts (or sets) of one type share memory (`weft.frontend.tables`): their entries, the places of their indices, and a
+row for each that tells where its own begin.  A dict that is put into a container anywhere is one among others from the
+start: the build begins again with that.  Of a set the row also tells what has become of it since the call began, if it
+is part of an argument, since only CPython knows the places of its items.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from weft.frontend import growing, tables
+from weft.frontend.emit import Emitter, Restart
+from weft.frontend.enums import Enums
+from weft.frontend.items import compared, row_of, types_in
+from weft.frontend.setorder import ORDER_COLUMNS, in_rows, start_row
+from weft.frontend.tables import MADE_HERE
+from weft.frontend.values import Dict, DictOf, Heap, HeapKind, TablesOf
+from weft.ir.expr import ZERO, Expr, integer
+from weft.ir.types import INT
+
+
+def place_of(layout: DictOf) -> tuple[int, str]:
+    """What stands for all dicts of a type where decisions are made about one."""
+    return (hash(layout), "tables")
+
+
+def make(emitter: Emitter, layout: DictOf) -> Heap:
+    """Memory for dicts of a type, without any so far."""
+    ordered = place_of(layout) in emitter.decisions.ordered
+    more = (1 + ORDER_COLUMNS * ordered) if layout.is_set else 0
+    made = tables.heap(emitter, types_in(layout.key), types_in(layout.item), more)
+    return replace(made, slots=growing.make(emitter, "slots", [INT], sparse=True)) if ordered else made
+
+
+class InnerDicts(Enums):
+    """Dicts and sets in containers."""
+
+    def heap(self, kind: HeapKind) -> Heap:
+        raise NotImplementedError
+
+    def dict_at(self, layout: DictOf, row: Expr) -> Dict:
+        """The dict of this number."""
+        if layout.key is None:
+            site = layout.site or place_of(layout)
+            return Dict(None, None, None, layout.is_set, layout.default, site, layout.counts)
+        memory = self.heap(TablesOf(layout))
+        unseen = tuple(place for place, counts in enumerate(compared(layout.key)) if not counts)
+        table = tables.table_at(memory, row, len(types_in(layout.key)), unseen)
+        if layout.is_set:
+            past, *order = memory.rows.data[-1 if memory.slots is None else -1 - ORDER_COLUMNS :]
+            table = replace(table, past=past)
+            if memory.slots is not None:
+                table = in_rows(table, memory, order, layout.key)
+        return Dict(table, layout.key, layout.item, layout.is_set, layout.default, place_of(layout), layout.counts)
+
+    def new_table(self, layout: DictOf) -> Dict:
+        """A new dict of a type that is known, without entries."""
+        memory = self.heap(TablesOf(layout))
+        more: list[Expr] = []
+        if layout.is_set:
+            more = [integer(MADE_HERE), *([ZERO] * ORDER_COLUMNS if memory.slots is not None else [])]
+        made = self.dict_at(layout, tables.new_row(self.emitter, memory, more))
+        if made.table is not None and made.table.order is not None:
+            start_row(self.emitter, made.table)
+        return made
+
+    def table_number(self, layout: DictOf, value: Dict) -> Expr:
+        """The number of a dict that is put into a container."""
+        row = row_of(value)
+        if row is not None:
+            return row
+        if layout.key is None:
+            return integer(-1)  # nothing is ever put into it, as far as is known
+        if value.table is None:
+            self.emitter.decisions.entries[value.place] = (layout.key, layout.item)
+            self.emitter.decisions.tabled.add(value.place)
+            raise Restart
+        raise self.among_others(value)
+
+    def among_others(self, value: Dict) -> Exception:
+        """A dict is to be one among others from where it is made on: the build starts again."""
+        rows = self.emitter.decisions.tabled
+        if self.identity(value) in self.own or value.place in rows:
+            reason = "a dict or set that is an argument, in a container or under several names"
+            raise self.unsupported(None, reason, "put a copy of it there")
+        rows.add(value.place)
+        return Restart()

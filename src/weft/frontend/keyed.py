@@ -1,0 +1,72 @@
+"""Dicts whose keys are all known when the function is compiled: results under names.  In: a display, or an empty dict,
+with constant strings as keys and values of several types; out: an object with an attribute for each key.
+
+    out = {"mean": m, "bins": h}; out["n"] = n; return out    -->    out_mean = m; out_bins = h; out_n = n
+
+A dict of one type of values stays a table (dicts.py), in which any key is found.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from weft.frontend.emit import Restart
+from weft.frontend.structs import Structs
+from weft.frontend.values import Dict, Keyed, Object, Struct, Value
+
+
+class Entries:
+    """The class of the objects that hold the entries: it has no attributes of its own."""
+
+
+def _name(key: Value) -> str | None:
+    """The constant string that a key is."""
+    return key.value if isinstance(key, Object) and type(key.value) is str else None
+
+
+class KeyedDicts(Structs):
+    """Dicts by the names of their entries."""
+
+    def keyed_display(self, node: ast.AST, keys: Sequence[Value], values: Sequence[Value]) -> Keyed | None:
+        """{"a": ..., "b": ...} if no table holds these values."""
+        names = [_name(key) for key in keys]
+        layouts = [self.layout(value) for value in values]
+        alike = None not in layouts and all(layout == layouts[0] for layout in layouts)
+        wanted = self.place_of_entries(node) in self.emitter.decisions.keyed
+        if None in names or not (wanted or (names and not alike)):
+            return None
+        entries = Struct(Entries, {}, self.emitter.blocks[-1])
+        for name, value in zip(names, values):
+            assert name is not None
+            self.store_attribute(entries, name, value, node)
+        return Keyed(entries)
+
+    def keyed_instead(self, base: Dict, key: Value) -> None:
+        """A dict turns out to hold several types: it begins anew as one of known keys, if it can."""
+        plain = not base.is_set and base.default is None and not base.counts
+        if plain and _name(key) is not None and base.place not in self.emitter.decisions.keyed:
+            self.emitter.decisions.keyed.add(base.place)
+            raise Restart
+
+    def keyed_name(self, key: Value, node: ast.AST) -> str:
+        """The key, which must be known."""
+        name = _name(key)
+        if name is None:
+            raise self.unsupported(node, "this key of a dict with values of several types", "use a constant", key=key)
+        return name
+
+    def keyed_item(self, base: Keyed, key: Value, node: ast.AST) -> Value:
+        """base["key"]"""
+        name = self.keyed_name(key, node)
+        if name not in base.entries.fields:
+            raise self.unsupported(node, f"KeyError: {name!r}")
+        return self.field(base.entries, name, node)
+
+    def keyed_method(self, base: Keyed, name: str, args: list[Value], node: ast.AST) -> Value:
+        """base.get("key"), with or without a default"""
+        if name != "get" or not 1 <= len(args) <= 2:
+            raise self.unsupported(node, f"{name}() of a dict with values of several types", "name its keys")
+        if self.keyed_name(args[0], node) in base.entries.fields:
+            return self.keyed_item(base, args[0], node)
+        return args[1] if len(args) == 2 else Object(None)
