@@ -12,7 +12,7 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
-from weft.frontend.constants import constant_int
+from weft.frontend.constants import constant_bool, constant_int
 from weft.frontend.emit import Choosing, Emitter
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import Bound, native
@@ -124,10 +124,14 @@ def _enumerate(call: Bound) -> Value:
     return Iterable(items.trips, lambda q: Tuple((Scalar(ix.add(start, q)), items.item(q))))
 
 
-@native(zip, parameters="*iterables")
+@native(zip, parameters="*iterables strict")
 def _zip(call: Bound) -> Value:
     builder = call.builder
     parts = [builder.iteration(value, None) for value in call.rest]
+    if constant_bool(call.given.get("strict"), builder.emitter):
+        for part in parts[1:]:
+            same = Op("eq", (builder.emitter.stable(part.trips), builder.emitter.stable(parts[0].trips)), BOOL)
+            builder.emitter.hand_back(same, "zip(strict=True) of iterables of different lengths")
     if not parts:
         raise Unsupported(builder.emitter.span, "zip() of nothing")
     trips = parts[0].trips
@@ -192,11 +196,11 @@ def _choose(kind: str) -> None:
         builder = call.builder
         values = call.rest
         key = call.get("key")
+        greatest = Scalar(Const(kind == "max", PYBOOL))
         if key is not None and "default" not in call.given and len(values) == 1:
             # Defined over lists, in a module that builds upon this one.
             from weft.frontend.knowledge.sequences import best_by
 
-            greatest = Scalar(Const(kind == "max", PYBOOL))
             return builder.expand(best_by, {"items": values[0], "key": key, "greatest": greatest})
         if key is not None:
             raise Unsupported(builder.emitter.span, f"{kind}() with a key and these arguments", "give it one list")
@@ -210,10 +214,17 @@ def _choose(kind: str) -> None:
             raise Unsupported(builder.emitter.span, f"default= of {kind}() of a sequence that may be empty")
         if len(values) == 1 and isinstance(values[0], Tuple):
             values = values[0].items
-        if len(values) == 1 and isinstance(values[0], Records) and isinstance(values[0].item, EitherType):
+        if len(values) == 1 and isinstance(values[0], Records) and isinstance(values[0].item, (EitherType, tuple)):
             from weft.frontend.knowledge.sequences import best_of
 
-            return builder.expand(best_of, {"items": values[0], "greatest": Scalar(Const(kind == "max", PYBOOL))})
+            return builder.expand(best_of, {"items": values[0], "greatest": greatest})
+        if len(values) > 1 and all(isinstance(value, Tuple) or is_text(value) for value in values):
+            from weft.frontend.knowledge.sequences import better_of
+
+            best = values[0]
+            for value in values[1:]:
+                best = builder.expand(better_of, {"one": best, "other": value, "greatest": greatest})
+            return best
         if len(values) == 1 and isinstance(values[0], Array) and values[0].rank == 1:
             array = values[0]
             if array.type.dtype.is_float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from weft.errors import Unsupported
 from weft.frontend import arrays
-from weft.frontend.constants import constant_bool
+from weft.frontend.constants import constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native, records
 from weft.frontend.knowledge.compose import composed
@@ -192,10 +192,13 @@ def _map(call: Bound) -> Value:
     return Iterable(run.trips, lambda q: builder.call(function, [run.item(q)], {}, node))
 
 
-@native(itertools.product, parameters="*iterables")
+@native(itertools.product, parameters="*iterables repeat")
 def _product(call: Bound) -> Value:
     builder, emitter = call.builder, call.builder.emitter
-    parts = [builder.iteration(builder.as_run(value), builder.calling) for value in call.rest]
+    repeat = constant_int(call.given["repeat"], emitter) if "repeat" in call.given else 1
+    if repeat < 1 or not call.rest:
+        raise Unsupported(emitter.span, "itertools.product() of nothing")
+    parts = [builder.iteration(builder.as_run(value), builder.calling) for value in call.rest] * repeat
     counts = [emitter.stable(part.trips) for part in parts]
     total: Expr = ONE
     for count in counts:
@@ -260,6 +263,12 @@ def best_of(items, greatest):
         if (item > best) if greatest else (item < best):
             best = item
     return best
+
+
+def better_of(one, other, greatest):
+    if (other > one) if greatest else (other < one):
+        return other
+    return one
 
 
 @composed(itertools.combinations)
