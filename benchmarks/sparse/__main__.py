@@ -1,9 +1,9 @@
 """The command, `python -m benchmarks.sparse`. In come options; out come a table and the JSON that holds everything.
 
 Each pattern of each size has a process for each number of threads, which all libraries are held to (`children.py`); it
-goes through the programs, and the columns take turns in each, after their results were compared with SciPy's. What would
-take longer than a program may, or than is left for all, is left out and named. The bandwidth of the machine is measured in
-the same run.
+goes through the programs, and the columns take turns in each, after their results were compared with SciPy's. What
+would take longer than a program may, or than is left for all, is left out and named. The bandwidth of the machine is
+measured in the same run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CALLS = 6
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sparse", description="Sparse and dense in one program.")
     parser.add_argument("--rows", default="10000,100000,1000000", help="numbers of rows, with commas between")
-    parser.add_argument("--entries", type=int, default=16, help=f"of a row, on average; of all at most {MOST_ENTRIES:,}")
+    parser.add_argument("--entries", type=int, default=16, help=f"of a row, on average; of all up to {MOST_ENTRIES:,}")
     parser.add_argument("--threads", type=int, default=2, help="besides one")
     parser.add_argument("--programs", help=f"names, with commas between, of {', '.join(PROGRAMS)}; all without")
     parser.add_argument("--patterns", help=f"of {', '.join(PATTERNS)}; all without")
@@ -76,9 +76,8 @@ def _left_out(name: str, size: int, smaller: Mapping[str, Any] | None, limit: fl
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
     start = time.monotonic()
-    names, patterns = _chosen(options.programs, list(PROGRAMS), "program"), _chosen(
-        options.patterns, list(PATTERNS), "pattern"
-    )
+    names = _chosen(options.programs, list(PROGRAMS), "program")
+    patterns = _chosen(options.patterns, list(PATTERNS), "pattern")
     sizes = _sizes(options.rows)
     environment.pin(options.threads)
     counts = [1] + ([options.threads] if options.threads > 1 else [])

@@ -64,7 +64,8 @@ def _of_one_process(
                     continue
                 line = _line(child.stdout, min(allowed, left))
                 if line is None:
-                    yield asked.empty(name, "left out: the time was up" if left < allowed else f"more than {limit:.0f} s")
+                    why = "left out: the time was up" if left < allowed else f"more than {limit:.0f} s"
+                    yield asked.empty(name, why)
                     return
                 if not line:
                     child.wait()

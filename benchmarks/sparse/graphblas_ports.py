@@ -18,7 +18,8 @@ def _matrix(value: Any) -> Any:
 
 def _sddmm(S: Any, A: Any, B: Any) -> Any:
     product = Matrix(float, S.nrows, S.ncols)
-    product(S.S) << semiring.plus_times(A @ B)
+    columns = B.T.new()  # the masked product takes one dot product for each entry then
+    product(S.S) << semiring.plus_times(A @ columns.T)
     return binary.times(product & S).new()
 
 
@@ -49,6 +50,60 @@ def _triangles(L: Any) -> Any:
     return binary.times(product & L).new().reduce_scalar(monoid.plus).new().value
 
 
+def _softmax(S: Any) -> Any:
+    greatest = S.reduce_rowwise(monoid.max).new()
+    return _normalised(unary.exp(semiring.any_rminus(greatest.diag() @ S).new()).new())
+
+
+def _sinkhorn(K: Any, M: Any, r: Any, c: Any, x: Any, most: int) -> Any:
+    scale = unary.minv(Vector.from_dense(r.to_dense().ravel())).new().diag()
+    scaled, turned = semiring.any_times(scale @ K).new(), K.T.new()
+
+    def weights(u: Any) -> Any:
+        product = Matrix(float, c.nrows, c.ncols)
+        product(c.S) << semiring.plus_times(turned @ u.T.new().T)
+        return binary.truediv(c & product).new()
+
+    for _ in range(most):
+        x = semiring.plus_times(scaled @ weights(unary.minv(x).new())).new()
+    u = unary.minv(x).new()
+    distances = semiring.plus_times(binary.times(K & M).new() @ weights(u)).new()
+    return binary.times(u & distances).new().reduce_columnwise(monoid.plus).new()
+
+
+def _convolution(A: Any, X: Any, W: Any) -> Any:
+    scale = unary.minv(unary.sqrt(A.reduce_rowwise(monoid.plus).new()).new()).new().diag()
+    balanced = semiring.any_times(semiring.any_times(scale @ A).new() @ scale).new()
+    out = semiring.plus_times(balanced @ semiring.plus_times(X @ W).new()).new()
+    return out.apply(binary.max, right=0.0).new()
+
+
+def _conjugate_gradient(A: Any, b: Any, small: float, most: int) -> Any:
+    x, r, p = Vector.from_scalar(0.0, b.size), b.dup(), b.dup()
+    rs = semiring.plus_times(r @ r).new().value
+    for _ in range(most):
+        if rs <= small:
+            break
+        Ap = semiring.plus_times(A @ p).new()
+        alpha = rs / semiring.plus_times(p @ Ap).new().value
+        x(binary.plus) << p.apply(binary.times, right=alpha)
+        r(binary.plus) << Ap.apply(binary.times, right=-alpha)
+        new = semiring.plus_times(r @ r).new().value
+        p = binary.plus(r & p.apply(binary.times, right=new / rs).new()).new()
+        rs = new
+    return x
+
+
+def _label_propagation(A: Any, Y: Any, alpha: float, steps: int) -> Any:
+    P = semiring.any_times(unary.minv(A.reduce_rowwise(monoid.plus).new()).new().diag() @ A).new()
+    rest, F = Y.apply(binary.times, right=1 - alpha).new(), Y
+    for _ in range(steps):
+        new = rest.dup()
+        new(binary.plus) << semiring.plus_times(P @ F).new().apply(binary.times, right=alpha)
+        F = new
+    return F
+
+
 def _wait(value: Any) -> Any:
     """Lazy results are computed."""
     if hasattr(value, "wait"):
@@ -77,11 +132,17 @@ def _plain(value: Any) -> Any:
 _PROGRAMS: dict[str, Callable[..., Any]] = {
     "spmv csr": lambda S, x: semiring.plus_times(S @ x).new(),
     "spmv csc": lambda S, x: semiring.plus_times(S @ x).new(),
+    "spmv coo": lambda S, x: semiring.plus_times(S @ x).new(),
     "spmm": lambda S, X: semiring.plus_times(S @ X).new(),
     "sddmm": _sddmm,
     "spmm-mm": lambda S, A, B: semiring.plus_times(S @ semiring.plus_times(A @ B).new()).new(),
     "masked product": _masked,
     "row normalisation": _normalised,
+    "softmax by rows": _softmax,
+    "sinkhorn": _sinkhorn,
+    "graph convolution": _convolution,
+    "conjugate gradient": _conjugate_gradient,
+    "label propagation": _label_propagation,
     "page rank": _page_rank,
     "triangles": _triangles,
     "spgemm": lambda A, B: semiring.plus_times(A @ B).new(),

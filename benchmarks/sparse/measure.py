@@ -1,6 +1,6 @@
 """Programs on one pattern, in a process. In come the pattern, numbers of rows, of entries in one and of seconds, and
-names (the threads by the environment); out comes a line of JSON for each: for each column the seconds of all repeats, or
-why there are none, the seconds of the first call, and the bytes that must be moved.
+names (the threads by the environment); out comes a line of JSON for each: for each column the seconds of all repeats,
+or why there are none, the seconds of the first call, and the bytes that must be moved.
 
     python -m benchmarks.sparse.measure uniform 100000 16 0.1 "spmv csr" spmm
 """

@@ -201,7 +201,7 @@ class Unsupported(WeftError):
 
 
 class LeftToLibrary(Unsupported):
-    """Not a gap but a choice: a library does this faster than compiled code would, so it stays a call from Python."""
+    """Not a gap but a choice: this is a call from Python by its nature (it sends or receives), with no warning."""
 
 
 class ParallelError(Unsupported):

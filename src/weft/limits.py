@@ -27,6 +27,7 @@ LIMITS: Final[tuple[Limit, ...]] = (
     Limit("gemm", 64.0, "multiplications from which a matrix product is left to the library", True),
     Limit("gemv", 200.0, "multiplications from which a matrix-vector product is left to the library", True),
     Limit("dot", 256.0, "multiplications from which an inner product is left to the library", True),
+    Limit("sparse", 64.0, "multiplications of a dense product in the time of one of a sparse product", True),
     Limit("first_cache", 32.0 * 1024, "bytes of the first cache of a core"),
     Limit("private_cache", 1024.0 * 1024, "bytes of the largest cache that a core has to itself"),
     Limit("shared_cache", 32.0 * 1024 * 1024, "bytes of the last cache"),

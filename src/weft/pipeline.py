@@ -21,6 +21,7 @@ from weft.deep import with_room
 from weft.directives import NONE, Directives
 from weft.errors import CompileError, Span, Unsupported
 from weft.frontend import builder, specs
+from weft.frontend.instances import Hidden
 from weft.frontend.source import Source, load
 from weft.frontend.values import Object
 from weft.ir import verify
@@ -179,7 +180,12 @@ def _applied(name: str, run: Pass, program: Program, context: PassContext, taske
 
 
 def _optimise(
-    built: builder.Built, options: Options, clock: _Clock, log: list[Remark], directives: Directives = NONE
+    built: builder.Built,
+    options: Options,
+    clock: _Clock,
+    log: list[Remark],
+    directives: Directives = NONE,
+    passes: tuple[tuple[str, Pass], ...] = (*PASSES, *LOWERING),
 ) -> list[tuple[str, Program]]:
     """Every stage of the program, by name."""
     context = PassContext(options, log, directives)
@@ -188,7 +194,7 @@ def _optimise(
     if clock.checking:
         verify.verify(program, verify.Stage.BUILT)
     found = [("built", program)]
-    for name, run in (*PASSES, *LOWERING):
+    for name, run in passes:
         stage = verify.Stage.LOWERED if name in _LOWERED else verify.Stage.OPTIMISED
         current = program
         if directives and _left_out(name, context):
@@ -233,9 +239,12 @@ def front(
     options: Options = DEFAULTS,
     specialise: bool = True,
     directives: Directives = NONE,
+    lower: bool = True,
 ) -> Compiled:
-    """Everything up to the lowered program: no compiler is needed."""
-    return _with_room(source, lambda: _front(source, kinds, arguments, options, specialise, directives))
+    """Everything up to the lowered program (up to the optimised one, if it is not to be lowered): no compiler is
+    needed.
+    """
+    return _with_room(source, lambda: _front(source, kinds, arguments, options, specialise, directives, lower))
 
 
 def _with_room(source: Source, action: Callable[[], Compiled]) -> Compiled:
@@ -254,12 +263,13 @@ def _front(
     options: Options,
     specialise: bool,
     directives: Directives,
+    lower: bool,
 ) -> Compiled:
     clock = _Clock()
     log: list[Remark] = []
-    libraries, strict = options.fallback != "error", options.fp == "strict"
-    built = clock.step("build", lambda: builder.build(source, kinds, arguments, specialise, libraries, strict))
-    found = _optimise(built, options, clock, log, directives)
+    strict = options.fp == "strict"
+    built = clock.step("build", lambda: builder.build(source, kinds, arguments, specialise, strict))
+    found = _optimise(built, options, clock, log, directives, (*PASSES, *LOWERING) if lower else PASSES)
     optimised = dict(found)[PASSES[-1][0]]
     return Compiled(
         signature=signature_of(built.specs),
@@ -387,7 +397,7 @@ def _bind(
     return binding.Fills(name, isinstance(kind, specs.ListSpec), name in changed)
 
 
-def _bind_hidden(entry: builder.Hidden) -> binding.HiddenBinding:
+def _bind_hidden(entry: Hidden) -> binding.HiddenBinding:
     """A global, closure variable or attribute: fetched at each call, and a constant compared."""
     inner = D.ConstParam(entry.spec.value) if isinstance(entry.spec, Object) else _bind(entry.spec, entry.param)
     if isinstance(entry.home, dict):

@@ -12,7 +12,7 @@ import pytest
 
 import weft
 from benchmarks.kernels.registry import agree, copies
-from benchmarks.polybench import textbook
+from benchmarks.polybench import compare, textbook
 from benchmarks.polybench.registry import FORMS, LISTS, NAMES, OPERATORS, load, nested
 from benchmarks.polybench.schedule import signature
 from tests.support import same_as_plain
@@ -71,3 +71,13 @@ def test_schedules_are_compared_apart_from_names_and_arithmetic() -> None:
         found[form] = signature(compiled._pick(None).program_lowered, kernel.arguments("S"))
     assert found["lists"] == found["loops"] and "call gemm" in found["operators"]
     assert "parallel i" in found["loops"] and "work" not in found["loops"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_forms_become_one_schedule(name: str) -> None:
+    found = compare.schedules(name)
+    differences = {form: compare.first_difference(found[LISTS], found[form]) for form in FORMS}
+    if name in compare.DIFFERENT:
+        assert any(differences.values()), "no longer different: take it out of the exceptions"
+    else:
+        assert not any(differences.values()), differences

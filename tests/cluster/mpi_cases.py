@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import shutil
 import sys
+import tempfile
 import traceback
 import warnings
 
@@ -15,6 +18,7 @@ import numpy as np
 import weft
 from weft import comm
 from weft.cluster import mpi_linalg, mpi_world
+from weft.cluster.mpi_layout import near_square
 
 mpi = weft.jit(target="mpi", fallback="error")
 TOLERANCE = {"f": 1e-4, "d": 1e-9, "D": 1e-9, "F": 1e-4}
@@ -287,10 +291,124 @@ def case_chain():
     return "ok"
 
 
+def square():
+    """A grid that is cut along both axes, if the number of ranks has factors."""
+    return near_square(comm.size(), (100, 100))
+
+
+@mpi
+def three_products(A, B, C, D):
+    return (A @ B) @ (C @ D)
+
+
+@mpi
+def blurred(a, b, steps):
+    for _ in range(steps):
+        b[1:-1, 2:-2] = 0.25 * (a[:-2, 2:-2] + a[2:, 2:-2] + a[1:-1, :-4] + a[1:-1, 4:])
+        a, b = b, a
+
+
+@mpi
+def blurred_copy(x, steps):
+    a, b = x.copy(), x.copy()
+    for _ in range(steps):
+        b[1:-1, 2:-2] = 0.25 * (a[:-2, 2:-2] + a[2:, 2:-2] + a[1:-1, :-4] + a[1:-1, 4:])
+        a, b = b, a
+    return a
+
+
+@mpi
+def shifted_sums(a, b, steps):
+    for t in range(steps):
+        b[1:] = a[:-1] + t
+        a[:, 1:] = a[:, 1:] * 0.5 + b[:, :-1]
+
+
+def case_grids():
+    """Products and element-wise statements of arrays that lie on a grid, and of results that do."""
+    grid, out = square(), []
+    for n in (48, 37):
+        given = [numbers(n, n, seed=seed) for seed in range(4)]
+        a, b, c, d = (weft.distribute(one, grid=grid) for one in given)
+        product = three_products(a, b, c, d)
+        near(product, np.linalg.multi_dot([given[0] @ given[1], given[2] @ given[3]]))
+        gemm(1.5, 0.5, c, a, b)
+        near(c, 1.5 * given[0] @ given[1] + 0.5 * given[2])
+        again = scaled(d, 3.0)
+        near(again, given[3] * 4.0)
+        near(three_products(*given), np.asarray(product))
+        out += [product, c, again]
+    return [*map(digest, map(np.asarray, out)), compare(three_products, *[numbers(9, 9, seed=s) for s in range(4)])]
+
+
+def case_loops():
+    """Loops over time: several steps between messages, on rows and on a grid, arrays that change places."""
+    from weft.cluster import mpi_grid
+
+    out = [compare(blurred_copy, numbers(n, m), steps) for n, m, steps in ((60, 7, 9), (29, 11, 40), (5, 5, 3))]
+    out += [compare(shifted_sums, numbers(40, 6), numbers(40, 6, seed=1), steps) for steps in (0, 1, 7)]
+    known = jacobi.versions()[0].extra
+    message, mpi_grid._MESSAGE = mpi_grid._MESSAGE, 0.0  # messages that cost their bytes alone
+    try:
+        known.loops.clear()
+        expected = [numbers(50, 50), numbers(50, 50, seed=1)]
+        a, b = (weft.distribute(one, grid=square()) for one in expected)
+        jacobi(8, a, b)
+        jacobi.py_func(8, *expected)
+        near(a, expected[0])
+        near(b, expected[1])
+        chosen = {grid for grid, _ in known.loops.values()}
+        assert comm.size() not in (4, 6, 8) or chosen != {None}, chosen
+        out.append(digest(np.asarray(a), np.asarray(b)))
+    finally:
+        mpi_grid._MESSAGE = message
+        known.loops.clear()
+    return out
+
+
+def case_timeline():
+    """One file for all ranks: computing, transfers, idle."""
+    folder = tempfile.mkdtemp() if comm.rank() == 0 else ""
+    path = os.path.join(mpi_world.world().allgather(folder)[0], "run.json")
+    A, B, C = (weft.distribute(numbers(48, 48)) for _ in range(3))
+    with weft.cluster.trace(path):
+        jacobi(5, A, B)
+        gemm(1.5, 0.5, A, B, C)
+    if comm.rank() == 0:
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        for rank in range(comm.size()):
+            names = {event["name"] for event in events if event["pid"] == f"rank {rank}"}
+            assert any(name.startswith("jacobi") for name in names) and any(n.startswith("gemm") for n in names), names
+            assert comm.size() == 1 or "transfer" in names, names
+        assert all(event["dur"] >= 0 for event in events)
+        shutil.rmtree(folder)
+    return "ok"
+
+
+def case_scalapack():
+    """Products of matrices that are dealt in blocks: by ScaLAPACK where there is one, else by SUMMA, as good."""
+    from weft.cluster import mpi_scalapack
+
+    for grid in dict.fromkeys([square(), square()[::-1]]):
+        for dtype in "dfDF":
+            A, B = numbers(37, 29, dtype=dtype), numbers(29, 23, dtype=dtype, seed=1)
+            a, b = weft.distribute(A, blocks=(4, 3), grid=grid), weft.distribute(B, blocks=(3, 5), grid=grid)
+            why = mpi_scalapack.why_not(a, b)
+            assert why is None or mpi_scalapack.library() is None, why
+            assert "do not fit" in mpi_scalapack.why_not(a, weft.distribute(B, blocks=(4, 5), grid=grid))
+            near(mpi_linalg.matmul(a, b), A @ B)
+    one = weft.distribute(numbers(12, 12), blocks=(12, 12), grid=(1, 1))
+    assert "one block" in mpi_scalapack.why_not(one, one)
+    return "ok"
+
+
 def case_counts():
     """Messages and bytes of one call; arrays of 48 x 48 float64, distributed by rows."""
     one, two, three, four = (weft.distribute(numbers(48, 48, seed=seed)) for seed in range(4))
+    squares = [weft.distribute(numbers(48, 48), grid=square()) for _ in range(3)]
     return {
+        "squares": sent(lambda: gemm(1.5, 0.5, *squares)),
         "gemm": sent(lambda: gemm(1.5, 0.5, one, two, three)),
         "2mm": sent(lambda: two_products(1.5, 0.5, *map(weft.distribute, [numbers(48, 48)] * 3), four)),
         "jacobi": sent(lambda: jacobi(5, *map(weft.distribute, [numbers(48, 48)] * 2))),
@@ -386,6 +504,43 @@ def case_local_views():
     grid = comm.Cart(2)
     assert np.prod(grid.dims) == comm.size() and grid.rank_at(grid.coordinates) == comm.rank()
     assert comm.Cart((comm.size(),)).shift(0)[0] == comm.rank() - 1
+    return "ok"
+
+
+def exchanged(A, grid):
+    """All of the local view in one function: blocks of an array, both halos of both axes, and back."""
+    part = comm.BlockScatter(A, grid)
+    rows, columns = part.shape
+    a = np.zeros((rows + 2, columns + 2))
+    a[1:-1, 1:-1] = part
+    up, down = grid.shift(0)
+    left, right = grid.shift(1)
+    comm.Waitall(
+        [
+            comm.Isend(a[1, 1:-1], up, 0),
+            comm.Isend(a[-2, 1:-1], down, 1),
+            comm.Isend(a[1:-1, 1], left, 2),
+            comm.Isend(a[1:-1, -2], right, 3),
+            comm.Irecv(a[-1, 1:-1], down, 0),
+            comm.Irecv(a[0, 1:-1], up, 1),
+            comm.Irecv(a[1:-1, -1], right, 2),
+            comm.Irecv(a[1:-1, 0], left, 3),
+        ]
+    )
+    b = a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:]
+    return comm.BlockGather(b, A.shape, grid)
+
+
+def case_compiled_views():
+    """Halos of both axes on a grid, in Python and compiled, open and periodic, sizes that do not divide."""
+    compiled = weft.jit(fallback="silent")(exchanged)
+    for shape, periodic in (((24, 24), True), ((23, 17), False)):
+        A = numbers(*shape)
+        p = np.pad(A, 1, mode="wrap") if periodic else np.pad(A, 1)
+        wanted = p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]
+        for function in (exchanged, compiled):
+            grid = comm.Cart(2, periodic=periodic)
+            np.testing.assert_allclose(function(A if comm.rank() == 0 else np.empty_like(A), grid), wanted)
     return "ok"
 
 

@@ -23,8 +23,8 @@ HERE = Path(__file__).parent
 # One launch a number of ranks: those that cost most are left to the complete run of all tests.
 RANKS = [1, 2, 3, 4, pytest.param(6, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)]
 CASES = (
-    "distributions arrays linear jacobi gemm rows sums element_wise other_axes control chain counts errors refused "
-    "local_views blocking_messages"
+    "distributions arrays linear jacobi gemm rows sums element_wise other_axes control chain grids loops timeline "
+    "scalapack counts errors refused local_views compiled_views blocking_messages"
 ).split()
 PATIENCE = 300
 # A launch is one test with all its cases, so that no other process of a parallel run repeats it.
@@ -90,14 +90,29 @@ def test_ranks(ranks: int) -> None:
 def are_those_of_hand_written_code(counts: dict[str, list[int]], ranks: int) -> None:
     """Messages and bytes for arrays of 48 x 48 float64 in blocks of 48/P rows."""
     others, row, matrix = ranks - 1, 48 * 8, 48 * 48 * 8
-    # C = a A B + b C: rows of A and C are where they are needed, every rank needs all of B: each of P blocks of it goes
-    # to P-1 ranks, the whole of it P-1 times.
-    assert counts["gemm"] == [ranks * others, matrix * others]
-    # D = a A B C + b D: B and C go to everybody, the rows of A B are multiplied where they were made.
-    assert counts["2mm"] == [2 * ranks * others, 2 * matrix * others]
-    # 4 steps of 2 half-steps; in each one row goes both ways across each of P-1 borders.  The first time a whole row of
-    # A and of B, afterwards what has changed of it: the columns at the edge never do.
-    assert counts["jacobi"] == [8 * 2 * others, 2 * others * (2 * row + 6 * (row - 2 * 8))]
+    if ranks < 8:
+        # C = a A B + b C: rows of A and C are where they are needed, every rank needs all of B: each of P blocks of it
+        # goes to P-1 ranks, the whole of it P-1 times.
+        assert counts["gemm"] == [ranks * others, matrix * others]
+        # D = a A B C + b D: B and C go to everybody, the rows of A B are multiplied where they were made.
+        assert counts["2mm"] == [2 * ranks * others, 2 * matrix * others]
+    else:
+        # On a grid of 4 x 2 each rank computes 12 x 24 elements from 12 rows of A, of which it has 6 and its neighbour
+        # the others, and half of the columns of B; as much of C comes from the neighbour as of B from everybody.
+        mine, part = 6 * row, 6 * row // 2
+        right = ranks * others * part
+        assert counts["gemm"] == [ranks * (others + 2), right + ranks * (mine + part)]
+        # A B stays where it is made, half of what the next product needs of it: 12 x 24 elements come from the neighbour.
+        assert counts["2mm"] == [2 * ranks * (others + 2) - ranks, 2 * right + ranks * (mine + 2 * part + part)]
+    # 4 steps of 2 half-steps, all of them between two exchanges: 8 rows go both ways across each of P-1 borders, of B,
+    # which is computed before it is read, the elements at the edges, which no step writes.
+    if ranks < 8:
+        assert counts["jacobi"] == [2 * 2 * others, 2 * others * 8 * (row + 2 * 8)]
+    else:  # 6 rows on a rank are enough for 3 steps, then one more: what has changed of 2 rows
+        assert counts["jacobi"] == [3 * 2 * others, 2 * others * (6 * (row + 2 * 8) + 2 * (row - 2 * 8))]
+    # Four blocks of A, B and C on four ranks: each gets the other block of its rows of A and of its columns of B.
+    if ranks == 4:
+        assert counts["squares"] == [2 * ranks, 2 * ranks * matrix // 4]
     # Plain arrays are on every rank already; the new C goes from everybody to everybody.
     assert counts["plain"] == [ranks * others, matrix * others]
 

@@ -293,6 +293,42 @@ def test_a_loop_of_routines_with_memory_of_its_own(make: Callable[[str, np.ndarr
         compiled(make("hdf5", a), make("mapped", b))
 
 
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+import numpy as np
+from weft.cluster.storage import Scratch, StorageError, new_file
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))  # as a disk that has no more room
+home = Path(sys.argv[1])
+for make in (lambda: new_file(home / "large.npy", (1 << 20,), np.float64),
+             lambda: Scratch(home).make((1 << 20,), np.float64)):
+    try:
+        make()
+    except StorageError as problem:
+        print("told:", problem)
+print("left:", list(home.rglob("*.npy")))
+"""
+
+
+def test_a_full_disk_is_told_before_anything_is_written(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, timeout=90, check=False
+    )
+    assert run.stdout.count("told: cannot make a file") == 2 and "left: []" in run.stdout, run.stdout + run.stderr
+
+
+def test_a_target_that_cannot_be_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    values = np.ones((100, 70))
+    (tmp_path / "place").mkdir()
+    cases = [("place", "60kB", "is a directory"), ("no/where.npy", "60kB", "no directory"), ("y.npy", "1kB", "memory")]
+    for name, memory, words in cases:
+        with pytest.raises(StorageError, match=words):
+            weft.out_of_core(softmax, memory=memory, into=tmp_path / name)(values)
+    assert [path.name for path in tmp_path.iterdir()] == ["place"]
+
+
 # --- interrupted, shown, and in how much memory ----------------------------------------------------------------------
 
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from weft.cluster import sweeps
+from weft.analysis.cost import evaluate
+from weft.cluster import costs, sweeps
 from weft.cluster.plan import Refused, Repeat, Stage, Whole, make, stages_of
 from weft.cluster.slices import Slice
 from weft.ir import interp
@@ -120,6 +121,13 @@ def halved(x, tolerance):
     return x
 
 
+def bounded(x):
+    total = np.sum(x)
+    if total > 4.0:
+        raise ValueError("too much")
+    return x / total
+
+
 def checked(x, y):
     out = np.empty(x.shape[0])
     for i in range(x.shape[0]):
@@ -135,6 +143,10 @@ def solved(a, b):
 
 def picked(x, places):
     return x[places] * 2
+
+
+def columns_and_rows(x):
+    return np.exp(np.exp(x)), np.arange(x.shape[1]) * 2
 
 
 def viewed(x):
@@ -196,6 +208,46 @@ def test_tiles_give_what_the_program_gives(function: Any, arguments: tuple[Any, 
         got, _, _ = run_plan(program, dict(zip(program.params, mine)), rows, monkeypatch, lowered)
         for one, other in zip((got, *mine), (want, *theirs)):
             assert_same(one, other)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3])
+def test_few_rows_or_none(size: int, monkeypatch: Any) -> None:
+    """Fewer rows than tiles, halos wider than a block, ranges that are empty: what the guards let through is right."""
+    ran = 0
+    for function, full in CASES:
+        program = planned(function, full)
+        given = [v[tuple(slice(0, size) for _ in v.shape)].copy() if isinstance(v, np.ndarray) else v for v in full]
+        theirs = copy.deepcopy(given)
+        try:
+            want = interp.run(program, dict(zip(program.params, theirs)))
+        except interp.GuardFailed:
+            continue  # another version takes these sizes
+        for rows in (0, 1, 2):
+            mine = copy.deepcopy(given)
+            got, _, _ = run_plan(program, dict(zip(program.params, mine)), rows, monkeypatch)
+            for one, other in zip((got, *mine), (want, *theirs)):
+                assert_same(one, other)
+        ran += 1
+    assert ran > 10
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"), [(bounded, (numbers(30),)), (solved, (np.zeros((7, 3, 3)), numbers(7, 3, 2)))]
+)
+def test_what_is_checked_after_all_tiles_raises(function: Any, arguments: tuple[Any, ...], monkeypatch: Any) -> None:
+    program = planned(function, arguments)
+    with pytest.raises((ValueError, np.linalg.LinAlgError)):
+        run_plan(program, dict(zip(program.params, arguments)), 3, monkeypatch)
+
+
+def test_rows_are_those_of_the_longest_axis() -> None:
+    """Another axis is cut into as many tiles; a stage of next to nothing is one task unless the user says otherwise."""
+    plan = make(planned(columns_and_rows, (numbers(40, 4000),)), {"x_0": 40, "x_1": 4000})
+    sizes = {"x_0": 40, "x_1": 4000}
+    extents = {stage.name: int(evaluate(stage.extent, sizes, 0.0) or 0) for stage in stages_of(plan.steps)}
+    assert set(extents.values()) == {40, 4000}
+    assert costs.block_sizes(plan, sizes, extents, rows=5) == {40: 5, 4000: 500}
+    assert costs.trivial_stages(plan, sizes) == {name for name, extent in extents.items() if extent == 4000}
 
 
 def assert_same(one: Any, other: Any) -> None:

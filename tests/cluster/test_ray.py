@@ -204,6 +204,20 @@ def test_an_exception_is_raised_once_with_the_line_of_the_user(cluster: None) ->
     assert frames[-1].name == "inverse_sum" and "raise ValueError" in (frames[-1].line or "")
 
 
+def solution(a, b):
+    return np.linalg.solve(a, b)
+
+
+def test_what_fails_in_one_tile_raises(cluster: None) -> None:
+    """What tiles report together (a routine's success) is looked at before the call returns."""
+    there, a, b = compiled(solution), numbers(20, 3, 3), numbers(20, 3, 2)
+    np.testing.assert_allclose(there(a, b), np.linalg.solve(a, b))
+    a[13] = 0
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix") as caught:
+        there(a, b)
+    assert "solution" in [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+
+
 def test_what_cannot_be_cut_runs_here_and_says_why(cluster: None) -> None:
     there = compiled(running, fallback="warn")
     mine, theirs = numbers(9000), numbers(9000)
@@ -319,6 +333,7 @@ def test_no_cluster_at_the_address() -> None:
         "    weft.cluster.connect(address='127.0.0.1:1')\n"
         "except weft.ClusterError as problem:\n"
         "    print('told:', problem)\n"
+        "print('kept:', weft.cluster.settings.current().address)\n"
     )
     import subprocess
     import sys
@@ -328,6 +343,19 @@ def test_no_cluster_at_the_address() -> None:
         [sys.executable, "-c", text], capture_output=True, text=True, timeout=90, env=environment, check=False
     )
     assert "told: there is no Ray cluster at '127.0.0.1:1'" in run.stdout, run.stdout + run.stderr
+    assert "kept: None" in run.stdout
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"rows": -1}, {"rows": "a"}, {"num_cpus": 0}, {"num_cpus": "a"}, {"object_store_memory": 5}, {"nodes": 3},
+     {"least_seconds": "now"}, {"cpus_per_task": True}, {"address": 5}, {"in_flight_bytes": 0}],
+)  # fmt: skip
+def test_settings_that_make_no_sense(setting: dict[str, Any]) -> None:
+    before = weft.cluster.settings.current()
+    with pytest.raises(weft.OptionError, match=next(iter(setting))):
+        weft.cluster.connect(**setting)
+    assert weft.cluster.settings.current() == before
 
 
 def test_ray_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

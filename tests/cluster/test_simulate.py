@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 import weft
 from weft.cli import main
 from weft.cluster.charts import amount, seconds
-from weft.cluster.plan import Plan
-from weft.cluster.simulate import Machine, Scaling, grown, plan_of, predict, scaling, simulate
+from weft.cluster.plan import Plan, stages_of
+from weft.cluster.simulate import Machine, Scaling, grown, pace_of, plan_of, predict, scaling, simulate
 from weft.cluster.workload import bytes_of, step_work
 
 #: 100 GFLOP/s, 10 GB/s of memory, 1 GB/s of network, 10 microseconds: easy to compute with.
@@ -31,6 +32,10 @@ def jacobi(a, b, steps):
     for _ in range(steps):
         b[1:-1, 1:-1] = 0.25 * (a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
         a[1:-1, 1:-1] = 0.25 * (b[:-2, 1:-1] + b[2:, 1:-1] + b[1:-1, :-2] + b[1:-1, 2:])
+
+
+def chained(a, b, c, d):
+    return (a @ b) @ (c @ d)
 
 
 def norm(x):
@@ -114,6 +119,57 @@ def test_work_is_counted(plans: dict[str, tuple[Plan, dict[str, float]]]) -> Non
     assert step_work(stage, sizes).products == 2e9
     assert step_work(stage, sizes).others == 0.0
     assert bytes_of(plan.program, "a", sizes) == 8e6
+
+
+def test_a_measured_call_sets_the_pace(plans: dict[str, tuple[Plan, dict[str, float]]]) -> None:
+    plan, sizes = plans["jacobi"]
+    model = predict(plan, sizes, MACHINE, 1).seconds
+    pace = pace_of(plan, sizes, MACHINE, model / 4)  # code that keeps the arrays in a cache
+    assert pace == pytest.approx(0.25)
+    assert predict(plan, sizes, MACHINE, 1, pace=pace).seconds == pytest.approx(model / 4)
+    # What is computed sooner hides less of what is sent.
+    hidden, shown = predict(plan, sizes, MACHINE, 32), predict(plan, sizes, MACHINE, 32, pace=0.25)
+    assert hidden.kinds["edges"] <= shown.kinds["edges"] and hidden.sent == shown.sent
+    assert scaling(plan, sizes, MACHINE, (1,), measured=2.0).strong[0].seconds == pytest.approx(2.0)
+    with pytest.raises(weft.OptionError, match="above 0"):
+        scaling(plan, sizes, MACHINE, (1,), measured=0.0)
+
+
+def test_a_stage_costs_every_rank_something(plans: dict[str, tuple[Plan, dict[str, float]]]) -> None:
+    slow = Machine(cores=1, gflops=100.0, arithmetic=10.0, memory=10.0, network=1.0, latency=10.0, stage=50.0)
+    plan, sizes = plans["jacobi"]
+    assert predict(plan, sizes, slow, 4).kinds["waiting"] == pytest.approx(200 * 50e-6)
+
+
+def test_products_of_products_stay_on_the_grid() -> None:
+    """No product of large matrices is summed over shares: each node would have all of the result."""
+    a, b, c, d = (np.zeros(s) for s in ((640, 400), (400, 720), (720, 480), (480, 440)))
+    plan, _ = plan_of(chained, (a, b, c, d))
+    assert not any(stage.partials for stage in stages_of(plan.steps))
+    assert all(stage.across is not None for stage in stages_of(plan.steps))
+
+
+def test_weak_scaling_to_512_nodes() -> None:
+    """At least the efficiencies that DaCe's authors report, with their sizes on a model of their machine."""
+    from benchmarks import weak_scaling
+
+    for name in ("atax", "doitgen", "gemm", "mvt", "jacobi_2d"):
+        case = weak_scaling.CASES[name]
+        found = weak_scaling.predicted(case, (1, 64, 1024))
+        assert weak_scaling.efficiency(found)[-1] > max(case.at_least, 0.6), name
+
+
+@pytest.mark.slow
+@pytest.mark.native
+@pytest.mark.timeout(400)
+def test_predictions_against_ranks_of_this_machine() -> None:
+    """A wide bound: other programs on the machine disturb ranks that wait for one another far more than the model."""
+    pytest.importorskip("mpi4py")
+    from benchmarks import cluster_model
+
+    busy = os.getloadavg()[0] > 0.5 * (os.cpu_count() or 1)
+    for row in cluster_model.compare([1, 2], 300):
+        assert 1 / (40 if busy else 4) < row["predicted"] / row["measured"] < (40 if busy else 4), row
 
 
 # --- scaling ----------------------------------------------------------------------------------------------------------

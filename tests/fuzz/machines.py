@@ -247,7 +247,46 @@ def counter_machine(counts, totals, operations):
 
 
 #: Each machine, the first contents of its containers, and how many operations it knows.
+def inner_machine(graph, table, operations):
+    """Sets in a dict and dicts in a list: arguments, and what the machine makes."""
+    log = []
+    made = {}
+    for code, a, b in operations:
+        if code == 0:
+            graph[a].add(b)
+        elif code == 1:
+            made.setdefault(a, set()).add(b)
+        elif code == 2:
+            table[a][b] = a - b
+        elif code == 3:
+            log.append(table[a].pop(b))
+        elif code == 4:
+            made.setdefault(b, set()).discard(a)
+        elif code == 5:
+            for key, held in made.items():
+                for item in held:
+                    log.append(key * 10 + item)
+        elif code == 6:
+            for item in graph[a]:
+                log.append(item)
+        elif code == 7:
+            made[a] = made.setdefault(b, set())
+        elif code == 8:
+            table.append({a: b})
+        elif code == 9:
+            for key in table[a]:
+                log.append(key + table[a][key])
+        elif code == 10:
+            log.append(len(graph[a] & graph[b]))
+        elif code == 11:
+            graph[a] = {b, a}
+        else:
+            log.append(1 if made.setdefault(a, set()) == made.setdefault(b, set()) else 0)
+    return log, made
+
+
 MACHINES = {
+    "inner": (inner_machine, lambda: ({1: {1, 2}, 2: {9}, 3: set()}, [{1: 2}, {}]), 13),
     "list": (list_machine, lambda: ([3, 1, 2],), 15),
     "empty list": (list_machine, lambda: ([],), 15),
     "records": (record_machine, lambda: ([(3, 0.5), (1, 2.0)],), 11),

@@ -132,3 +132,20 @@ def test_library_calls_are_made_once() -> None:
     program = dict(stages(f, (a, np.ones(4))))["tidy"]
     assert text.show(program).count("library inv") == 1
     np.testing.assert_allclose(weft.jit(fallback="error")(f)(a, np.ones(4)), f(a, np.ones(4)), rtol=1e-12)
+
+
+def test_a_row_and_a_vector_of_equal_contents_are_one(preserved) -> None:  # type: ignore[no-untyped-def]
+    head = HEAD.replace("local u: f64[n]", "local u: f64[1, n]")
+    row = U.replace("u[j]", "u[0, j]")
+    tail = TAIL.replace("u[q]", "u[0, q]")
+    shown = text.show(preserved(head + T + row + tail, common.run, calls=calls()))
+    assert shown.count("exp") == 1 and "t[q] - 2.0_f64 * t[q]" in shown
+    first = text.show(preserved(head + row + T + tail, common.run, calls=calls()))
+    assert first.count("exp") == 1 and "u[0, q] - 2.0_f64 * u[0, q]" in first
+
+
+def test_a_column_of_other_contents_is_not_taken_for_a_row(preserved) -> None:  # type: ignore[no-untyped-def]
+    head = HEAD.replace("local u: f64[n]", "local u: f64[2, n]")
+    both = U.replace("u[j]", "u[0, j]") + "  u[1, k] = exp(b[k]) * b[k] + v   for k: 0 <= k < n\n"
+    shown = text.show(preserved(head + T + both + TAIL.replace("u[q]", "u[1, q]"), common.run, calls=calls()))
+    assert shown.count("exp") == 3

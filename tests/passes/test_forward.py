@@ -178,3 +178,59 @@ def test_what_is_fetched_for_the_rows_of_a_compressed_array(preserved, value: st
     given = {"x": np.arange(3.0), "indptr": np.array([0, 2, 2, 4]), "indices": np.array([1, 2, 0, 1])}
     shown = text.show(preserved(ROWS.replace("{value}", value).replace("{sum}", sum), forward.run, calls=[given]))
     assert ("alloc t" not in shown) is moves
+
+
+def test_a_literal_in_an_array_reaches_its_readers_where_the_array_stays(preserved) -> None:
+    shown = run(preserved, INIT + "  r[i, 0] = v + r[i, 0]   for i: 0 <= i < n\n")
+    assert "r[i, 0] = v + 0.0_f64" in shown and "r[i0, j0] = 0.0_f64" in shown
+
+
+def test_a_literal_is_known_where_the_statements_between_leave_it(preserved) -> None:
+    diagonal = INIT + "  r[d, d] = 1.0_f64   for d: 0 <= d < n\n"
+    upper = "for i: 0 <= i < n, j: i + 1 <= j < n"
+    assert "r[i, j] = 0.0_f64 + a[i, j]" in run(preserved, diagonal + f"  r[i, j] = r[i, j] + a[i, j]   {upper}\n")
+    touched = diagonal + f"  r[i, j] = r[i, j] + a[i, j]   {upper.replace('i + 1', 'i')}\n"
+    assert "r[i, j] = r[i, j] + a[i, j]" in run(preserved, touched)
+    transposed = "  r[i, j] = r[i, j] + r[j, i] * v   " + upper + "\n"
+    twice = run(preserved, diagonal + f"  r[p, q] = b[p, q]   for p: 0 <= p < n, q: p + 1 <= q < n\n{transposed}")
+    assert "r[i, j] = b[i, j] + 0.0_f64 * v" in twice
+
+
+def test_a_literal_in_an_argument_is_known_if_no_other_argument_shares_its_memory(preserved) -> None:
+    body = "  c[i] = 1.0_f64   for i: 0 <= i < n\n  a[i2, 0] = v   for i2: 0 <= i2 < n\n"
+    shown = run(preserved, INIT + body + "  b[q, 0] = c[q]   for q: 0 <= q < n\n")
+    assert "b[q, 0] = c[q]" in shown or "disjoint c, a" in shown
+
+
+def test_an_element_that_is_a_variable_is_read_there(preserved) -> None:
+    body = "  alloc u\n  for k in 0 .. n:\n    s = s * 0.5_f64 + c[k]\n    u[k] = s\n    r[k, 0] = u[k] * v\n"
+    shown = run(preserved, INIT + body + "  r[0, 0] = sum[q: 0 <= q < n] u[q]\n", skip_empty=True)
+    assert "r[k, 0] = s * v" in shown
+    changed = body.replace("    r[k", "    s = s + 1.0_f64\n    r[k")
+    assert "r[k, 0] = u[k] * v" in run(
+        preserved, INIT + changed + "  r[0, 0] = sum[q: 0 <= q < n] u[q]\n", skip_empty=True
+    )
+
+
+def test_a_scaled_vector_moves_into_a_product_with_a_matrix(preserved) -> None:
+    body = "  alloc u\n  u[i] = v * c[i]   for i: 0 <= i < n\n"
+    product = "  r[p, 0] = sum[k: 0 <= k < n] u[k] * a[k, p]   for p: 0 <= p < n\n"
+    assert "v * c[k] * a[k, p]" in run(preserved, INIT + body + product)
+    dearer = body.replace("v * c[i]", "c[i] * c[i]")
+    assert "u[k] * a[k, p]" in run(preserved, INIT + dearer + product)
+    matrices = INIT + f"  alloc t\n  t[i, j] = v * b[i, j]   {FULL}\n"
+    product = "  r[p, q] = sum[k: 0 <= k < n] t[p, k] * a[k, q]   for p: 0 <= p < n, q: 0 <= q < n\n"
+    assert "t[p, k] * a[k, q]" in run(preserved, matrices + product)
+
+
+def test_a_number_moves_into_a_test_but_not_into_a_sum(preserved) -> None:
+    body = INIT + "  w = v + 1.0_f64\n"
+    used = "  r[i, 0] = w   for i: 0 <= i < n\n"
+    tested = body + "  check all[k: 0 <= k < n] (c[k] * w != 0.0_f64 as bool) else ValueError\n" + used
+    assert "c[k] * (v + 1.0_f64)" in run(preserved, tested)
+    assert "c[k] * w" in run(preserved, body + "  s = sum[k: 0 <= k < n] c[k] * w\n" + used)
+
+
+def test_an_update_passes_what_reads_other_elements(preserved) -> None:
+    body = "  for k in 1 .. n:\n    c[k] = maximum(c[k], v)\n    w = c[k - 1]\n    c[k] = c[k] + w\n"
+    assert "c[k] = maximum(c[k], v) + " in run(preserved, INIT + body, skip_empty=True)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from weft.ir import interp
+from weft.ir.canonical import canonical
 from weft.ir.program import Loop, LoopKind, Program
 from weft.ir.text import parse
 from weft.ir.verify import Stage, verify
@@ -26,6 +27,8 @@ HEAD = """program f(a, b, c):
   local q: f64
   local e: f64
   local t: f64[n, m]
+  local u: f64[n]
+  local w: f64[n]
   disjoint a, b
   disjoint a, c
   disjoint b, c
@@ -114,7 +117,27 @@ ACROSS = """
     vector j3 in 0 .. m:
       b[i3, j3] = b[i3, j3] * 2.0_f64 + t[i3, j3]
 """
+CARRIED = """
+  alloc u
+  alloc w
+  parallel i in 0 .. n:
+    u[i] = 0.0_f64
+  parallel i2 in 0 .. n:
+    w[i2] = c[i2]
+  for j in 0 .. m:
+    parallel i3 in 0 .. n:
+      b[i3, j] = a[i3, j] + u[i3] * 0.5_f64 - w[i3]
+      w[i3] = u[i3]
+      u[i3] = b[i3, j]
+  parallel i4 in 0 .. n:
+    u[i4] = 1.0_f64
+  for j2 in m - 1 .. -1 step -1:
+    parallel i5 in 0 .. n:
+      u[i5] = u[i5] * 0.25_f64 + b[i5, j2]
+      a[i5, j2] = u[i5]
+"""
 BODIES = {
+    "carried": CARRIED,
     "across": ACROSS,
     "reduced": REDUCED_IN_ANY_ORDER,
     "shifted": SHIFTED_WITH_SMALL_INTEGERS,
@@ -398,3 +421,31 @@ def test_random_recurrences(seed: int) -> None:
     rng = random.Random(seed)
     before = program(_random_body(rng))
     assert_same(before, widened(before), rng.randint(30, 50), rng.randint(3, 12), rng.choice(["forward", "shuffled"]))
+
+
+def test_arrays_of_which_an_iteration_has_one_element_become_variables() -> None:
+    after = widened(program(CARRIED))
+    assert not {"u", "w"} & {buffer.name for buffer in after.buffers}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("u[i3] = b[i3, j]", "u[i3] = b[i3, j] + u[n - 1]"),  # another's element
+        ("parallel i in 0 .. n:\n    u[i] = 0.0_f64", "parallel i in 0 .. n:\n    w[i] = 0.0_f64"),  # not set first
+        ("  parallel i4", "  for q in 0 .. n:\n    s = u[q]\n    c[q] = s\n  parallel i4"),  # read by somebody else
+    ],
+)
+def test_other_arrays_stay_arrays(change: tuple[str, str]) -> None:
+    body = CARRIED.replace(*change)
+    assert body != CARRIED
+    if "w[i] = 0" in body:
+        body = body.replace("  alloc w\n", "  alloc w\n  parallel i0 in 0 .. 1:\n    u[n - 1] = 0.0_f64\n")
+    found = lanes.run(parse(HEAD.format(body=body.strip("\n"))), PassContext(Options()))
+    assert "u" in {buffer.name for buffer in found.buffers}
+
+
+def test_few_iterations_are_the_same_loops_however_they_were_written() -> None:
+    outside = "\n  for j in 1 .. m:\n    parallel i in 0 .. n:\n      b[i, j] = a[i, j] - b[i, j - 1] * 0.5_f64\n"
+    inside = "\n  parallel i in 0 .. n:\n    for j in 1 .. m:\n      b[i, j] = a[i, j] - b[i, j - 1] * 0.5_f64\n"
+    assert canonical(widened(program(outside))) == canonical(widened(program(inside)))

@@ -179,3 +179,45 @@ program f(n):
     after = preserved(source, simplify.run, calls=[{"n": 1}, {"n": 5}])
     assert body(after).endswith("s = n\n  return #0")
     assert "n > 1" not in body(after)
+
+
+EXTREMES = """
+program f(a, n):
+  symbol n = argument n
+  size a_0 = a.shape[0]
+  param a: {kind}[a_0] C
+  local k: {kind}
+  output #0 = scalar k
+  guard 2 <= a_0 else ValueError "a"
+
+  k = a[0]
+  for i in 1 .. a_0:
+    if {test}:
+      {update}
+  return #0
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "update", "found"),
+    [
+        ("a[i] > k", "k = a[i]", "k = maximum(k, a[i])"),
+        ("k > a[i]", "k = a[i]", "k = minimum(k, a[i])"),
+        ("a[i] <= a[i - 1]", "a[i - 1] = a[i]", "a[i - 1] = minimum(a[i - 1], a[i])"),
+        ("a[0] >= a[i]", "a[i] = a[0]", "a[i] = maximum(a[i], a[0])"),
+        ("a[i] > k", "k = a[0]", "if"),
+        ("a[i] == k", "k = a[i]", "if"),
+        ("a[int(minimum(a[i], 1_i64))] < k", "k = a[int(minimum(a[i], 1_i64))]", "k = minimum(k, a["),
+        ("k < a[int(minimum(a[i], 1_i64))]", "a[int(minimum(a[i], 1_i64))] = k", "if"),
+    ],
+)
+def test_comparing_and_assigning_integers(preserved, body, test: str, update: str, found: str) -> None:
+    source = EXTREMES.format(kind="i64", test=test, update=update)
+    calls = [{"a": np.array(values), "n": 2} for values in ([3, 1, 4, 1, 5], [1, 1], [2, 0, 1])]
+    assert found in body(preserved(source, simplify.run, calls=calls))
+
+
+def test_comparing_numbers_that_may_be_nan_stays_a_branch(preserved, body) -> None:
+    source = EXTREMES.format(kind="f64", test="a[i] > k", update="k = a[i]")
+    calls = [{"a": np.array(values), "n": 2} for values in ([1.0, np.nan, 2.0], [np.nan, 1.0])]
+    assert "if a[i] > k" in body(preserved(source, simplify.run, calls=calls))

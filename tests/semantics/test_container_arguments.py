@@ -508,3 +508,36 @@ def test_what_only_cpython_knows_of_sets_is_left_to_it():
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_sets_are_run_through_in_order(backend):
     same(in_order, ({100, 3, 20, 7},), backend)
+
+
+@weft.jit(fallback="error")
+def ends(items):
+    return items[0], items[len(items) - 1], len(items)
+
+
+@pytest.mark.parametrize("bits", [0, 1, 15, 29, 30, 31, 59, 60, 61, 62, 63])
+def test_numbers_of_all_lengths(bits):
+    """How an int lies in memory depends on its length and on its sign."""
+    for number in {1 << bits, (1 << bits) - 1, (1 << bits) + 1} - {1 << 63, (1 << 63) + 1}:
+        items = [number, 7, -number]
+        found = [ends(items), ends(items[::-1]), ends([number] * 30)]
+        assert found == [(number, -number, 3), (-number, number, 3), (number, number, 30)]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_long_lists(count):
+    """From some length on all threads read a list; what does not fit is found wherever it is."""
+    length = (1 << 16) + 5
+    before = weft.get_num_threads()
+    weft.set_num_threads(count)
+    try:
+        for items in ([float(k) for k in range(length)], list(range(length)), [1 << 40] * length):
+            assert ends(items) == (items[0], items[-1], length)
+            for place, other in ((0, None), (length // 2, "a"), (length - 1, 1 << 70)):
+                spoilt = items[:]
+                spoilt[place] = other
+                compiled = weft.jit(ends.__wrapped__)
+                assert compiled(items) == (items[0], items[-1], length)
+                assert compiled(spoilt) == (spoilt[0], spoilt[-1], length)
+    finally:
+        weft.set_num_threads(before)

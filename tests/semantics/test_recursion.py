@@ -394,3 +394,35 @@ def test_two_views_of_an_array_that_changes_are_left_to_python():
     np.testing.assert_array_equal(weft.jit(shift_itself)(np.zeros(9)), shift_itself(np.zeros(9)))
     with pytest.raises(weft.Unsupported, match="two views"):
         weft.jit(fallback="error")(shift_itself)(np.zeros(9))
+
+
+def steps(n, k):
+    """Small enough for copies inside copies; what fails may fail in any of them."""
+    if n == 0:
+        return 100 // k
+    return steps(n - 1, k - 1) + 1
+
+
+@pytest.mark.skipif(find() is None, reason="no C compiler")
+def test_a_small_function_holds_copies_of_itself():
+    compiled = weft.jit(fallback="error")(fibonacci)
+    assert [compiled(n) for n in range(20)] == [fibonacci(n) for n in range(20)]
+    source = compiled.inspect("c")
+    assert source.count("always_inline") >= 2
+    assert source.count("< k_own->floor") == 1, "the stack is looked at once for all copies"
+    compiled = weft.jit(fallback="error")(steps)
+    for n in range(12):
+        assert compiled(n, n + 7) == steps(n, n + 7)
+        with pytest.raises(ZeroDivisionError):
+            compiled(n, n)
+    with pytest.raises(RecursionError):
+        compiled(10**7, 1)
+
+
+@pytest.mark.skipif(find() is None, reason="no C compiler")
+def test_overflow_in_a_copy_is_left_to_python():
+    def doubled(n, x):
+        return x if n == 0 else doubled(n - 1, x + x)
+
+    compiled = weft.jit(doubled)
+    assert [compiled(n, 1) for n in range(0, 70, 3)] == [1 << n for n in range(0, 70, 3)]

@@ -710,16 +710,6 @@ def same_list_twice(n):
     return xs
 
 
-def an_argument(xs, n):
-    def rec(k):
-        if k:
-            xs.append(k)
-            rec(k - 1)
-
-    rec(n)
-    return len(xs)
-
-
 def few_results(n):
     calls = 0
 
@@ -755,7 +745,6 @@ def by_keyword(n):
         (two_types_of_keys, (np.array(STARTS), np.array(EDGES), 0)),
         (caught, (3,)),
         (same_list_twice, (3,)),
-        (an_argument, ([1, 2], 3)),
     ],
 )
 def test_what_is_not_native_is_left_to_python(function, arguments):

@@ -246,7 +246,25 @@ def kept(a):
     return best, where
 
 
+def tasks_of_tasks(n):
+    """One counter for the tasks of all levels, and one for those of each."""
+    own = np.zeros(n, dtype=np.int64)
+    whole = 0
+    with weft.finish():
+        for i in range(n):
+            with weft.task():
+                part = 0
+                with weft.finish():
+                    for j in range(i):
+                        with weft.task(), weft.isolated():
+                            part += j
+                            whole += i * j
+                own[i] = part
+    return own, whole
+
+
 CASES = [
+    (tasks_of_tasks, lambda: (12,)),
     (twice, lambda: (np.array([1.0, 2.0]),)),
     (of_each, lambda: (np.arange(15),)),
     (one_by_one, lambda: (RNG.integers(0, 99, 5000), 6)),
@@ -295,7 +313,7 @@ def test_as_in_sequence(function, arguments, threads):
 
 
 @pytest.mark.parametrize("options", [{"parallel": False}, {"backend": "python"}], ids=["one thread", "python"])
-@pytest.mark.parametrize("function", [fibonacci, nested, counted, kept, two_results])
+@pytest.mark.parametrize("function", [fibonacci, nested, counted, kept, two_results, tasks_of_tasks])
 def test_without_threads(function, options):
     arguments = next(make for other, make in CASES if other is function)()
     arguments = (8,) if function is fibonacci else arguments

@@ -489,6 +489,30 @@ def test_scratch_memory_is_aligned_recycled_and_bounded() -> None:
 
 
 @native
+def test_small_blocks_stay_with_their_thread() -> None:
+    """What one thread has released another one does not get, unless it has to be new; none is lost when a thread ends."""
+    body = """
+    void *block = rt->alloc(100);
+    if (!block) return 4;
+    w[B] = (int64_t)block;
+    rt->release(block);
+    return 0;
+    """
+    function = kernel_function(body, (ScalarParam("int"),), ScalarResult("int", CONTROL_WORDS + 1))
+    assert CORE is not None
+    kept = [function(0)]
+    before = CORE.scratch_kept
+    assert function(0) == kept[0]
+    assert CORE.scratch_kept == before > 0
+    for _ in range(200):
+        thread = threading.Thread(target=lambda: kept.extend((function(0), function(0))))
+        thread.start()
+        thread.join()
+        assert kept[-1] == kept[-2] != kept[0]
+    assert function(0) == kept[0]
+
+
+@native
 def test_kernels_run_without_the_interpreter_lock() -> None:
     """The kernel waits for a flag that only another Python thread sets."""
     body = """

@@ -12,7 +12,7 @@ import pytest
 import weft
 from tests.support import function_from_source, lines
 from weft.ir import routines as table
-from weft.runtime import routines
+from weft.runtime import dispatch, routines
 
 LOOPS = [(routine, types) for routine in table.ROUTINES.values() for types in routine.loops]
 SCRIPT = """
@@ -39,6 +39,7 @@ except np.linalg.LinAlgError as error:
 @pytest.mark.parametrize(("routine", "types"), LOOPS, ids=[f"{r.name}-{t}" for r, t in LOOPS])
 def test_every_routine_is_found_and_proved(routine: table.Routine, types: str) -> None:
     assert table.find(routine.name) is not None
+    assert dispatch.load_core() is not None
     found = routines.address(routine.address(types))
     assert found is not None and found[0]
 

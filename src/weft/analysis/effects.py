@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field
 
-from weft.ir.expr import ONE, ZERO, AnyDim, CompressedDim, Dim, Domain, Expr, Op, Read, Reduce, Var
+from weft.ir.expr import ONE, ZERO, AnyDim, CompressedDim, Dim, Domain, Expr, Op, Read, Reduce, Var, is_const
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import (
     Alloc,
@@ -209,15 +209,19 @@ def sets_all(stmt: Stmt, shape: tuple[Expr, ...] | None) -> bool:
 
     A shape of None is that of a parameter, whose elements may lie in each other's memory: a scalar alone is set whole.
     """
-    if stmt.reduce is not None or len(stmt.domain) != len(stmt.index):
+    if stmt.reduce is not None:
         return False
     if not stmt.index:
-        return True
-    dims = {dim.var: dim for dim in stmt.domain}
-    along = [dims.pop(position.name, None) for position in stmt.index if isinstance(position, Var)]
-    if shape is None or len(along) != len(shape) or dims:
+        return not stmt.domain
+    if shape is None or len(shape) != len(stmt.index):
         return False
-    return all(dim is not None and dim == Dim(dim.var, ZERO, size) for dim, size in zip(along, shape))
+    # Along an axis of one place there is only that.
+    places = [(part, size) for part, size in zip(stmt.index, shape) if not is_const(size, 1)]
+    dims = {dim.var: dim for dim in stmt.domain}
+    along = [dims.pop(part.name, None) for part, _ in places if isinstance(part, Var)]
+    if len(along) != len(places) or dims:
+        return False
+    return all(dim is not None and dim == Dim(dim.var, ZERO, size) for dim, (_, size) in zip(along, places))
 
 
 @dataclass

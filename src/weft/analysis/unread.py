@@ -14,9 +14,9 @@ from dataclasses import field
 from weft.analysis.effects import node_reads, node_write, result_buffers
 from weft.ir import domain
 from weft.ir.expr import AnyDim, Dim, Expr, Op
-from weft.ir.program import Alloc, Block, Check, If, Loop, Node, Program, Return, Role, Stmt
+from weft.ir.program import Alloc, Block, Break, Check, Continue, If, Loop, Node, Program, Return, Role, Stmt
 from weft.ir.types import PYBOOL
-from weft.ir.walk import buffers_read, buffers_written, has_exit, sub_blocks, walk
+from weft.ir.walk import buffers_read, buffers_written, sub_blocks, walk
 from weft.records import dataclass
 
 # Reads, and pairs of a read and a write, that are looked at: beyond, a program is too long for exact answers.
@@ -89,10 +89,11 @@ def _outside(program: Program, name: str, behind: Block) -> str | None:
     """Why an array cannot be followed through the rest of a program."""
     if next(b for b in program.buffers if b.name == name).role not in (Role.LOCAL, Role.RESULT):
         return "the caller sees every write"
-    if has_exit(behind[:-1] if isinstance(behind[-1], Return) else behind):
-        return "a loop or the function may be left early"
-    if any(isinstance(node, Alloc) and node.buffer == name for node in walk(behind)):
-        return "it is allocated again"
+    for node in walk(behind):
+        if isinstance(node, (Break, Continue, Return)) and node is not behind[-1]:
+            return "a loop or the function may be left early"
+        if isinstance(node, Alloc) and node.buffer == name:
+            return "it is allocated again"
     return None
 
 

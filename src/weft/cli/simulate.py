@@ -24,6 +24,7 @@ _MACHINE = (
     ("network", float, "GB/s into a node"),
     ("latency", float, "microseconds of a message"),
     ("task", float, "microseconds that a task costs the driver of Ray"),
+    ("stage", float, "microseconds that a stage costs each rank of MPI"),
 )
 
 
@@ -39,6 +40,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     for name, kind, text in _MACHINE:
         parser.add_argument(f"--{name}", type=kind, help=text)
     parser.add_argument("--here", action="store_true", help="measure this machine, and take it for a node")
+    parser.add_argument("--measured", type=float, metavar="SECONDS", help="what the call takes on one node, if known")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw it, too")
     parser.add_argument("--json", action="store_true", help="as JSON on stdout")
 
@@ -73,7 +75,7 @@ def run(parsed: argparse.Namespace) -> int:
     grow = tuple(word.strip() for word in parsed.grow.split(",") if word.strip())
     try:
         found = simulate(function, *arguments, machine=Machine(**given), nodes=nodes, grow=grow, engine=parsed.engine,
-                         sizes=sizes)  # fmt: skip
+                         sizes=sizes, measured=parsed.measured)  # fmt: skip
     except Refused as problem:
         return complain(f"{name} cannot be spread over machines: {problem}", FAILED)
     if parsed.picture is not None:

@@ -38,7 +38,7 @@ from weft.cluster.work import Failure, Give, Take, Task, Window
 from weft.errors import located
 from weft.ir import interp
 from weft.ir.expr import Dim, Expr
-from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut, ViewOut
+from weft.ir.program import ArgumentOut, ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut, ViewOut
 from weft.runtime import threads
 
 #: How many results are combined by one task.
@@ -89,7 +89,7 @@ class Programs:
 
     def __init__(self, plan: Plan, compiled: Callable[[TileProgram], Kernel]) -> None:
         self.plan = plan
-        self._compiled = compiled
+        self.compiled = compiled
         self._tiles: dict[str, TileProgram] = {}
         self._kernels: dict[str, Kernel] = {}
 
@@ -106,7 +106,7 @@ class Programs:
     def kernel(self, step: Stage | Whole) -> Kernel:
         found = self._kernels.get(step.name)
         if found is None:
-            found = self._kernels[step.name] = self._compiled(self.tile(step))
+            found = self._kernels[step.name] = self.compiled(self.tile(step))
         return found
 
 
@@ -410,7 +410,7 @@ class Run(Following):
             arguments.append(Give(spread.shape, dtype, None, 0, held, spread.zero and spread.fresh))
             outputs.append(parameter.name)
             size += spread.nbytes
-        task = Task(step.name, 0, 0, tuple(arguments), self.threads, self.raising(step))
+        task = Task(step.name, 0, 0, tuple(arguments), self.threads, self.raising(step), uncut=True)
         results = self.engine.submit(task, self.programs.kernel(step), objects.handles, size)
         if task.checked:
             self.checked.append(results.pop())
@@ -428,7 +428,7 @@ class Run(Following):
         if is_few(step.nodes, self.numbers):
             values = interp.run(tile.program, dict(zip(tile.program.params, given)))
         else:
-            task = Task(step.name, 0, 0, tuple(given), threads.get_num_threads())
+            task = Task(step.name, 0, 0, tuple(given), threads.get_num_threads(), uncut=True)
             values = work.run(task, self.programs.kernel(step), ())
             if values and isinstance(values[0], Failure):
                 work.throw(values[0])
@@ -456,6 +456,7 @@ class Run(Following):
             return ast.literal_eval(out.text)
         if isinstance(out, ScalarOut):
             return self.scalar(out.buffer)
+        assert not isinstance(out, ArgumentOut)  # of objects, which no plan is made for
         param = self.plan.program.table[out.buffer].role is Role.PARAM
         whole = given[out.buffer] if param else lazy(self.arrays[out.buffer])
         return whole if isinstance(out, ArrayOut) else self.view(np.asarray(whole), out)

@@ -284,7 +284,7 @@ class FileRun(driver.Run):
         for name, title in self.titles.items():
             found = ", ".join(f"{first}:{past}" for first, past in self.valid.get(name, ()))
             axis = f" of axis {self.along[name]}" if self.along.get(name) else ""
-            parts.append(f"{title} is valid in [{found}]{axis}" if found else f"{title} holds no result yet")
+            parts.append(f"{title} is valid in [{found}]{axis}" if found else f"nothing of {title} is made")
         return "; ".join(parts)
 
     def note(self, name: str, axis: int, block: tuple[int, int]) -> None:

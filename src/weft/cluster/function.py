@@ -129,7 +129,7 @@ class Distributed:
 
         start = perf_counter()
         options = self.local.options
-        compiled = pipeline.front(self.local._load(), key, values, self.options, specialise)
+        compiled = pipeline.front(self.local._load(), key, values, self.options, specialise, lower=False)
         built = compiled.built
         if any(not isinstance(name, (str, type(None))) for name in built.names):
             raise Refused("it takes lists, dicts or strings")

@@ -26,13 +26,14 @@ def _best(action: Callable[[], Any]) -> float:
     return max(min(times), 1e-9)
 
 
-def this_machine() -> dict[str, Any]:
-    """The fields of a `Machine`, in its units."""
+def this_machine(working: int = 8 * _LONG) -> dict[str, Any]:
+    """The fields of a `Machine`, in its units; the rate of memory is that of arrays of `working` bytes."""
     from weft.runtime.threads import get_num_threads
 
     matrix = np.ones((_ORDER, _ORDER))
     product = np.empty_like(matrix)
-    source, target = np.ones(_LONG), np.zeros(_LONG)
+    length = max(working // 8, _SHORT)
+    source, target = np.ones(length), np.zeros(length)
     short, other = np.ones(_SHORT), np.zeros(_SHORT)
     cores = min(get_num_threads(), os.cpu_count() or 1)
 

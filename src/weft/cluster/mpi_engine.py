@@ -19,6 +19,7 @@ import numpy as np
 from weft.cluster import costs, kernels, mpi_world
 from weft.cluster.function import Call, Distributed, Version, plan_array
 from weft.cluster.mpi_array import Array, DistributedArray, bring, on_every_rank
+from weft.cluster.mpi_grid import with_grids
 from weft.cluster.mpi_run import Prepared, Run
 from weft.cluster.plan import Plan, make
 from weft.cluster.settings import current
@@ -59,7 +60,7 @@ class MpiFunction(Distributed):
 
     def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
         # Numbers are the same on all ranks, so that all of them take the same way at a branch.
-        return with_sweeps(make(program, sizes, self.options.fp == "strict", control=True))
+        return with_grids(with_sweeps(make(program, sizes, self.options.fp == "strict", control=True, grids=True)))
 
     def _tell(self, remark: str) -> None:
         if self.options.fallback == "warn" and remark not in self._warned:

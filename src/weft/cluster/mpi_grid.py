@@ -1,27 +1,27 @@
-"""Stages over a grid of ranks.  In: a plan; out: the plan with stages whose tiles are boxes, cut along two dimensions of what
-they write, and the grid of ranks that costs least for them.
+"""Stages over a grid of ranks.  In: a plan; out: the plan with stages whose tiles are boxes, cut along two dimensions
+of what they write, and the grid of ranks that costs least for them.
 
     C[i, j] = sum[k] A[i, k] * B[k, j]      tiles of rows: each rank needs its rows of A and all of B
       -->   tiles of rows and columns: on a grid of 4 x 4 ranks each needs a quarter of A and a quarter of B
     b[i, j] = a[i - 1, j] + a[i, j + 1]     halos along both axes, a fraction of what whole rows are
-How products are cut depends on sizes alone, so that results have the same bits on any grid; who computes a tile depends on
-what has to be sent for it, which is known beforehand.
+How products are cut depends on sizes alone, so that results have the same bits on any grid; who computes a tile depends
+on what has to be sent for it, which is known beforehand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from weft.cluster.driver import Programs
-from weft.cluster.mpi_layout import factorisations, tile_size
-from weft.cluster.mpi_stages import Numbers, Work, may_join, prepare
 from weft.cluster.mpi_holdings import Holdings
-from weft.cluster.plan import Plan, Stage, Step, Whole, across, with_inner
+from weft.cluster.mpi_layout import near_square, tile_size
+from weft.cluster.mpi_stages import Numbers, Work, may_join, prepare
+from weft.cluster.plan import Plan, Stage, Step, Swap, Whole, across, with_inner
 from weft.cluster.sweeps import Sweep
 from weft.cluster.tiles import Parameter, TileProgram, tile_program
 from weft.ir import index
-from weft.ir.expr import Dim, Expr, Read, Var, integer
+from weft.ir.expr import AnyDim, Dim, Expr, Read, Var, integer
 from weft.ir.program import Argument, Node, Program, Stmt, Symbol
 from weft.ir.walk import buffers_written, fresh, map_node_exprs, names_of, node_exprs, reads, rewrite, walk
 from weft.records import dataclass
@@ -41,34 +41,33 @@ class Grid(Stage):
     second: Stage | None = None
 
     @property
-    def other(self) -> Stage:
-        assert self.second is not None
+    def across(self) -> Stage | None:
         return self.second
 
 
 def with_grids(plan: Plan) -> Plan:
-    """The plan with stages over two dimensions where statements have them: products, and sweeps inside loops."""
+    """The plan with stages over two dimensions where statements have them."""
 
-    def change(steps: tuple[Step, ...], looped: bool) -> tuple[Step, ...]:
-        return tuple(one(step, looped) for step in steps)
+    def change(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        return tuple(map(one, steps))
 
-    def one(step: Step, looped: bool) -> Step:
+    def one(step: Step) -> Step:
         if isinstance(step, Sweep):
-            return replace(step, steps=change(step.steps, True))
+            return replace(step, steps=change(step.steps))
         if isinstance(step, Stage):
-            found = as_grid(plan.program, step, looped)
+            found = as_grid(plan.program, step)
             return step if isinstance(found, str) else found
-        return with_inner(step, lambda inner: change(inner, looped))
+        return with_inner(step, change)
 
-    return replace(plan, steps=change(plan.steps, False))
+    return replace(plan, steps=change(plan.steps))
 
 
-def as_grid(program: Program, stage: Stage, looped: bool) -> Grid | str:
+def as_grid(program: Program, stage: Stage) -> Grid | str:
     """The stage over two dimensions, or why it is none."""
-    if stage.partials or stage.temporaries or any(write.box is None for write in stage.writes):
-        return "its tiles give shares, have arrays of their own or keep elements"
-    if not stage.alone and not (looped and may_join(stage)):
-        return "whole rows are what it needs"
+    if stage.partials or any(write.box is None for write in stage.writes):
+        return "its tiles give shares or keep elements"
+    if not stage.alone and not may_join(stage):
+        return "its sums are cut by rows"
     second = across(program, stage)
     if isinstance(second, str):
         return second
@@ -76,7 +75,8 @@ def as_grid(program: Program, stage: Stage, looped: bool) -> Grid | str:
         return "its parts are of different ranges"
     if any(piece.clipped for piece in (*stage.reads, *second.reads)):
         return "a branch decides what it reads"
-    written = {write.buffer: (write.axis, other.axis) for write, other in zip(stage.writes, second.writes)}
+    columns = {write.buffer: write.axis for write in second.writes}
+    written = {write.buffer: (write.axis, columns[write.buffer]) for write in stage.writes}
     for one, place in ((stage, 0), (second, 1)):
         for piece in one.reads:
             exact = (piece.axis, piece.below, piece.above) == (written.get(piece.buffer, (None,) * 2)[place], 0, 0)
@@ -112,18 +112,18 @@ def with_columns(tile: TileProgram, grid: Grid) -> TileProgram:
     for name in ("left", "right"):
         names.append(fresh(name, taken))
         taken.add(names[-1])
-    cuts = {part.var: part.shift for part in grid.other.parts}
+    cuts = {part.var: part.shift for part in grid.second.parts} if grid.second is not None else {}
 
     def visit(node: Node) -> Node:
         if not isinstance(node, Stmt):
             return node
-        domain = tuple(
-            Dim(dim.var, *(index.sub(Var(name), integer(cuts[dim.var])) for name in names), dim.step)
-            if isinstance(dim, Dim) and dim.var in cuts
-            else dim
-            for dim in node.domain
-        )
-        return replace(node, domain=domain)
+        return replace(node, domain=tuple(map(narrowed, node.domain)))
+
+    def narrowed(dim: AnyDim) -> AnyDim:
+        if not isinstance(dim, Dim) or dim.var not in cuts:
+            return dim
+        first, past = (index.sub(Var(name), integer(cuts[dim.var])) for name in names)
+        return Dim(dim.var, first, past, dim.step)
 
     changed = replace(
         program,
@@ -139,11 +139,11 @@ def in_place(tile: TileProgram) -> TileProgram:
     """`c[i] = f(c_old[i])  -->  c[i] = f(c[i])`: an array of which each element is read only to be replaced needs no
     copy of what it was, since a rank works in its own memory."""
     program = tile.program
-    outputs = {p.name: name for name, p in zip(program.params, tile.parameters) if p.kind == "output"}
+    outputs = {(p.name, p.piece): name for name, p in zip(program.params, tile.parameters) if p.kind == "output"}
     same = {
-        name: outputs[p.name]
+        name: outputs[p.name, p.piece]
         for name, p in zip(program.params, tile.parameters)
-        if p.kind == "input" and p.name in outputs and name != outputs[p.name]
+        if p.kind == "input" and (p.name, p.piece) in outputs
     }
     gone = {old: new for old, new in same.items() if _replaces(program, old, new)}
     if not gone:
@@ -183,10 +183,10 @@ def _replaces(program: Program, old: str, new: str) -> bool:
 # --- choosing ---------------------------------------------------------------------------------------------------------
 
 
-def grids(ranks: int) -> Iterator[tuple[int, int]]:
-    """All grids of so many ranks, those with more rows first: their parts are contiguous."""
-    for rows, columns in sorted(factorisations(ranks, 2), reverse=True):
-        yield rows, columns
+def grids(ranks: int) -> list[tuple[int, int]]:
+    """Grids of so many ranks: rows alone, whose parts are contiguous; both, as evenly as can be; columns alone."""
+    rows, columns = near_square(ranks, (1 << 40,) * 2)
+    return list(dict.fromkeys([(ranks, 1), (rows, columns), (columns, rows), (1, ranks)]))
 
 
 def tile_sizes(stage: Stage, numbers: Numbers) -> tuple[int, int]:
@@ -196,7 +196,7 @@ def tile_sizes(stage: Stage, numbers: Numbers) -> tuple[int, int]:
 
 
 def on_grid(stage: Grid, numbers: Numbers, grid: tuple[int, int]) -> Numbers:
-    return replace(numbers, grid=grid, sizes=tile_sizes(stage, numbers))
+    return replace(numbers, grid=grid, sizes=tile_sizes(stage, numbers), whole=may_join(stage))
 
 
 def cost(work: Work, itemsizes: Mapping[str, int], ranks: int, seconds: float) -> float:
@@ -214,6 +214,43 @@ def cost(work: Work, itemsizes: Mapping[str, int], ranks: int, seconds: float) -
             times[message.source] += spent
             times[message.target] += spent
     return max(times, default=0.0)
+
+
+def loop_grid(
+    sweep: Sweep,
+    numbers: Callable[[Stage], Numbers],
+    held: Mapping[str, Holdings],
+    sizes: Mapping[str, int],
+    ranks: int,
+    seconds: float,
+    iterations: int,
+    limit: float,
+) -> tuple[float, tuple[int, int]] | None:
+    """The seconds of a loop whose iterations are done one by one on the grid that costs least, and the grid;
+    None if that would be more than `limit`."""
+    stages = sum(isinstance(step, Grid) for step in sweep.steps)
+    rows, columns = near_square(ranks, (1 << 40,) * 2)
+    # Whole rows are what several iterations at once are for; each iteration has its messages.
+    least = iterations * (seconds / ranks + 2 * stages * _MESSAGE)
+    if not all(isinstance(step, (Grid, Swap)) for step in sweep.steps) or columns == 1 or least > limit:
+        return None
+    found: list[tuple[float, tuple[int, int]]] = []
+    for grid in {(rows, columns), (columns, rows)}:
+        state = dict(held)
+        spent: list[float] = []
+        for _ in range(2):  # the first iteration brings arrays where they are needed, further ones are alike
+            each = 0.0
+            for step in sweep.steps:
+                if isinstance(step, Swap):
+                    state.update(zip(step.targets, [state[name] for name in step.sources]))
+                elif isinstance(step, Grid):
+                    names = {piece.buffer for piece in step.reads} | {write.buffer for write in step.writes}
+                    work = prepare(step, on_grid(step, numbers(step), grid), {n: state[n] for n in names}, ranks)
+                    state.update(work.after)
+                    each += cost(work, sizes, ranks, 0.0)
+            spent.append(each)
+        found.append((spent[0] + (iterations - 1) * spent[1] + iterations * seconds / ranks, grid))
+    return min(found, key=lambda pair: pair[0])
 
 
 def best_grid(

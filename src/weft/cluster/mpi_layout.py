@@ -123,7 +123,7 @@ def near_square(ranks: int, shape: Sequence[int]) -> tuple[int, ...]:
     if rank == 0:
         return ()
     best: tuple[float, tuple[int, ...]] | None = None
-    for grid in factorisations(ranks, rank):
+    for grid in _factorisations(ranks, rank):
         idle = sum(max(count - extent, 0) for count, extent in zip(grid, shape))
         cost = sum((count - 1) / max(extent, 1) for count, extent in zip(grid, shape)) + idle
         if best is None or cost < best[0] - 1e-12 or (abs(cost - best[0]) <= 1e-12 and grid > best[1]):
@@ -132,14 +132,14 @@ def near_square(ranks: int, shape: Sequence[int]) -> tuple[int, ...]:
     return best[1]
 
 
-def factorisations(number: int, parts: int) -> Iterator[tuple[int, ...]]:
+def _factorisations(number: int, parts: int) -> Iterator[tuple[int, ...]]:
     """All ways to write a number as a product of so many, in order."""
     if parts == 1:
         yield (number,)
         return
     for first in range(1, number + 1):
         if number % first == 0:
-            yield from ((first, *rest) for rest in factorisations(number // first, parts - 1))
+            yield from ((first, *rest) for rest in _factorisations(number // first, parts - 1))
 
 
 #: Tiles along one axis: divisible by the usual numbers of ranks, and doubled where tiles would grow beyond a size.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.cluster import mpi_world
+from weft.cluster import mpi_scalapack, mpi_world
 from weft.cluster.mpi_array import Array, Bringing, DistributedArray, bring, distribute
 from weft.cluster.mpi_boxes import Box, slices, whole
 from weft.cluster.mpi_holdings import nothing
@@ -23,11 +23,14 @@ def matmul(left: Any, right: Any) -> DistributedArray:
     """The product of two matrices, or of a matrix and a vector: SUMMA, in panels along the summed axis.
 
     Each process of a grid owns a block of the result and gets, panel by panel, the rows of the left and the columns of
-    the right matrix for it; the next panel is on its way while one is multiplied.
+    the right matrix for it; the next panel is on its way while one is multiplied.  Matrices that are dealt round a grid
+    in several blocks each are left to ScaLAPACK, where the machine has it.
     """
     a, b = _distributed(left), _distributed(right)
     if a.ndim != 2 or b.ndim not in (1, 2) or a.shape[1] != b.shape[0]:
         raise ValueError(f"matmul: shapes {a.shape} and {b.shape} do not fit")
+    if mpi_scalapack.why_not(a, b) is None:
+        return mpi_scalapack.matmul(a, b)
     here = mpi_world.world()
     shape = (a.shape[0], *b.shape[1:])
     grid = near_square(here.size, shape)

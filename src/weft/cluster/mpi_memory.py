@@ -1,5 +1,5 @@
-"""Memory of results.  In: shapes and dtypes of new arrays; out: arrays without values, in memory that earlier ones have left
-where there is any: fresh pages cost a fault each, which can exceed the arithmetic on them.
+"""Memory of results.  In: shapes and dtypes of new arrays; out: arrays without values, in memory that earlier ones have
+left where there is any: fresh pages cost a fault each, which can exceed the arithmetic on them.
 
 Memory is free again when nothing but this list knows it: no array, no view of one.
 """
@@ -35,11 +35,16 @@ def empty(shape: Sequence[int], dtype: Any) -> Array:
         if _blocks[place].nbytes == size and _is_free(place):
             block = _blocks.pop(place)
             _blocks.append(block)
-            return block.view(dtype).reshape(tuple(shape))
+            return _shaped(block, shape, dtype)
     block = np.empty(size, np.uint8)
     _blocks.append(block)
     _forget()
-    return block.view(dtype).reshape(tuple(shape))
+    return _shaped(block, shape, dtype)
+
+
+def _shaped(block: Array, shape: Sequence[int], dtype: Any) -> Array:
+    array: Array = block.view(dtype).reshape(tuple(shape))
+    return array
 
 
 def _forget() -> None:

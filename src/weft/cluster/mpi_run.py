@@ -11,16 +11,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from weft.cluster import kernels, mpi_memory, mpi_world
-from weft.cluster.costs import is_few
+from weft.cluster.costs import is_few, stage_cost
 from weft.cluster.driver import Programs
 from weft.cluster.following import Following
 from weft.cluster.mpi_array import Array, DistributedArray, bring
 from weft.cluster.mpi_boxes import slices, whole
+from weft.cluster.mpi_grid import ACROSS, Grid, GridPrograms, best_grid, cost, loop_grid, on_grid
 from weft.cluster.mpi_holdings import Holdings, Message, nothing, replicated
 from weft.cluster.mpi_stages import (
     Numbers,
@@ -65,7 +67,7 @@ class Prepared:
     """
 
     def __init__(self, programs: Programs) -> None:
-        self.programs = programs
+        self.programs = GridPrograms(programs.plan, programs.compiled)
         self.functions: dict[str, Callable[..., Any]] = {}
         self.joins: dict[str, bool] = {}
         self.beyond: dict[str, dict[str, bool]] = {}
@@ -73,6 +75,8 @@ class Prepared:
         self._work: dict[Any, tuple[Share, tuple[Holdings, ...]]] = {}
         self._known: dict[Holdings, Holdings] = {}
         self._sweeps: dict[Any, tuple[Work, tuple[Holdings, ...]]] = {}
+        self.grids: dict[Any, tuple[Numbers, tuple[Holdings, ...]]] = {}
+        self.loops: dict[Any, tuple[tuple[int, int] | None, tuple[Holdings, ...]]] = {}
 
     def function(self, step: Stage | Whole) -> Callable[..., Any]:
         """The kernel of a step, made by one rank, compiled by one of each machine, and loaded by all."""
@@ -117,6 +121,30 @@ class Prepared:
             known = self._sweeps[key] = (replace(work, after=after), states)
         return known[0]
 
+    def loop(self, sweep: Sweep, depth: int, iterations: int, run: Run) -> tuple[int, int] | None:
+        """The grid on which the iterations of a loop are done one by one; None if several at once cost less."""
+        names = {piece.buffer for piece in sweep.reads} | {write.buffer for write in sweep.writes}
+        held = {name: run.arrays[name].holdings for name in sorted(names)}
+        key = (sweep.name, depth, iterations, run.number(sweep.extent), tuple(map(id, held.values())))
+        known = self.loops.get(key)
+        if known is None:
+            ranks, sizes = run.world.size, {name: run.arrays[name].dtype.itemsize for name in names}
+            seconds = stage_cost(run.plan, sweep, run.numbers).seconds
+            few = min(depth, iterations)
+            tiles = rows_of(run.number(sweep.extent), run.rows, ranks)
+            works = [prepare_sweep(sweep.widened(few), tiles, run.number, held)]
+            works.append(prepare_sweep(sweep.widened(few), tiles, run.number, {**held, **dict(works[0].after)}))
+            first, further = (cost(work, sizes, ranks, few * seconds) for work in works)
+            several = first + (iterations / few - 1) * further
+
+            def numbers(stage: Stage) -> Numbers:
+                return numbers_of(stage, run.number, run.rows)
+
+            found = loop_grid(sweep, numbers, held, sizes, ranks, seconds, iterations, several)
+            grid = None if found is None or several <= found[0] else found[1]
+            known = self.loops[key] = (grid, tuple(held.values()))
+        return known[0]
+
     def _share(self, stage: Stage, work: Work, rank: int) -> Share:
         mine = work.of(rank)
         arriving = {name for name, _ in work.messages}
@@ -149,6 +177,7 @@ class Run(Following):
         self.arrays: dict[str, DistributedArray] = dict(arrays)
         self.rows = rows
         self.changed: list[DistributedArray] = []
+        self.grid: tuple[int, int] | None = None  # the grid of ranks of a loop
         self.agreed = False  # whether an exception is one that every rank raises
 
     def made(self, step: Fresh, shape: tuple[int, ...]) -> DistributedArray:
@@ -167,10 +196,13 @@ class Run(Following):
         tiles = rows_of(extent, self.rows, ranks)
         rows = max((tile.hi - tile.lo for tile in tiles), default=0)
         depth = depth_of(self.plan, step, self.numbers, rows, ranks)
-        if depth == 1:
-            self.repeat(Repeat(step.dim, step.steps))
-            return
         first, past = self.number(step.dim.lo), self.number(step.dim.hi)
+        if depth > 1 and past > first:
+            self.grid = self.prepared.loop(step, depth, past - first, self)
+        if depth == 1 or self.grid is not None:
+            self.repeat(Repeat(step.dim, step.steps))
+            self.grid = None
+            return
         for start in range(first, past, depth):
             end = min(start + depth, past)
             self.numbers[FIRST], self.numbers[PAST] = start, end
@@ -185,6 +217,7 @@ class Run(Following):
         mpi_world.start([(self.arrays[name].frame, messages) for name, messages in work.messages]).wait()
         pieces = {piece.buffer: piece for piece in sweep.reads}
         for tile in work.of(self.world.rank):
+            begin = perf_counter()
             values: list[Any] = []
             back: list[tuple[Array, Array]] = []
             for parameter in program.parameters:
@@ -210,6 +243,7 @@ class Run(Following):
             function(*values)
             for target, source in back:
                 target[...] = source
+            self.world.note(sweep.name, begin)
         for name, holdings in work.after:
             self.arrays[name].holdings = holdings
         self.changed += [self.arrays[write.buffer] for write in sweep.writes]
@@ -218,7 +252,10 @@ class Run(Following):
         function, program = self.prepared.function(stage), self.prepared.programs.tile(stage)
         names = {piece.buffer for piece in stage.reads} | {write.buffer for write in stage.writes}
         held = {name: self.arrays[name].holdings for name in sorted(names)}
-        share = self.prepared.work(stage, numbers_of(stage, self.number, self.rows), held)
+        numbers = numbers_of(stage, self.number, self.rows)
+        if isinstance(stage, Grid):
+            numbers = self.on_grid(stage, numbers, held)
+        share = self.prepared.work(stage, numbers, held)
         work = share.work
         transfer = mpi_world.start([(self.arrays[name].frame, messages) for name, messages in work.messages])
         shares: dict[int, Any] = {}
@@ -248,6 +285,19 @@ class Run(Following):
             self.arrays[name].holdings = holdings
         self.changed += [self.arrays[write.buffer] for write in stage.writes]
         self.combine(stage, work.tiles, shares)
+
+    def on_grid(self, stage: Grid, numbers: Numbers, held: Mapping[str, Holdings]) -> Numbers:
+        """The numbers of a stage on the grid of ranks that the loop around it has, or that costs least for it alone."""
+        if self.grid is not None:
+            return on_grid(stage, numbers, self.grid)
+        key = (stage.name, numbers, tuple(map(id, held.values())))
+        known = self.prepared.grids.get(key)
+        if known is None:
+            sizes = {name: self.arrays[name].dtype.itemsize for name in held}
+            seconds = stage_cost(self.plan, stage, self.numbers).seconds
+            found = best_grid(stage, numbers, held, sizes, self.world.size, seconds)
+            known = self.prepared.grids[key] = (found, tuple(held.values()))
+        return known[0]
 
     def agree(self, failed: Failure | None) -> None:
         """An exception on one rank is the exception of all: the one of the first rank, whose tiles are the first."""
@@ -284,6 +334,7 @@ class Run(Following):
         old: Copies,
     ) -> tuple[tuple[Any, ...], dict[str, Array]]:
         """One tile: the numbers it returns, and its shares of arrays."""
+        begin = perf_counter()
         values: list[Any] = []
         back: list[tuple[Array, Array]] = []
         shares: dict[str, Array] = {}
@@ -305,6 +356,7 @@ class Run(Following):
         returned = function(*values)
         for view, memory in back:
             view[...] = memory
+        self.world.note(stage.name, begin)
         return tuple(returned or ()), shares
 
     def part(self, parameter: Parameter, tile: Tile) -> Array:
@@ -327,6 +379,8 @@ class Run(Following):
         return view.copy() if kept is False else np.ascontiguousarray(view)
 
     def simple(self, parameter: Parameter, tile: Tile) -> Any:
+        if parameter.kind in ("lo", "hi") and parameter.name == ACROSS:
+            return tile.left if parameter.kind == "lo" else tile.right
         if parameter.kind in ("lo", "hi"):
             return tile.lo if parameter.kind == "lo" else tile.hi
         if parameter.kind == "number":
@@ -404,8 +458,10 @@ class Run(Following):
                 self.arrays[p.name].frame if p.kind in ("input", "output") else self.simple(p, tile)
                 for p in program.parameters
             ]
+            begin = perf_counter()
             try:
                 values = function(*given_here)
+                self.world.note(step.name, begin)
             except Exception as error:
                 self.agreed = isinstance(error, kernels.HandedBack) or failure_of(error) is not None
                 raise

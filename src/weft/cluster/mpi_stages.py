@@ -9,6 +9,7 @@ Nothing here sends anything, so the messages of a run on any number of ranks can
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from weft.cluster.mpi_boxes import Box, intersect, subtract, whole
 from weft.cluster.mpi_holdings import Holdings, Message
@@ -23,23 +24,34 @@ from weft.records import dataclass
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile: its number, its range of coordinates and the rank that computes it."""
+    """A tile: its number, its range of coordinates and the rank that computes it; of a box the second range as well."""
 
     number: int
     lo: int
     hi: int
     rank: int
+    left: int = 0
+    right: int = 0
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers of one execution of a stage: coordinates lo .. hi of 0 .. extent, the box of each written array."""
+    """The numbers of one execution of a stage: coordinates lo .. hi of 0 .. extent, the box of each written array.
+
+    Of a stage with a second cut also left .. right of 0 .. across, the grid of ranks and the sizes of tiles.
+    """
 
     extent: int
     lo: int
     hi: int
     boxes: tuple[tuple[str, Box | None], ...]
     size: int = 0
+    across: int = 0
+    left: int = 0
+    right: int = 0
+    grid: tuple[int, int] | None = None
+    sizes: tuple[int, int] = (0, 0)
+    whole: bool = False  # tiles may be joined
 
 
 @dataclass(frozen=True)
@@ -60,12 +72,21 @@ def numbers_of(stage: Stage, number: Callable[[Expr], int], size: int = 0) -> Nu
     boxes = tuple(
         (w.buffer, None if w.box is None else tuple((number(lo), number(hi)) for lo, hi in w.box)) for w in stage.writes
     )
-    lo = min(number(part.lo) for part in stage.parts)
-    return Numbers(number(stage.extent), lo, max(number(part.hi) for part in stage.parts), boxes, size)
+    lo, hi = _ends(stage, number)
+    second = stage.across
+    if second is None:
+        return Numbers(number(stage.extent), lo, hi, boxes, size)
+    return Numbers(number(stage.extent), lo, hi, boxes, size, number(second.extent), *_ends(second, number))
+
+
+def _ends(stage: Stage, number: Callable[[Expr], int]) -> tuple[int, int]:
+    return min(number(part.lo) for part in stage.parts), max(number(part.hi) for part in stage.parts)
 
 
 def tiles_of(stage: Stage, numbers: Numbers, ranks: int) -> tuple[Tile, ...]:
     """The tiles that have something to do; of a stage with shares at least one, which gives those of nothing."""
+    if numbers.grid is not None:
+        return _boxes(numbers, numbers.grid)
     bounds = tile_bounds(numbers.extent, numbers.size or None)
     owners = assigned(len(bounds), ranks)
     found = []
@@ -76,6 +97,39 @@ def tiles_of(stage: Stage, numbers: Numbers, ranks: int) -> tuple[Tile, ...]:
     if not found and stage.partials:
         found.append(Tile(0, 0, 0, 0))
     return tuple(found)
+
+
+def _boxes(numbers: Numbers, grid: tuple[int, int]) -> tuple[Tile, ...]:
+    """Tiles that are boxes, over a grid of ranks."""
+    extents = (numbers.extent, numbers.across)
+    rows, columns = (
+        _parts(n, size, count, numbers.whole) for n, size, count in zip(extents, numbers.sizes, grid)
+    )
+    found = []
+    for i, (first, past, above) in enumerate(rows):
+        lo, hi = max(numbers.lo, first), min(numbers.hi, past)
+        for j, (start, end, beside) in enumerate(columns):
+            left, right = max(numbers.left, start), min(numbers.right, end)
+            if lo < hi and left < right:
+                found.append(Tile(i * len(columns) + j, lo, hi, above * grid[1] + beside, left, right))
+    return tuple(found)
+
+
+def _parts(extent: int, size: int, count: int, whole: bool) -> list[tuple[int, int, int]]:
+    """Tiles along one axis and the process of each; `whole`: all of a process as one, but for a tile at either end, so
+    that what lies between them need not wait for its neighbours."""
+    bounds = tile_bounds(extent, size)
+    parts = [(lo, hi, place) for (lo, hi), place in zip(bounds, assigned(len(bounds), count))]
+    if not whole:
+        return parts
+    found: list[tuple[int, int, int]] = []
+    for process in range(count):
+        own = [part for part in parts if part[2] == process]
+        middle = own[1:-1]
+        found += own[:1]
+        found += [(middle[0][0], middle[-1][1], process)] if middle else []
+        found += own[1:][-1:]
+    return found
 
 
 def along(shape: Sequence[int], axis: int | None, lo: int, hi: int) -> Box:
@@ -89,6 +143,9 @@ def prepare(stage: Stage, numbers: Numbers, held: Mapping[str, Holdings], ranks:
     boxes = dict(numbers.boxes)
     needs: dict[str, dict[int, list[Box]]] = {}
     waiting: set[int] = set()
+    second = stage.across if numbers.grid is not None else None
+    pieces = {} if second is None else {piece.buffer: piece for piece in second.reads}
+    columns = {} if second is None else {write.buffer: write.axis for write in second.writes}
 
     def need(name: str, tile: Tile, box: Box) -> None:
         needs.setdefault(name, {}).setdefault(tile.rank, []).append(box)
@@ -98,10 +155,17 @@ def prepare(stage: Stage, numbers: Numbers, held: Mapping[str, Holdings], ranks:
     for tile in tiles:
         for piece in stage.reads:
             shape = held[piece.buffer].shape
-            if piece.axis is None:
-                need(piece.buffer, tile, whole(shape))
-            elif tile.lo < tile.hi:
-                need(piece.buffer, tile, along(shape, piece.axis, *piece.range(tile.lo, tile.hi, shape[piece.axis])))
+            wanted = whole(shape)
+            if piece.axis is not None and tile.lo < tile.hi:
+                wanted = along(shape, piece.axis, *piece.range(tile.lo, tile.hi, shape[piece.axis]))
+            other = pieces.get(piece.buffer)
+            if other is not None and other.axis is not None:
+                ends = other.range(tile.left, tile.right, shape[other.axis])
+                part = intersect(wanted, along(shape, other.axis, *ends))
+                if part is not None:
+                    need(piece.buffer, tile, part)
+            elif piece.axis is None or tile.lo < tile.hi:
+                need(piece.buffer, tile, wanted)
         for write in stage.writes:
             if boxes[write.buffer] is None:  # some elements may keep what they hold
                 need(write.buffer, tile, along(held[write.buffer].shape, write.axis, tile.lo, tile.hi))
@@ -113,6 +177,8 @@ def prepare(stage: Stage, numbers: Numbers, held: Mapping[str, Holdings], ranks:
             box: Box | None = along(held[write.buffer].shape, write.axis, tile.lo, tile.hi)
             known = boxes[write.buffer]
             box = box if known is None or box is None else intersect(box, known)
+            if box is not None and write.buffer in columns:
+                box = intersect(box, along(held[write.buffer].shape, columns[write.buffer], tile.left, tile.right))
             if box is not None:
                 written.setdefault(tile.rank, []).append(box)
         after[write.buffer] = after.get(write.buffer, held[write.buffer]).written(written)
@@ -146,14 +212,22 @@ def may_join(stage: Stage) -> bool:
 
 
 def joined(tiles: Sequence[Tile]) -> list[Tile]:
-    """Tiles with neighbours as one."""
+    """Tiles with neighbours as one: rows that lie one below the other, then boxes of the same rows."""
     found: list[Tile] = []
-    for tile in tiles:
-        if found and found[-1].hi == tile.lo:
-            found[-1] = Tile(found[-1].number, found[-1].lo, tile.hi, tile.rank)
+    for tile in sorted(tiles, key=lambda tile: (tile.left, tile.lo)):
+        last = found[-1] if found else None
+        if last is not None and last.hi == tile.lo and (last.left, last.right) == (tile.left, tile.right):
+            found[-1] = replace(last, hi=tile.hi)
         else:
             found.append(tile)
-    return found
+    beside: list[Tile] = []
+    for tile in sorted(found, key=lambda tile: (tile.lo, tile.left)):
+        last = beside[-1] if beside else None
+        if last is not None and last.right == tile.left and (last.lo, last.hi) == (tile.lo, tile.hi):
+            beside[-1] = replace(last, right=tile.right)
+        else:
+            beside.append(tile)
+    return beside
 
 
 def hull(boxes: Sequence[Box]) -> Box | None:

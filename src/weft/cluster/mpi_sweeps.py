@@ -1,5 +1,5 @@
-"""Several steps of a loop between two exchanges.  In: a sweep of a plan with its numbers, and who holds what; out: how many
-iterations run between messages, which windows each rank needs before them, and who holds what after them.
+"""Several steps of a loop between two exchanges.  In: a sweep of a plan with its numbers, and who holds what; out: how
+many iterations run between messages, which windows each rank needs before them, and who holds what after them.
 
     for t: b[i] = f(a[i - 1], a[i + 1]); a[i] = g(b[i - 1], b[i + 1])     u steps on rows lo .. hi of a rank
       -->   rows lo - 2u .. hi + 2u of a come in one message from either side; of b, which every step computes before it
@@ -23,7 +23,7 @@ from weft.ir.expr import Expr
 
 #: Seconds that an exchange takes whatever its size: messages both ways, and what Python does for them.
 _EXCHANGE = 6e-5
-#: Bytes of a rank's part that stay in its cache from step to step: beyond it, several steps at once save memory traffic.
+#: Bytes of a rank's part that stay in its cache from step to step: beyond it, several steps at once save traffic.
 _CACHED = 1 << 20
 #: No more iterations than this at once.
 _DEEPEST = 32
@@ -87,7 +87,7 @@ def _swapped(sweep: Sweep) -> set[str]:
 
 
 def _changes(sweep: Sweep, number: Callable[[Expr], int]) -> dict[str, list[Box]]:
-    """The boxes outside of which an iteration leaves an array as it is; of an array that is missing nothing is known."""
+    """The boxes outside of which an iteration leaves an array as it is; nothing is known of arrays that are missing."""
     found: dict[str, list[Box]] = {}
     unknown = _swapped(sweep)
     for step in sweep.steps:

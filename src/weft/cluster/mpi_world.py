@@ -18,6 +18,8 @@ from weft.cluster.mpi_boxes import slices
 from weft.cluster.mpi_holdings import Message
 
 T = TypeVar("T")
+#: Of a timeline: what was done, from when to when, and the bytes that were moved.
+Event = tuple[str, float, float, int]
 
 #: Tags of messages that both ends derive, and of those that users number.
 _MAX_TAG = 16_000
@@ -49,6 +51,12 @@ class World:
     reason: str = ""
     near: Any = None  # the ranks on this machine
     traffic: Traffic = field(default_factory=Traffic)
+    events: list[Event] | None = None  # what a timeline records
+
+    def note(self, name: str, start: float, size: int = 0) -> None:
+        """Something that this rank has done since `start`, for the timeline if there is one."""
+        if self.events is not None:
+            self.events.append((name, start, time.perf_counter(), size))
 
     def allgather(self, value: Any) -> list[Any]:
         """The (small, picklable) values of all ranks, on every rank."""
@@ -62,6 +70,14 @@ class World:
         """What all ranks have sent."""
         counts = self.allgather((self.traffic.messages, self.traffic.bytes))
         return Traffic(sum(count[0] for count in counts), sum(count[1] for count in counts))
+
+
+def is_used() -> bool:
+    """Whether this process is a rank: `mpiexec` has started it, or something here has asked for ranks."""
+    import os
+
+    started = any(name in os.environ for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"))
+    return started or world.cache_info().currsize > 0
 
 
 @functools.lru_cache(maxsize=1)
@@ -201,12 +217,15 @@ class Transfer:
 
     requests: list[Any] = field(default_factory=list)
     arrays: list[np.ndarray[Any, Any]] = field(default_factory=list)
+    received: int = 0  # bytes
 
     def wait(self) -> None:
         if self.requests:
             from mpi4py import MPI
 
+            start = time.perf_counter()
             MPI.Request.Waitall(self.requests)
+            world().note("transfer", start, self.received)
         self.requests, self.arrays = [], []
 
 
@@ -226,6 +245,7 @@ def start(work: Iterable[tuple[np.ndarray[Any, Any], Sequence[Message]]]) -> Tra
             if message.target == here.rank:
                 views = [array[slices(box)] for box in message.boxes]
                 transfer.requests.append(here.comm.Irecv(specification(views), message.source, tag))
+                transfer.received += message.elements * array.itemsize
                 transfer.arrays.append(array)
             elif message.source == here.rank:
                 outgoing.append((array, message, tag))

@@ -29,6 +29,8 @@ from weft.ir.walk import leaves
 from weft.options import Options
 
 Array = np.ndarray[Any, Any]
+#: The end of the name of a file that is not complete.
+_PARTIAL = ".partial"
 _UNITS = {"B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
           "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}  # fmt: skip
 
@@ -114,7 +116,12 @@ class OutOfCore(Distributed):
         trees = plan.program.results
         targets = _Targets(self.into, trees[plan.result], plan, stores, call.numbers) if len(trees) == 1 else None
         direct = {} if targets is None else targets.direct
-        run = FileRun(version, call, stores, direct, scratch, self.memory, self.progress, get_num_threads())
+        try:
+            run = FileRun(version, call, stores, direct, scratch, self.memory, self.progress, get_num_threads())
+        except BaseException:
+            if targets is not None:
+                targets.discard({})  # refused before it began
+            raise
         run.titles = {} if targets is None else targets.titles
         try:
             left = run.steps(plan.steps)
@@ -127,8 +134,12 @@ class OutOfCore(Distributed):
                     copy(_store(run.contents(run.arrays[name])), stores[name])
             made = {name: targets.finished(name, run.contents(run.arrays[name])) for name in targets.results}
         except KeyboardInterrupt:
+            if targets is not None:
+                targets.discard(run.valid)
             raise KeyboardInterrupt(run.told()) from None
         except Exception as problem:
+            if targets is not None:
+                targets.discard(run.valid)
             if hasattr(problem, "add_note"):
                 problem.add_note(f"weft: {run.told()}")
             raise
@@ -184,9 +195,10 @@ def _placed(value: Any, target: Any) -> Any:
         return value
     if isinstance(target, (str, os.PathLike)):
         path = Path(target)
-        made = new_file(path, value.shape, value.dtype)
+        _check_place(path)
+        made = new_file(_partial(path), value.shape, value.dtype)
         made[...] = value
-        return made
+        return _complete(_partial(path), made)
     target[...] = value
     return target
 
@@ -264,9 +276,8 @@ class _Targets:
     def _store(self, name: str, target: Any, shape: tuple[int, ...], dtype: Any) -> Store:
         if isinstance(target, (str, os.PathLike)):
             path = Path(target)
-            if not path.parent.is_dir():
-                raise StorageError(f"there is no directory {path.parent}")
-            self.paths[name] = path.with_name(path.name + ".partial")
+            _check_place(path)
+            self.paths[name] = _partial(path)
             return Store(new_file(self.paths[name], shape, dtype))
         if not isinstance(target, np.ndarray) and not is_stored(target):
             raise StorageError(f"into= takes a path, an array or a dataset, not {type(target).__name__}")
@@ -287,10 +298,39 @@ class _Targets:
             copy(_store(contents), target)
         target.flush()
         path = self.paths.get(name)
-        if path is not None and path.exists():
-            path.replace(path.with_name(path.name.removesuffix(".partial")))
-            return np.load(path.with_name(path.name.removesuffix(".partial")), mmap_mode="r+")
-        return target.value
+        return target.value if path is None else _complete(path, target.value)
+
+    def discard(self, valid: Mapping[str, Any]) -> None:
+        """Remove the files in which no element is valid."""
+        for name, path in self.paths.items():
+            if not valid.get(name):
+                path.unlink(missing_ok=True)
+
+
+def _check_place(path: Path) -> None:
+    """Refuse a path that no file can have."""
+    if not path.parent.is_dir():
+        raise StorageError(f"there is no directory {path.parent}")
+    if path.is_dir():
+        raise StorageError(f"{path} is a directory, not a place for a file")
+
+
+def _partial(path: Path) -> Path:
+    """What a file is called until it is complete."""
+    return path.with_name(path.name + _PARTIAL)
+
+
+def _complete(path: Path, made: Any) -> Any:
+    """The array of a file that is complete, under the name that was asked for."""
+    final = path.with_name(path.name.removesuffix(_PARTIAL))
+    if not path.exists():  # an empty array has no pages to map
+        with open(path, "wb") as file:
+            np.save(file, made)
+        path.replace(final)
+        return made
+    made.flush()
+    path.replace(final)
+    return np.load(final, mmap_mode="r+")
 
 
 def _written_once(plan: Plan) -> set[str]:

@@ -55,6 +55,7 @@ from weft.ir.expr import Cast, Dim, Domain, Expr, Read, Reduce, Var, integer
 from weft.ir.footprint import Touch
 from weft.ir.program import (
     Alloc,
+    ArgumentOut,
     Block,
     Break,
     Buffer,
@@ -83,6 +84,7 @@ from weft.ir.walk import (
     free_vars,
     fresh,
     has_exit,
+    leaves,
     map_children,
     names_of,
     overwritten,
@@ -112,8 +114,8 @@ def make(
 ) -> Plan:
     """The plan of a program; `sizes` (of symbols) weigh choices only, `strict`: sums keep their order, so are not cut.
 
-    `control`: the engine can take branches, `while` loops and several returns by values that it waits for; `grids`: it can
-    cut products along two dimensions, so that they are stages of their own.
+    `control`: the engine can take branches, `while` loops and several returns by values that it waits for; `grids`: it
+    can cut products along two dimensions, so that they are stages of their own.
 
     Raises Refused if the program has a form that no engine can follow, or no stage at all.
     """
@@ -124,6 +126,8 @@ def make(
         raise Refused("it returns in more than one place")
     if any(buffer.rank and buffer.type.weak for buffer in program.buffers):
         raise Refused("it works on lists")
+    if any(isinstance(leaf, ArgumentOut) for out in program.results for leaf in leaves(out)):
+        raise Refused("it changes attributes of an argument")
     planner = _Planner(program, sizes, strict, control, grids)
     steps = planner.block(tuple(body))
     if not any(True for _ in stages_of(steps)):
@@ -354,16 +358,21 @@ class _Planner:
                 return step
         if isinstance(node, (Break, Continue)) or has_exit((node,)):
             raise Refused(f"line {node.span.line}: a loop is left early")
+        refusal = ""
         if isinstance(node, Loop) and isinstance(node.dim, Dim) and node.kind is LoopKind.SEQUENTIAL:
             before = (self.program, dict(self.placed), list(self.notes), self.count)
             self.sizes[node.dim.var] = int(evaluate(node.dim.lo, self.sizes, 1) or 0)
             try:
                 steps = self.block(node.body)
-            except Refused:
+            except Refused as problem:
                 steps = ()
+                # What runs at one place may do more than steps can, but names that change places are steps.
+                refusal = str(problem) if any(isinstance(inner, Rebind) for inner in walk((node,))) else ""
             if self.is_worth(steps):
                 return Repeat(node.dim, steps)
             self.program, self.placed, self.notes, self.count = before
+        if refusal:
+            raise Refused(refusal)
         if any(isinstance(inner, (Invoke, Rebind)) for inner in walk((node,))):
             raise Refused(f"line {node.span.line}: it calls what weft does not see into")
         reason = self.reason(node)
@@ -612,10 +621,14 @@ class _Planner:
     def price(self, candidate: _Candidate, group: _Group | None) -> float:
         """Bytes that a way of cutting moves, roughly: arrays for everybody, arrays that are cut along another axis."""
         total = 0.0
+        # On a grid of machines each needs the rows and the columns of its block, wherever they are now.
+        on_grid = self.is_large_product(candidate)
         for piece in candidate.reads:
             size = self.bytes_of(piece.buffer)
             axis = self.placed.get(piece.buffer)
-            if piece.axis is None:
+            if on_grid:
+                total += size * (_NOMINAL_MACHINES**0.5 - 1.0)
+            elif piece.axis is None:
                 total += size * _NOMINAL_MACHINES
             elif axis is not None and axis != piece.axis:
                 total += size

@@ -73,6 +73,7 @@ def _remote_tile(task: Task, digest: str, reference: list[Any], timed: bool, *ob
     kernel = _kernels.get(digest)
     if not _kernels:
         _keep_memory()
+        work.reuse_memory()
         blas.set_num_threads(task.threads)
     if kernel is None:
         kernel = _kernels[digest] = ray.get(reference[0])

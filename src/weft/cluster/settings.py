@@ -7,6 +7,9 @@ from typing import Any
 
 from weft.errors import OptionError
 
+#: Bytes of an object store below which Ray does not start.
+_LEAST_STORE = 75 << 20
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -28,11 +31,23 @@ class Settings:
     in_flight_tasks: int = 1000
 
     def __post_init__(self) -> None:
+        if not isinstance(self.address, (str, type(None))):
+            raise OptionError(f"address={self.address!r} is no text, such as 'head:6379'")
         for name in ("cpus_per_task", "in_flight_tasks"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise OptionError(f"{name}={getattr(self, name)!r} is not a number of at least 1")
-        if not isinstance(self.rows, int) or self.rows < 0:
-            raise OptionError(f"rows={self.rows!r} is not a number of at least 0")
+            _require(name, getattr(self, name), 1, int)
+        for name in ("num_cpus", "in_flight_bytes"):
+            if getattr(self, name) is not None:
+                _require(name, getattr(self, name), 1, int)
+        _require("rows", self.rows, 0, int)
+        if self.least_seconds is not None:
+            _require("least_seconds", self.least_seconds, 0, (int, float))
+        if self.object_store_memory is not None:
+            _require("object_store_memory", self.object_store_memory, _LEAST_STORE, int)
+
+
+def _require(name: str, value: Any, least: int, kind: type | tuple[type, ...]) -> None:
+    if not isinstance(value, kind) or isinstance(value, bool) or not value >= least:
+        raise OptionError(f"{name}={value!r} is not a number of at least {least}")
 
 
 _current = Settings()
@@ -51,3 +66,9 @@ def change(given: dict[str, Any]) -> Settings:
         raise OptionError(f"unknown setting {unknown[0]!r}; the settings are {', '.join(known)}")
     _current = replace(_current, **given)
     return _current
+
+
+def restore(settings: Settings) -> None:
+    """The settings of before, all of them."""
+    global _current
+    _current = settings

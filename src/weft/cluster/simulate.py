@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from weft.analysis.cost import GUESSED_EXTENT
-from weft.cluster.plan import Again, Choice, Fresh, Plan, Refused, Repeat, Stage, Step, Swap, Whole, stages_of
+from weft.cluster.plan import Again, Choice, Fresh, Plan, Refused, Repeat, Stage, Step, Swap, Whole, make, stages_of
 from weft.cluster.slices import Slice
 from weft.cluster.workload import (
     Amount,
@@ -27,7 +27,7 @@ from weft.cluster.workload import (
     step_work,
 )
 from weft.errors import OptionError
-from weft.ir.program import Derived, Role, SizeOf, Stmt
+from weft.ir.program import Derived, Program, Role, SizeOf
 from weft.ir.walk import buffers_written, free_vars
 from weft.options import Options
 from weft.records import dataclass
@@ -47,7 +47,7 @@ class Machine:
 
     `gflops` is what matrix products reach on a node, `arithmetic` what other code does where memory does not bind it
     (both 10^9 operations a second); bandwidths are in GB/s, times in microseconds.  `task` is what a task costs the
-    driver of the Ray engine.
+    driver of the Ray engine, `stage` what a stage costs each rank of the MPI engine, whatever its size.
     """
 
     cores: int = 36
@@ -57,13 +57,14 @@ class Machine:
     network: float = 12.5
     latency: float = 2.0
     task: float = 300.0
+    stage: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("cores", "gflops", "arithmetic", "memory", "network"):
             if not getattr(self, name) > 0:
                 raise OptionError(f"a machine's {name} must be above 0, not {getattr(self, name)!r}")
-        if self.latency < 0 or self.task < 0:
-            raise OptionError("a machine's latency and task must not be negative")
+        if self.latency < 0 or self.task < 0 or self.stage < 0:
+            raise OptionError("a machine's latency, task and stage must not be negative")
 
     def seconds(self, work: Amount, traffic: float) -> float:
         """The time of one node for operations on so many bytes."""
@@ -90,8 +91,8 @@ class Prediction:
 class _Run:
     """Follows a plan on `nodes` nodes."""
 
-    def __init__(self, plan: Plan, machine: Machine, nodes: int, engine: Engine) -> None:
-        self.plan, self.machine, self.nodes, self.engine = plan, machine, nodes, engine
+    def __init__(self, plan: Plan, machine: Machine, nodes: int, engine: Engine, pace: float) -> None:
+        self.plan, self.machine, self.nodes, self.engine, self.pace = plan, machine, nodes, engine, pace
         self.kinds = dict.fromkeys(KINDS, 0.0)
         self.sent = 0.0
         self.axis: dict[str, int] = {}  # arrays that are spread along an axis
@@ -168,7 +169,7 @@ class _Run:
             return
         share = math.ceil(extent / self.nodes) / extent
         work, traffic = step_work(stage, sizes), step_bytes(self.plan, stage, sizes)
-        compute = self.machine.seconds(work.times(share), traffic * share)
+        compute = self.machine.seconds(work.times(share), traffic * share) * self.pace
         self.spend(COMPUTE, compute)
         if self.nodes > 1:
             edges = self.messages(stage, sizes)
@@ -177,6 +178,8 @@ class _Run:
             self.combine(stage, sizes)
         if self.engine == "ray":
             self.spend(WAITING, self.machine.task * 1e-6 * min(self.nodes, extent))
+        else:
+            self.spend(WAITING, self.machine.stage * 1e-6)
         for write in stage.writes:
             self.forget(write.buffer)
             self.axis[write.buffer] = write.axis
@@ -228,8 +231,12 @@ class _Run:
 
         The nodes of a row and of a column of the grid send their blocks to one another.
         """
-        sent = {piece.buffer: bytes_of(self.plan.program, piece.buffer, sizes) for piece in stage.reads}
-        whole = sum(sent[piece.buffer] for piece in stage.reads if piece.axis is None)
+        assert stage.across is not None
+        columns = {piece.buffer: piece.axis for piece in stage.across.reads}
+        size = {piece.buffer: bytes_of(self.plan.program, piece.buffer, sizes) for piece in stage.reads}
+        # What is cut along both dimensions of the grid is where it is needed.
+        sent = {p.buffer: size[p.buffer] for p in stage.reads if p.axis is None or columns.get(p.buffer) is None}
+        whole = sum(size[piece.buffer] for piece in stage.reads if piece.axis is None)
         side = math.sqrt(self.nodes)
         seconds = sum(side * self.machine.message(size / self.nodes) for size in sent.values())
         if seconds >= self.machine.message(self.others(whole)):
@@ -240,9 +247,8 @@ class _Run:
         return True
 
     def is_on_grid(self, stage: Stage) -> bool:
-        """A product of matrices, which the MPI engine computes on a grid of nodes."""
-        node = stage.nodes[0]
-        return self.engine == "mpi" and len(stage.parts) == 1 and isinstance(node, Stmt) and is_product(node.value)
+        """A stage that the MPI engine can compute on a grid of nodes, and would else need copies for everybody."""
+        return self.engine == "mpi" and stage.across is not None and any(piece.axis is None for piece in stage.reads)
 
     def edges(self, piece: Slice, sizes: Mapping[str, float]) -> float:
         assert piece.axis is not None
@@ -268,7 +274,7 @@ class _Run:
         """One node works, or, with numbers alone, all of them do the same."""
         table = self.plan.program.table
         names = {name for node in step.nodes for name in named(node) if table[name].rank}
-        seconds = self.machine.seconds(step_work(step, sizes), step_bytes(self.plan, step, sizes))
+        seconds = self.machine.seconds(step_work(step, sizes), step_bytes(self.plan, step, sizes)) * self.pace
         self.spend(WAITING if names and self.nodes > 1 else COMPUTE, seconds)
         written = {name for node in step.nodes for name in buffers_written(node)}
         for name in sorted(names):
@@ -280,17 +286,36 @@ class _Run:
 
 
 def predict(
-    plan: Plan, sizes: Mapping[str, float], machine: Machine, nodes: int, engine: Engine = "mpi"
+    plan: Plan,
+    sizes: Mapping[str, float],
+    machine: Machine,
+    nodes: int,
+    engine: Engine = "mpi",
+    pace: float = 1.0,
 ) -> Prediction:
-    """The time of one call on so many nodes."""
+    """The time of one call on so many nodes; computing takes `pace` times as long as the rates of the machine say."""
     full = derived(plan.program, sizes)
-    run = _Run(plan, machine, nodes, engine)
+    run = _Run(plan, machine, nodes, engine, pace)
     run.steps(plan.steps, full)
     spread = {name for name in run.axis if plan.program.table[name].rank}
     arrays = {name for stage in stages_of(plan.steps) for node in stage.nodes for name in named(node)}
     held = sum(bytes_of(plan.program, name, full) / (nodes if name in spread else 1) for name in arrays)
     shown = {name: int(value) for name, value in sizes.items()}
     return Prediction(nodes, shown, sum(run.kinds.values()), run.kinds, run.sent if nodes > 1 else 0.0, held)
+
+
+def pace_of(
+    plan: Plan, sizes: Mapping[str, float], machine: Machine, measured: float, engine: Engine = "mpi"
+) -> float:
+    """How many times as long as the model says one node computes, by what a call on one node was measured to take.
+
+    The model has every array come from memory once a stage; code that keeps it in caches is faster, scattered accesses
+    are slower. One measured call tells, and what more nodes add to it is predicted.
+    """
+    alone = predict(plan, sizes, machine, 1, engine)
+    computing = alone.kinds[COMPUTE]
+    others = alone.seconds - computing
+    return max(measured - others, measured / 10) / computing if computing else 1.0
 
 
 # --- scaling ----------------------------------------------------------------------------------------------------------
@@ -345,8 +370,12 @@ def scaling(
     nodes: Iterable[int] = NODES,
     grow: Iterable[str] = (),
     engine: Engine = "mpi",
+    measured: float | None = None,
 ) -> Scaling:
-    """Strong and weak scaling; `grow` names the sizes that grow for the latter, by default those that are cut."""
+    """Strong and weak scaling; `grow` names the sizes that grow for the latter, by default those that are cut.
+
+    `measured`: the seconds that a call of these sizes takes on one node, if somebody knows.
+    """
     counts = sorted({1, *nodes})
     if counts[0] < 1:
         raise OptionError(f"a number of nodes must be at least 1, not {counts[0]}")
@@ -356,9 +385,12 @@ def scaling(
     unknown = [name for name in growing if name not in sizes]
     if unknown:
         raise OptionError(f"there is no size {unknown[0]!r}; there are {', '.join(sorted(sizes))}")
-    strong = tuple(predict(plan, sizes, machine, count, engine) for count in counts)
+    if measured is not None and not measured > 0:
+        raise OptionError(f"a measured time must be above 0, not {measured!r}")
+    pace = 1.0 if measured is None else pace_of(plan, sizes, machine, measured, engine)
+    strong = tuple(predict(plan, sizes, machine, count, engine, pace) for count in counts)
     weak = tuple(
-        predict(plan, grown(plan, sizes, growing, float(count)), machine, count, engine) for count in counts
+        predict(plan, grown(plan, sizes, growing, float(count)), machine, count, engine, pace) for count in counts
     )
     return Scaling(plan.program.name, machine, engine, strong, weak, growing)
 
@@ -414,8 +446,9 @@ def simulate(
     grow: Iterable[str] = (),
     engine: Engine = "mpi",
     sizes: Mapping[str, int] | None = None,
+    measured: float | None = None,
 ) -> Scaling:
-    """How `function(*arguments)` would scale on nodes of a kind.
+    """How `function(*arguments)` would scale on nodes of a kind; `measured`: what the call takes on one, in seconds.
 
     `sizes` replaces sizes of the call by others, by the names that the table shows (`A_0` is the first extent of A),
     so that the arguments can be small.
@@ -425,7 +458,7 @@ def simulate(
     if unknown:
         raise OptionError(f"there is no size {unknown[0]!r}; there are {', '.join(sorted(known))}")
     known.update({name: float(value) for name, value in (sizes or {}).items()})
-    return scaling(plan, known, machine or Machine(), nodes, grow, engine)
+    return scaling(plan, known, machine or Machine(), nodes, grow, engine, measured)
 
 
 def plan_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Plan, dict[str, float]]:
@@ -433,9 +466,16 @@ def plan_of(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[P
     import numpy as np
 
     from weft.cluster.function import Distributed
+    from weft.cluster.mpi_grid import with_grids
     from weft.cluster.storage import stand_in
 
-    planner = Distributed(getattr(function, "py_func", function), Options(target="mpi"))
+    class Planner(Distributed):
+        """Plans as the MPI engine does, loops step by step: the simulator counts what each step sends."""
+
+        def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
+            return with_grids(make(program, sizes, self.options.fp == "strict", control=True, grids=True))
+
+    planner = Planner(getattr(function, "py_func", function), Options(target="mpi"))
     values = planner._bound(arguments, {})
     if values is None:
         raise OptionError(f"{planner.py_func.__name__} does not take {len(arguments)} arguments")

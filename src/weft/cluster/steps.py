@@ -71,6 +71,11 @@ class Stage:
         return tuple(part.node for part in self.parts)
 
     @property
+    def across(self) -> Stage | None:
+        """The same statements cut along a second dimension, if tiles are boxes."""
+        return None
+
+    @property
     def may_raise(self) -> bool:
         return may_raise(self.nodes)
 

@@ -4,8 +4,10 @@ slices); out: a `Store`, of which parts are read and written without the rest of
 
 from __future__ import annotations
 
+import errno
 import math
 import mmap
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -136,9 +138,25 @@ def new_file(path: Path, shape: tuple[int, ...], dtype: Any) -> Any:
     if not math.prod(shape):
         return np.zeros(shape, native(dtype))
     try:
-        return np.lib.format.open_memmap(path, mode="w+", dtype=native(dtype), shape=shape)
+        made = np.lib.format.open_memmap(path, mode="w+", dtype=native(dtype), shape=shape)
+        _reserve(path)
     except OSError as problem:
+        if path.is_file():
+            path.unlink()
         raise StorageError(f"cannot make a file for an array: {problem}") from problem
+    return made
+
+
+def _reserve(path: Path) -> None:
+    """Room on the disk for a whole file: a page of a mapped file that finds none would end the process."""
+    if not hasattr(os, "posix_fallocate"):
+        return  # the system has files without holes
+    with open(path, "r+b") as file:
+        try:
+            os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+        except OSError as problem:
+            if problem.errno not in (errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL):
+                raise
 
 
 def copy(source: Store, target: Store) -> None:

@@ -92,7 +92,7 @@ class Task:
     `arguments`, one a parameter of the kernel: a number, a Take, a Give, a Window, ("object", n) for a number that is
     object n, ("lo", 0) and ("hi", 0) for the tile's bounds, ("start", k) for where argument k begins.
     `checked`: one more result, small, tells whether the task raised.  `whole`: the tile is never cut where its slices
-    lie across blocks.
+    lie across blocks.  `uncut`: the task is no tile of anything, and runs though its range is empty.
     """
 
     name: str
@@ -102,6 +102,7 @@ class Task:
     threads: int = 1
     checked: bool = False
     whole: bool = False
+    uncut: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,19 @@ class Failure:
     file: str
     function: str
     line: int
+
+
+#: Where the memory of new blocks comes from.
+_new: Callable[..., Array] = np.empty
+
+
+def reuse_memory() -> None:
+    """Blocks of this process come from memory that earlier ones have left: a worker makes the same ones over and over,
+    and the engine has copied them by the time it asks for the next."""
+    global _new
+    from weft.cluster import mpi_memory
+
+    _new = mpi_memory.empty
 
 
 def run(task: Task, kernel: Kernel, objects: Sequence[Any]) -> list[Any]:
@@ -165,9 +179,10 @@ def _run(task: Task, function: Callable[..., Any], kernel: Kernel, objects: Sequ
         elif isinstance(argument, Window):
             made[number] = _copied(argument.take, *argument.range(task.lo, task.hi), objects)
     shared = any(isinstance(a, Give) and a.axis is None for a in task.arguments)
-    cuts = [(task.lo, task.hi)] if kernel.returned or shared or task.whole else _cuts(task)
+    at_once = bool(kernel.returned) or shared or task.uncut
+    cuts = [(task.lo, task.hi)] if at_once or task.whole else _cuts(task)
     numbers: Any = None
-    for lo, hi in cuts if kernel.returned or shared or task.lo < task.hi else ():
+    for lo, hi in cuts if at_once or task.lo < task.hi else ():
         values, back = _values(task, lo, hi, made, objects)
         numbers = function(*values)
         for view, copy in back:
@@ -257,7 +272,7 @@ def _copied(take: Take, first: int, past: int, objects: Sequence[Any]) -> Array:
     found = objects[take.parts[0].source]
     shape = list(found.shape)
     shape[take.axis] = past - first
-    array = np.empty(shape, found.dtype)
+    array = _new(shape, found.dtype)
     for part in take.parts:
         low, high = max(first, part.first), min(past, part.past)
         if low < high:
@@ -268,7 +283,7 @@ def _copied(take: Take, first: int, past: int, objects: Sequence[Any]) -> Array:
 
 def _made(give: Give, task: Task, objects: Sequence[Any]) -> Array:
     """New memory for a block, with what it keeps of the old one."""
-    make = np.zeros if give.zero else np.empty
+    make = np.zeros if give.zero else _new
     block = make(give.shape, dtype=np.dtype(give.dtype))
     if give.old is None:
         return block

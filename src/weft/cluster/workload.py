@@ -15,11 +15,11 @@ from collections.abc import Mapping, Sequence
 from weft.analysis.cost import GUESSED_EXTENT, evaluate, extent, points
 from weft.cluster.access import is_product
 from weft.cluster.plan import Plan, Stage, Whole
-from weft.ir.expr import AnyDim, Cast, Dim, Expr, Op, Read, Reduce
+from weft.ir.expr import AnyDim, Dim, Expr, Op, Read, Reduce
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import Block, Derived, If, Library, Loop, Node, Operand, Program, Stmt, While
 from weft.ir.types import DType
-from weft.ir.walk import buffers_read, buffers_written, children, free_vars
+from weft.ir.walk import buffers_read, buffers_written, children
 from weft.records import dataclass
 
 Sizes = Mapping[str, float]

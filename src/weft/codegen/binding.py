@@ -13,6 +13,7 @@ from weft.analysis.scopes import exchanged, written_params
 from weft.errors import Unsupported, exception_type, located
 from weft.ir.program import (
     Argument,
+    ArgumentOut,
     ArrayOut,
     Buffer,
     Check,
@@ -203,6 +204,8 @@ def _result(
         return D.NoneResult()
     if isinstance(out, ConstOut):
         return D.ConstResult(ast.literal_eval(out.text))
+    if isinstance(out, ArgumentOut):
+        return D.ArgResult(out.index)
     buffer = program.buffer(out.buffer)
     if isinstance(out, ScalarOut):
         assert offset is not None

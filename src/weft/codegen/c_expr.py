@@ -282,15 +282,20 @@ class Expressions:
         return C.Invoke(self.used.helper("wrapped", DType.I64), (self.index(kept), self.index(sizes[0])))
 
     def _between(self, expr: Op) -> C.CExpr | None:
-        """0 <= x and x < n, for an n that is not negative, as one comparison of unsigned numbers."""
+        """0 <= x and x < n, for an n that is not negative or an x of 32 bits, as one comparison of unsigned numbers."""
         pairs = [part for part in expr.args if isinstance(part, Op) and len(part.args) == 2]
         if len(pairs) < 2 or not all(part.args[0].type == part.args[1].type == INT for part in pairs):
             return None
         low, high = expr.args
         assert isinstance(low, Op) and isinstance(high, Op)
         x, n = high.args
-        plain = isinstance(x, Var) or (isinstance(x, Read) and not x.index)
-        if not plain or low.op != "ge" or high.op != "lt" or low.args != (x, Const(0, INT)):
+        if low.op != "ge" or high.op != "lt" or low.args != (x, Const(0, INT)):
+            return None
+        if isinstance(x, Cast) and isinstance(x.value, Read) and x.value.type.dtype is DType.I32:
+            # In the width that it has in memory, twice as many fit into a vector.
+            limit = C.Invoke(self.used.helper("reach", DType.I64), (self.value(n),))
+            return C.Infix("<", C.Convert("u32", self.value(x.value)), limit)
+        if not (isinstance(x, Var) or (isinstance(x, Read) and not x.index)):
             return None
         if ranges.interval(n, self.env).low < 0:
             return None

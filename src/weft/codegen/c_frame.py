@@ -65,6 +65,7 @@ class Frame:
 class Callee:
     """A function of the program as its callers see it: its C name, its C parameters by the word each stands for, the
     first word of its results and how many there are.  `alone`: the C name of the same without handing out tasks.
+    `levels`: how many copies of itself it holds one inside the other; `level`: which of them this is.
     """
 
     name: str
@@ -74,6 +75,8 @@ class Callee:
     first: int
     count: int
     alone: str = ""
+    levels: int = 0
+    level: int = 0
 
 
 @dataclass

@@ -91,6 +91,10 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
     "wrapped": Helper(
         "i", "static inline $t wrapped_$t($t a, $t n) { return ($t)(($u)a + (($u)n & ($u)(a >> ($b - 1)))); }"
     ),
+    # The numbers of 32 bits, taken without a sign, that are at least 0 and less than n are those below this.
+    "reach": Helper(
+        "i", "static inline u32 reach_$t($t n) { return n < 0 ? 0 : n > 0x7fffffff ? 0x80000000U : (u32)n; }"
+    ),
     "signbit": Helper("i", "static inline i32 signbit_$t($t a) { return a < 0; }"),
     "sign": Helper("iu", "static inline $t sign_$t($t a) { return ($t)((a > 0) - (a < 0)); }"),
     # The count is compared unsigned, so that a negative one is too large as well.

@@ -42,6 +42,9 @@ _POLL_CALLS = 1 << 11
 #: Calls at one depth of the stack in eight count: a number in memory that every call changes would be most of its time.
 #: Which depths those are is a hash of where they are, so that frames of one size do not all fall between them.
 _SPREAD, _SHIFT = C.Number("0x9E3779B97F4A7C15ULL"), C.number(61)
+#: Copies of a function inside itself: how deep, and how many nodes they may have together.
+MOST_LEVELS = 4
+MOST_NODES = 400
 SELF = f"{OWN}self"
 HERE = C.Convert("i64", C.call("__builtin_frame_address", C.number(0)))
 
@@ -61,7 +64,21 @@ def callee(program: Program, tasks: bool) -> Callee:
     name, parameters = f"f_{program.name}", {w: f"k_p{w}" for w in words}
     count = max(places.words - first, 1)
     alone = f"{name}_alone" if tasks and not repeats(program.body) else ""
-    return Callee(name, program, places, parameters, first, count, alone)
+    levels = 0 if tasks else _levels(program)
+    return Callee(name, program, places, parameters, first, count, alone, levels)
+
+
+def _levels(program: Program) -> int:
+    """How many copies of a small function its own calls are replaced by, one inside the other: what a call costs, the
+    look at the stack and at Ctrl-C above all, is then paid once for all of them."""
+    nodes = list(walk(program.body))
+    calls = sum(isinstance(node, Invoke) and node.function == program.name for node in nodes)
+    if not calls or repeats(program.body):
+        return 0
+    levels, copies, width = 0, 1, calls
+    while levels < MOST_LEVELS and (copies + width) * len(nodes) <= MOST_NODES:
+        levels, copies, width = levels + 1, copies + width, width * calls
+    return levels
 
 
 def handing_out(program: Program) -> set[str]:
@@ -93,13 +110,25 @@ def declaration(function: Callee) -> str:
 
 
 def forms(function: Callee) -> list[Callee]:
-    """The C functions of a function: with tasks, and alone."""
-    return [function, replace(function, name=function.alone)] if function.alone else [function]
+    """The C functions of a function: with tasks, and alone; or the copies that it holds."""
+    if function.alone:
+        return [function, replace(function, name=function.alone)]
+    copies = range(1, function.levels + 1)
+    return [function, *(replace(function, name=_copy(function, level), level=level) for level in copies)]
+
+
+def _copy(function: Callee, level: int) -> str:
+    """The C name of one of the copies; below the last one is the function itself again."""
+    name = f"f_{function.program.name}"
+    return f"{OWN}copy_{level}_{name}" if 0 < level <= function.levels else name
 
 
 def head(function: Callee) -> str:
     parameters = "".join(f", i64 {name}" for name in function.parameters.values())
-    return f"static {given(function)} {function.name}(k_thread *{THREAD}{parameters})"
+    kind = ""
+    if function.levels:  # as many copies as are meant, and no more
+        kind = "inline __attribute__((always_inline)) " if function.level else "__attribute__((noinline)) "
+    return f"static {kind}{given(function)} {function.name}(k_thread *{THREAD}{parameters})"
 
 
 def record(worker: str) -> list[C.CStmt]:
@@ -130,7 +159,9 @@ def _deep_enough(node: Invoke, statements: Loops) -> list[C.CStmt]:
     counted = C.Infix("&", C.Prefix("++", C.Arrow(C.Name(THREAD), "calls")), C.number(_POLL_CALLS - 1))
     pending = C.IfElse(C.through(RT, "poll"), tuple(statements.failure(INTERRUPTED)))
     spread = C.Infix(">>", C.Infix("*", C.Convert("u64", HERE), _SPREAD), _SHIFT)
-    counts = C.Infix("&&", C.Infix("==", spread, C.number(0)), C.Prefix("!", counted))
+    counts: C.CExpr = C.Prefix("!", counted)
+    if statements.unit.called is None or not statements.unit.called.levels:
+        counts = C.Infix("&&", C.Infix("==", spread, C.number(0)), counts)
     return [
         C.IfElse(C.call("__builtin_expect", deep, C.number(0)), tuple(failed)),
         C.IfElse(C.call("__builtin_expect", counts, C.number(0)), (pending,)),
@@ -142,7 +173,8 @@ def invoke(node: Invoke, statements: Loops) -> list[C.CStmt]:
     unit = statements.unit
     function = unit.callees[node.function]
     before: list[C.CStmt] = []
-    if not statements.frame.checked and (unit.called is not None or statements.frame.task):
+    inside = unit.called is not None and unit.called.level > 0  # the outermost copy has looked
+    if not statements.frame.checked and not inside and (unit.called is not None or statements.frame.task):
         before = _deep_enough(node, statements)
         statements.frame.checked = True
     out: list[C.CStmt] = []
@@ -156,7 +188,9 @@ def invoke(node: Invoke, statements: Loops) -> list[C.CStmt]:
         else:
             passed += _array(argument, statements) if isinstance(argument, Operand) else _number(argument, statements)
     gives = f"const {given(function)}"
-    value: C.CExpr = C.call(function.name, C.Name(THREAD), *passed)
+    own = unit.called is not None and unit.called.program is function.program
+    name = _copy(function, unit.called.level + 1) if own and unit.called is not None else function.name
+    value: C.CExpr = C.call(name, C.Name(THREAD), *passed)
     if function.alone:
         near = C.call("k_near", C.Name(THREAD), HERE)
         value = C.Ternary(near, value, C.call(function.alone, C.Name(THREAD), *passed))

@@ -11,7 +11,7 @@ from weft.analysis.choices import calls_library
 from weft.analysis.cost import constant_extent
 from weft.analysis.floats import without_nan
 from weft.analysis.scopes import Path
-from weft.codegen import c_ops, c_prefetch, c_support
+from weft.codegen import c_entries, c_ops, c_prefetch, c_support
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import OVERFLOW, RT, Storage
 from weft.codegen.c_frame import DONE, INTERRUPTED, TICKS
@@ -345,9 +345,37 @@ class Loops(Memory):
             self._long(loop.dim, body, out, pragmas)
         else:
             self._ticked(loop.dim, body, out, pragmas)
+            if not self.lockstep and c_entries.why_not(loop, self.expressions) is None:
+                out.append(self._by_lanes(loop, out.pop()))
         out.extend(after)
         self.extremes, self.parts, self.expressions.storages = extremes, parts, storages
         self.expressions.unchecked = unchecked
+
+    def _by_lanes(self, loop: Loop, plain: C.CStmt) -> C.CStmt:
+        """A sum or extreme over the entries of a row in vectors that are partly full, if instructions can do that."""
+        (stmt,) = loop.body
+        assert isinstance(plain, C.For) and isinstance(stmt, Stmt) and isinstance(stmt.value, Op)
+        self.unit.used.text(c_entries.SUPPORT)
+        term = c_entries.combined(stmt)
+        assert term is not None
+        target, op = C.Name(self.expressions.storages[stmt.buffer].name), stmt.value.op
+        lanes, here = (C.Name(self.unit.names.own(name)) for name in ("lanes", "term"))
+        for one in (lanes, here):
+            self.unit.types[one.text] = c_entries.SUM_TYPE
+        left = C.Infix("-", plain.bound, C.Name(plain.variable))
+        steps: list[C.CStmt] = [
+            C.Declare(c_entries.SUM_TYPE, here.text, c_entries.in_lanes(term, loop.dim.var, left, self.expressions)),
+            C.Assign(lanes, C.call(c_entries.STEPS[op], lanes, here, left)),
+        ]
+        flag = self.extremes.get(stmt.buffer)
+        if flag:
+            steps.append(C.Assign(C.Name(flag), C.call("k_nans", here, left), "|="))
+        start = C.Number("{0}") if op == "add" else C.call("k_alike", target)
+        body = replace(plain, step=c_entries.LANES, body=tuple(steps), pragmas=())
+        after = c_entries.joined(op, target, lanes)
+        return C.IfElse(
+            c_entries.AVAILABLE, (C.Declare(c_entries.SUM_TYPE, lanes.text, start), body, *after), (plain,)
+        )
 
     def _weak_sum(self, storage: Storage, clauses: list[str], out: list[C.CStmt], after: list[C.CStmt]) -> None:
         """A sum of small Python integers on its own, which cannot overflow; added to the variable after the loop."""

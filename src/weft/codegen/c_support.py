@@ -14,6 +14,8 @@ FUNCTIONS = frozenset(
     for name in (
         *("within", "between", "pieces", "piece", "balance_i32", "balance_i64"),
         *("shared", "c", "context", "begin", "end", "task", "done"),
+        *("f64x8", "i32x8", "i64x8", "mask", "entries", "told_i32", "told_i64", "added", "total"),
+        *("greatest", "least", "nans", "alike"),
     )
 )
 #: Those of calls and tasks (c_invoke.py, c_tasks.py).

@@ -268,7 +268,10 @@ def closing(unit: Unit, frame: Frame, code: C.CBlock) -> tuple[list[C.CStmt], li
 
 def _overflowed(unit: Unit) -> C.CStmt:
     """A Python integer left 64 bits: Python repeats the call if nothing was changed, else it is an exception."""
-    happened = C.Infix("&&", C.Name(OVERFLOW), C.Infix("<=", C.Name(STATUS), C.number(RAISE)))
+    flag: C.CExpr = C.Name(OVERFLOW)
+    if unit.called is not None:  # on the way of every call, so that it matters how it is laid out
+        flag = C.call("__builtin_expect", flag, C.number(0))
+    happened = C.Infix("&&", flag, C.Infix("<=", C.Name(STATUS), C.number(RAISE)))
     if unit.guard_on_failure:
         return C.IfElse(happened, (C.Assign(C.Name(STATUS), C.number(GUARD)),))
     code = unit.exception(*OVERFLOW_ERROR)

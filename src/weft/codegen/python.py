@@ -33,6 +33,7 @@ from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
     Alloc,
     Argument,
+    ArgumentOut,
     ArrayOut,
     Block,
     Break,
@@ -700,6 +701,8 @@ class _Writer:
             return py.number(None)
         if isinstance(out, ConstOut):
             return ast.parse(out.text, mode="eval").body
+        if isinstance(out, ArgumentOut):
+            raise Unsupported(self.program.span, "a change of an object that is an argument, without a compiler")
         if isinstance(out, TupleOut):
             items = [self.result(item) for item in out.items]
             if out.named:

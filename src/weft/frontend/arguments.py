@@ -13,7 +13,6 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from weft.errors import Unsupported
 from weft.frontend import arrays, growing, ragged, tables
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import as_value, types_in
@@ -41,7 +40,7 @@ from weft.frontend.writing import loop, variable
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
-from weft.ir.program import HAND_BACK, OF_PLACE, Block, Check, Invoke, Node, Role
+from weft.ir.program import HAND_BACK, OF_PLACE, Block, Check, Invoke, Node, Program, Role
 from weft.ir.types import BOOL, FLOAT, I64, INT, ScalarType
 
 
@@ -257,24 +256,33 @@ class Arguments(Loading):
         test = Op("eq", (count, ZERO), BOOL)
         self.emitter.guards.append(Check((), test, "RuntimeError", "", (), self.emitter.span))
 
-    def hand_exceptions_back(self) -> None:
+    def stores_objects(self) -> bool:
+        """Whether the function assigns to attributes of arguments."""
+        raise NotImplementedError
+
+    def hand_exceptions_back(self, program: Program) -> Program:
         """With containers that only results change, whatever would raise is left to Python from the start."""
-        if not self.changed:
-            return
+        changes = bool(self.changed) or self.stores_objects()
+        if not changes and not (self.functions.caught and program.functions):
+            return program
+        reason = "an exception after which an argument has changed"
 
         def handed(node: Node) -> Node:
             if isinstance(node, Invoke):
-                reason = "a call of a recursive function beside a list, dict or set that the function changes"
-                raise Unsupported(node.span, reason, "make a copy of it first")
+                self.emitter.handed.append((node.span, reason))  # the stack may end
+                return node
             if not isinstance(node, Check):
                 return walk.map_sub_blocks(node, block)
             if node.exception == HAND_BACK:
                 return node
-            self.emitter.handed.append((node.span, "an exception after which a list, dict or set has changed"))
+            self.emitter.handed.append((node.span, reason))
             of_values = node.exception in ("ZeroDivisionError", "OverflowError")
             return dataclasses.replace(node, exception=HAND_BACK, message="" if of_values else OF_PLACE, values=())
 
         def block(nodes: Block) -> Block:
             return walk.map_block(nodes, handed)
 
-        self.emitter.blocks[0] = list(block(tuple(self.emitter.blocks[0])))
+        functions = tuple(dataclasses.replace(part, body=block(part.body)) for part in program.functions)
+        if not changes:  # a call of a recursive function raises where a handler waits
+            self.emitter.handed.append((program.span, reason))
+        return dataclasses.replace(program, body=block(program.body) if changes else program.body, functions=functions)

@@ -22,6 +22,7 @@ from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Resta
 from weft.frontend.expressions import constant_value
 from weft.frontend.held import Held, Parts, Row
 from weft.frontend.held import parameter as held_parameter
+from weft.frontend.instances import Hidden, Instances, is_object
 from weft.frontend.items import types_in
 from weft.frontend.liveness import Liveness
 from weft.frontend.recursion import Entry, Fixed, Functions, Kind, key_of, places_of, with_functions
@@ -49,25 +50,13 @@ from weft.frontend.values import Instance, Object, Scalar, Tuple, Value
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
 from weft.ir.types import BOOL, INT, ScalarType
+from weft.ir.walk import buffers_written, sub_blocks, walk
 from weft.records import dataclass
 
 _ATTEMPTS = 40
 
 _ABSENT: Any = object()
-
-
-@dataclass(frozen=True)
-class Hidden:
-    """A value that is not an argument: a global, a closure variable or an attribute, with the spec it was compiled for.
-
-    `home` is the namespace (dict), the cell, or the index of the argument whose attribute `name` it is.
-    """
-
-    name: str
-    home: Any
-    spec: Spec | Object
-    param: str | tuple[str, ...] | None  # the program's parameter; None for a constant that is only re-checked
-    path: tuple[str, ...] = ()
+_CONTAINERS = (ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec)
 
 
 @dataclass
@@ -82,7 +71,7 @@ class Built:
     functions: list[Any] = field(default_factory=list)  # functions that were inlined
 
 
-class Builder(SparseChains, Arguments):
+class Builder(Instances, SparseChains, Arguments):
     """One attempt at one function."""
 
     lender: Builder | None  # of a recursive function: what calls it
@@ -131,7 +120,8 @@ class Builder(SparseChains, Arguments):
         self.body = body
         self.sparse_arguments, self.shared, self.reordered, self.constructed = [], [], [], []
         self.borrowed, self.made_objects = set(), []
-        self.row_results, self.lender = {}, None
+        self.row_results, self.lender, self.objects_given, self.lists_given = {}, None, {}, []
+        self.columns_given: set[str] = set()
         self.has_small = False  # a small size is compiled in
         self.scope = Scope(source, Liveness(body), body)
 
@@ -157,9 +147,15 @@ class Builder(SparseChains, Arguments):
             value, param = self.parameter(name, kind, sample, position)
             self.scope.values[name] = value
             self.names.append(param)
+        for (_, name), home in self.emitter.decisions.outside.items() if self.entry is None else ():
+            self._outside_container(name, home)
+        for argument, path in sorted(self.emitter.decisions.parts) if self.entry is None else ():
+            self._part_container(argument, path)
         for name, value in self.scope.values.items():  # hidden parameters come behind the others
             if isinstance(value, Instance):
                 self.scope.values[name] = self.modelled(value, tree)
+        if self.stores_objects():
+            self.load_stored()
         self.loaded_until = len(self.emitter.blocks[0])
 
     def parameter(
@@ -287,6 +283,9 @@ class Builder(SparseChains, Arguments):
             self.hidden[key] = (Hidden(name, home, spec, param), made)
             return made
         constant = constant_value(value)
+        if constant is None and isinstance(spec_of(value), _CONTAINERS) and self.entry is None:
+            self.emitter.decisions.outside[id(home), name] = home
+            raise Restart  # it is a parameter from the start
         if constant is None:
             if callable(value):
                 constant = Object(value)
@@ -294,6 +293,42 @@ class Builder(SparseChains, Arguments):
                 raise self.unsupported(node, f"{name} is {type(value).__name__}", "pass it as an argument")
         self.hidden[key] = (Hidden(name, home, Object(value), None), constant)
         return constant
+
+    def _outside_container(self, name: str, home: Any) -> None:
+        """A list, dict or set that is a global or closure variable: copied in at each call, and never changed."""
+        held = home[name] if isinstance(home, dict) else home.cell_contents
+        spec, title = spec_of(held), f"outside_{name}"
+        if title in self.emitter.decisions.changing:
+            reason = f"a change of {name}, which is from outside the function"
+            raise self.unsupported(self.scope.source.tree, reason, "pass it as an argument")
+        made, param = self.parameter(title, spec, held, -1)
+        self.hidden[id(home), (name,)] = (Hidden(name, home, spec, param), made)
+
+    def _part_container(self, argument: int, path: tuple[str, ...]) -> None:
+        """A list, dict or set that is an attribute of an argument: as one from outside."""
+        held = None if self.arguments is None else self.arguments[argument]
+        for part in path:
+            held = _part_of(held, part)
+        title = "outside_" + "_".join(path).replace("@", "")
+        if title in self.emitter.decisions.changing:
+            reason = f"a change of the attribute {path[-1]}, a list, dict or set"
+            raise self.unsupported(self.scope.source.tree, reason, "pass it as an argument")
+        spec = spec_of(held)
+        made, param = self.parameter(title, spec, held, -1)
+        self.hidden[argument, path] = (Hidden(path[-1], argument, spec, param, path), made)
+
+    def _check_outside(self, program: Program) -> None:
+        """Refuse a program that changes elements of a list from outside: only arguments are copied back."""
+        names: dict[str, str] = {}
+        for hidden, _ in self.hidden.values():
+            if isinstance(hidden.spec, _CONTAINERS):
+                params = (hidden.param,) if isinstance(hidden.param, str) else hidden.param or ()
+                names.update(dict.fromkeys(params, hidden.name))
+        for node in walk(program.body) if names else ():
+            if not sub_blocks(node):
+                for buffer in buffers_written(node) & set(names):
+                    reason = f"a change of {names[buffer]}, which is from outside the function"
+                    raise Unsupported(getattr(node, "span", program.span), reason, "pass it as an argument")
 
     def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
         path = (*base.path, name)
@@ -309,8 +344,11 @@ class Builder(SparseChains, Arguments):
         spec = spec_of(value)
         if isinstance(spec, ObjectSpec):
             return self.modelled(Instance(base.argument, path, value), node)
-        if isinstance(spec, (ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec)):
-            raise self.unsupported(node, f"the attribute {name}, a list", "pass it as an argument")
+        if isinstance(spec, _CONTAINERS):
+            if self.entry is not None:
+                raise self.unsupported(node, f"the attribute {name}, a list", "pass it as an argument")
+            self.emitter.decisions.parts.add((base.argument, path))
+            raise Restart  # it is a parameter from the start
         title = "_".join(("item", *path) if name.isdigit() else path).replace("@", "")
         made, param = self.parameter(title, spec, value, -1)
         self.hidden[key] = (Hidden(name, base.argument, spec, param, path), made)
@@ -318,6 +356,10 @@ class Builder(SparseChains, Arguments):
 
     def modelled(self, base: Instance, node: ast.AST) -> Value:
         """An argument that is an object: a sparse matrix; a tuple, which has as many items each time."""
+        if is_object(base.sample) and self.entry is None:
+            return self.object_argument(base)
+        if type(base.sample) is list and base.sample:
+            return self.list_of_objects(base, node) or super().modelled(base, node)
         if type(base.sample) is not tuple:
             return super().modelled(base, node)
         path = (*base.path, "#")
@@ -357,11 +399,13 @@ class Builder(SparseChains, Arguments):
         self.check_aliases(tuple(self.emitter.blocks[0]))
         self.settle_structures()
         self.settle_exceptions()
-        self.hand_exceptions_back()
-        self._check_repeatable()
         program = self.emitter.program(source.span(source.tree))
         if self.entry is None:
             program = with_functions(program, self.functions)
+        self._check_outside(program)
+        self.check_lists_given()
+        program = self.hand_exceptions_back(program)
+        self._check_repeatable()
         hidden = [entry for entry, _ in self.hidden.values()]
         specs = tuple(kind for kind in self.specs if not isinstance(kind, (Fixed, Held, Row, Parts)))
         changed = frozenset(param for param, _ in self.changed.values())
@@ -369,9 +413,7 @@ class Builder(SparseChains, Arguments):
 
     def nested(self, source: Source, specs: Sequence[Kind], entry: Entry) -> Built:
         own = self.emitter.decisions
-        decisions = Decisions(
-            specialise=False, small=False, libraries=False, heaps=own.heaps, objects=own.objects, strict=own.strict
-        )
+        decisions = Decisions(specialise=False, small=False, heaps=own.heaps, objects=own.objects, strict=own.strict)
         decisions.items.update(entry.items)
         for _ in range(_ATTEMPTS):
             inner = Builder(source, specs, None, decisions, self.sources, self._bodies, self.functions, entry)
@@ -446,18 +488,16 @@ def build(
     specs: Sequence[Spec],
     arguments: Sequence[Any] | None = None,
     specialise: bool = True,
-    libraries: bool = False,
     strict: bool = False,
 ) -> Built:
     """The Program of a function for arguments of these specs; `arguments` are samples that help to choose guards.
 
-    `specialise`: sizes that are equal in the sample are taken to be equal, behind a guard.  `libraries`: what a library
-    does better is refused (LeftToLibrary), so that it stays a call from Python between native regions.  `strict`: sums
-    and products keep the order of the source.
+    `specialise`: sizes that are equal in the sample are taken to be equal, behind a guard.  `strict`: sums and products
+    keep the order of the source.
 
     Raises Unsupported, with the place, for what has no native form.
     """
-    decisions = Decisions(specialise=specialise, small=specialise, libraries=libraries, strict=strict)
+    decisions = Decisions(specialise=specialise, small=specialise, strict=strict)
     sources: dict[Any, Source] = {}
     bodies: dict[int, list[ast.stmt]] = {}
     functions = Functions()

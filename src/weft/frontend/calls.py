@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,12 +15,13 @@ import numpy as np
 
 from weft.errors import LeftToLibrary, Unsupported
 from weft.frontend import arrays, knowledge, masks
+from weft.frontend.constants import constant
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Emitter
-from weft.frontend.expressions import constant_value
+from weft.frontend.expressions import BINARY, constant_value
 from weft.frontend.generators import is_generator
 from weft.frontend.keyed import KeyedDicts
-from weft.frontend.knowledge import linear, records, sequences, texts
+from weft.frontend.knowledge import counters, linear, operators, records, sequences, texts
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
 from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import as_plain
@@ -35,6 +38,7 @@ from weft.frontend.values import (
     Caught,
     Closure,
     Dict,
+    Iterable,
     Keyed,
     Keywords,
     Mask,
@@ -72,6 +76,9 @@ class Calls(KeyedDicts, Recursion):
     inlined: int
     sources: dict[Any, Source]
 
+    def calls_are_caught(self) -> None:
+        self.functions.caught = True
+
     def _eval_call(self, node: ast.Call) -> Value:
         function = self.evaluate(node.func)
         generator = len(node.args) == 1 and isinstance(node.args[0], ast.GeneratorExp)
@@ -83,6 +90,9 @@ class Calls(KeyedDicts, Recursion):
         if generator and isinstance(function, Method) and is_text(function.receiver):
             parts = self.comprehension(node.args[0], lists=True)  # type: ignore[arg-type]
             return self.call(function, [parts], {}, node)
+        first = node.args[0] if len(node.args) == 1 and not node.keywords else None
+        if isinstance(function, Object) and function.value is len and isinstance(first, ast.BinOp):
+            return self._length_of_operation(function, first, node)
         arguments = [*node.args, *(k.value for k in node.keywords)]
         if _takes_arrays(function) and arguments and isinstance(arguments[0], ast.ListComp):
             values = [self.comprehension(arguments[0], lists=False), *self.evaluate_all(arguments[1:])]
@@ -150,6 +160,9 @@ class Calls(KeyedDicts, Recursion):
             return Partial(args[0], tuple(taken), {name: self._taken(value) for name, value in kwargs.items()})
         if isinstance(thing, functools.partial):
             return self.call(self._known_partial(thing, node), args, kwargs, node)
+        written = self._of_operator(thing, args, kwargs, node)
+        if written is not None:
+            return written
         entry = knowledge.lookup(thing)
         if entry is not None:
             self.calling = node
@@ -170,6 +183,36 @@ class Calls(KeyedDicts, Recursion):
         raise self.unsupported(
             node, f"a call of {title}, which weft has no native form for", "call it outside the compiled function"
         )
+
+    def _of_operator(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
+        """A call of a function of `operator`, or of what its itemgetter has made; None if it is another one."""
+        if kwargs:
+            return None
+        if thing is operator.itemgetter or thing is operator.attrgetter:
+            keys = tuple(constant(value, self.emitter) for value in args)
+            made = _written(node, (thing, repr(keys)), lambda: operators.getter(thing, keys))
+            if made is None:
+                raise self.unsupported(node, f"these arguments of {thing.__name__}()")
+            return Closure(made, self.scope)
+        known = operators.keys_of(thing)
+        if known is not None:
+            made = _written(node, (known[0], repr(known[1])), lambda: operators.getter(*known))
+        elif operators.definition(thing) is not None:
+            made = _written(node, (thing, ""), lambda: operators.definition(thing))
+        else:
+            return None
+        return None if made is None else self.call(Closure(made, self.scope), args, {}, node)
+
+    def _length_of_operation(self, function: Value, operation: ast.BinOp, node: ast.Call) -> Value:
+        """len(left OP right): of two sets without the set."""
+        if not isinstance(operation.op, (ast.BitAnd, ast.BitOr, ast.Sub)):
+            return self.call(function, [self.evaluate(operation)], {}, node)
+        left, right = self.evaluate_all([operation.left, operation.right])
+        span = self.at(operation)
+        op = BINARY[type(operation.op)]
+        if isinstance(left, Dict) and isinstance(right, Dict) and left.is_set and right.is_set:
+            return self.size_of_operation(op, left, right, node)
+        return self.call(function, [self.binary(op, left, right, operation, span)], {}, node)
 
     def _known_partial(self, thing: functools.partial[Any], node: ast.AST) -> Partial:
         """A functools.partial from outside the function: its arguments must be constants."""
@@ -195,8 +238,14 @@ class Calls(KeyedDicts, Recursion):
             given = {"counter": receiver, "count": args[0] if args else Object(None)}
             self.calling = node
             return self.expand(sequences.most_common, given)
+        if isinstance(receiver, Dict) and receiver.counts and function.name in counters.METHODS and not kwargs:
+            self.calling = node
+            return self.expand(counters.METHODS[function.name], {"counter": receiver}, args)
         if isinstance(receiver, Dict) and not kwargs:
             return self.dict_method(receiver, function.name, args, node)
+        if function.name in ("extend", "extendleft") and len(args) == 1 and isinstance(args[0], (Dict, Iterable)):
+            held = args[0]
+            args = [self.listed(self.entries_of(held, "keys", node) if isinstance(held, Dict) else held)]
         if not kwargs:
             changed = self.list_method(receiver, function.name, args, node)
             if changed is not None:
@@ -525,6 +574,24 @@ def _items(value: Value) -> Iterator[Value]:
 
 def _as_type(array: Array, of: ScalarType, emitter: Emitter) -> Array:
     return Array(array.shape, of, lambda at: arrays.storable(array.element(at), of, emitter), cost=array.cost + 1)
+
+
+def _written(node: ast.AST, key: object, make: Callable[[], ast.Lambda | None]) -> ast.Lambda | None:
+    """A lambda that stands where a node stands.
+
+    It is kept on the node itself: bodies are remembered by the identity of their trees, over all attempts at a build.
+    """
+    kept: dict[object, ast.Lambda] = node.__dict__.setdefault("written", {})
+    made = kept.get(key)
+    if made is None:
+        found = make()
+        if found is None:
+            return None
+        made = copy.deepcopy(found)
+        for part in ast.walk(made):
+            ast.copy_location(part, node)
+        kept[key] = made
+    return made
 
 
 def _takes_arrays(function: Value) -> bool:

@@ -7,18 +7,23 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from weft.errors import Unsupported
 from weft.frontend import arith, arrays
 from weft.frontend.comparisons import Comparisons
+from weft.frontend.constants import constant_int
 from weft.frontend.core import Mixed, is_list
-from weft.frontend.emit import Restart
+from weft.frontend.emit import NeedConstant, Restart
 from weft.frontend.enums import is_member
 from weft.frontend.items import row_of
 from weft.frontend.missing import implied
 from weft.frontend.strings import is_text
-from weft.frontend.values import Array, Maybe, Scalar, Value
-from weft.ir.expr import Const, Op, Read
-from weft.ir.program import If, Node, Stmt
-from weft.ir.types import INT, PYBOOL, DType, join
+from weft.frontend.values import Array, Maybe, Scalar, Slice, Tuple, Value
+from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
+from weft.ir.program import Argument, If, Node, Stmt
+from weft.ir.types import BOOL, INT, PYBOOL, DType, join
+
+#: An item of a tuple of no more items than this is chosen by tests.
+_MOST_CHOICES = 4
 
 
 class Choices(Comparisons):
@@ -197,3 +202,50 @@ class Choices(Comparisons):
             return self.evaluate_open(node)
         finally:
             self._as_condition = previous
+
+    def is_scalar_argument(self, name: str) -> bool:
+        symbol = self.emitter.symbols.get(name)
+        return isinstance(symbol.source, Argument) if symbol is not None else name in self.emitter.params
+
+    def chosen_item(self, base: Tuple, key: Value, node: ast.AST | None) -> Value | None:
+        """An item of a tuple of numbers of one type at a place that the run time knows; None if there is none such."""
+        numbers = [item.expr for item in base.items if isinstance(item, Scalar) and item.type.weak]
+        types = {number.type for number in numbers}
+        integral = isinstance(key, Scalar) and key.type.dtype.is_integer
+        if base.is_list or len(numbers) < len(base.items) or len(types) != 1 or not integral:
+            return None
+        assert isinstance(key, Scalar)
+        emitter, count = self.emitter, integer(len(numbers))
+        place = emitter.snapshot(arith.cast(key.expr, INT), "place")
+        least = Op("ge", (place, Op("neg", (count,), INT)), BOOL)
+        inside = Op("and", (least, Op("lt", (place, count), BOOL)), BOOL)
+        emitter.check(inside, "IndexError", "tuple index out of range")
+        place = Op("select", (Op("lt", (place, ZERO), BOOL), Op("add", (place, count), INT), place), INT)
+        if len(numbers) > _MOST_CHOICES:
+            held = self.literal_list(replace(base, is_list=True, named=None), node)
+            return Scalar(emitter.snapshot(held.element((place,)), "item"))
+        place = emitter.snapshot(place, "place")
+        chosen: Expr = numbers[-1]
+        for position in range(len(numbers) - 2, -1, -1):
+            test = Op("eq", (place, integer(position)), BOOL)
+            chosen = Op("select", (test, numbers[position], chosen), numbers[0].type)
+        return Scalar(chosen)
+
+    def tuple_item(self, base: Tuple, key: Value, node: ast.AST | None) -> Value:
+        if base.key is not None and not base.items:
+            raise self.untyped(node, "an item of an empty list")
+        if isinstance(key, Scalar) and not isinstance(key.expr, Const):
+            self.index_at_run_time(base)
+        if isinstance(key, Slice):
+            parts = [None if p is None else constant_int(p, self.emitter) for p in (key.lo, key.hi, key.step)]
+            return Tuple(base.items[slice(*parts)], base.is_list)
+        try:
+            index = constant_int(key, self.emitter)
+        except (Unsupported, NeedConstant) as problem:
+            chosen = self.chosen_item(base, key, node)
+            if chosen is None or (isinstance(problem, NeedConstant) and self.is_scalar_argument(problem.symbol)):
+                raise
+            return chosen
+        if not -len(base.items) <= index < len(base.items):
+            raise self.unsupported(node, "IndexError: tuple index out of range")
+        return base.items[index]

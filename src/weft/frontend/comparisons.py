@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 
 from weft.frontend import arith, arrays
+from weft.frontend.dict_methods import DictMethods
 from weft.frontend.enums import is_member
 from weft.frontend.strings import is_text
 from weft.frontend.values import (
@@ -24,7 +25,6 @@ from weft.frontend.values import (
     Tuple,
     Value,
 )
-from weft.frontend.whole import WholeDicts
 from weft.frontend.writing import loop, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Reduce
 from weft.ir.program import Break, Node
@@ -33,7 +33,7 @@ from weft.ir.types import PYBOOL, ScalarType
 _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
 
 
-class Comparisons(WholeDicts):
+class Comparisons(DictMethods):
     """`_eval_compare` and what it needs."""
 
     def keyed_name(self, key: Value, node: ast.AST) -> str:
@@ -95,6 +95,8 @@ class Comparisons(WholeDicts):
             return self._tuple_equality(name, left, right, node)
         if isinstance(left, Tuple) and isinstance(right, Tuple):
             return self.tuple_order(name, left, right, node)
+        if isinstance(left, Dict) and isinstance(right, Dict):
+            return self.dict_comparison(name, left, right, node)
         deques = [isinstance(value, Records) and value.is_deque for value in (left, right)]
         if (_is_list(left) and _is_list(right)) or all(deques):
             return self.list_comparison(name, left, right, node)

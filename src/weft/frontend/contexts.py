@@ -52,9 +52,10 @@ class _Opener(ast.NodeTransformer):
         body = list(node.body)
         for item in reversed(node.items):
             opened = self._opened(item, body, node)
-            if opened is None:
+            if opened is None and len(node.items) == 1:
                 return node
-            body = opened
+            # Several are one inside the other: regions (`task`, `isolated`) are known by themselves only.
+            body = [ast.copy_location(ast.With(items=[item], body=body), node)] if opened is None else opened
         return body
 
     def _opened(self, item: ast.withitem, body: list[ast.stmt], node: ast.With) -> list[ast.stmt] | None:

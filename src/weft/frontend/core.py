@@ -377,6 +377,12 @@ class Core(ArraySlots):
     def optional_result(self, out: Out) -> Out:
         raise NotImplementedError
 
+    def with_objects(self, out: Out, node: ast.AST) -> Out:
+        raise NotImplementedError
+
+    def is_given_object(self, value: Value) -> bool:
+        raise NotImplementedError
+
     def own_copy(self, value: Dict, node: ast.AST) -> Dict:
         raise NotImplementedError
 
@@ -472,6 +478,16 @@ class Core(ArraySlots):
         self.emitter.assign((), slot.tag.name, (), self._is_other(value, held.type))
         told = Read(slot.tag.name, (), BOOL)
         self.note_mixed(held, Mixed(told, arith.cast(replace(held), other), replace(held)))
+
+    def slot_number(self, slot: Slot) -> Scalar:
+        """The number in a slot that no name stands for: by its tag, if it may be of two types."""
+        assert slot.buffer is not None
+        held = Read(slot.buffer.name, (), slot.buffer.type)
+        other = self.emitter.decisions.tagged.get(slot.key)
+        if slot.tag is not None and other is not None:
+            told = Read(slot.tag.name, (), BOOL)
+            self.note_mixed(held, Mixed(told, arith.cast(replace(held), other), replace(held)))
+        return Scalar(held)
 
     def _is_other(self, value: Expr, of: ScalarType) -> Expr:
         """Whether a number is of another type than a slot's own."""

@@ -70,8 +70,6 @@ class Dicts(ListParts):
     # --- making -----------------------------------------------------------------------------------------------------
 
     def _eval_dict(self, node: ast.Dict) -> Value:
-        if any(key is None for key in node.keys):
-            raise self.unsupported(node, "a dict made from another by **")
         keys = self.evaluate_all([key for key in node.keys if key is not None])
         values = self.evaluate_all(node.values)
         known = self.keyed_display(node, keys, values)
@@ -262,7 +260,8 @@ class Dicts(ListParts):
     def item(self, base: Dict, key: Value, node: ast.AST) -> Value:
         """base[key]"""
         if base.table is None and (base.default is not None or base.counts):
-            self._typed(base, key, Scalar(Const(0, INT)) if base.default is None else self.default_value(base, node), node)
+            first = Scalar(Const(0, INT)) if base.default is None else self.default_value(base, node)
+            self._typed(base, key, first, node)
         numbers = self._numbers_of_key(base, key, node)
         if numbers is None or base.table is None or base.item is None:
             raise self.untyped(node, "a value of a dict to which nothing has been added")
@@ -385,6 +384,8 @@ class Dicts(ListParts):
 
     def _is_as_given(self, base: Dict) -> bool:
         """Whether the entries of a set stand in its order: they are those of an argument that does not change."""
+        if row_of(base) is not None:
+            return base.place not in self.emitter.decisions.altered
         return base.table is not None and not base.table.entries.spare
 
     #: Dicts in containers whose entries have been asked for, and those that loops around here run through.

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 
-from weft.errors import LeftToLibrary, Span, Unsupported
+from weft.errors import Span, Unsupported
 from weft.frontend import arith
 from weft.frontend.aliasing import Given
 from weft.frontend.values import Array, HeapKind, ItemType, Tuple
@@ -124,6 +124,7 @@ class Decisions:
     left_to_python: set[tuple[int, int]] = field(default_factory=set)  # handlers of exceptions without a native form
     heaps: list[HeapKind] = field(default_factory=list)  # what lists hold that are items of containers
     tabled: set[tuple[int, str]] = field(default_factory=set)  # dicts and sets that are put into containers
+    altered: set[tuple[int, str]] = field(default_factory=set)  # types of those that are made or changed
     objects: dict[type, dict[str, ItemType]] = field(default_factory=dict)  # classes in containers: their attributes
     escaping: set[tuple[int, str]] = field(default_factory=set)  # names of lists that are put into containers
     indexed: set[tuple[int, str]] = field(default_factory=set)  # names of lists that need memory to be indexed
@@ -132,9 +133,12 @@ class Decisions:
     texts: dict[tuple[int, str], tuple[str, bool]] = field(default_factory=dict)  # slots of strings, of one character?
     watched: set[tuple[int, int]] = field(default_factory=set)  # loops over lists whose length changes in the loop
     shuffled: set[tuple[int, str]] = field(default_factory=set)  # slots of sparse matrices with entries out of order
+    outside: dict[tuple[int, str], object] = field(default_factory=dict)  # containers that are globals: where they are
+    parts: set[tuple[int, tuple[str, ...]]] = field(default_factory=set)  # containers that are attributes of arguments
+    stored: set[tuple[int, tuple[str, ...], str]] = field(default_factory=set)  # attributes of arguments that change
+    assigned: set[tuple[type, str]] = field(default_factory=set)  # attributes that change, of objects in arguments
     specialise: bool = True
     small: bool = True  # small sizes are compiled in
-    libraries: bool = True  # large work that a library does better is left to it
     strict: bool = False  # sums and products keep the order of the source
 
 
@@ -471,12 +475,6 @@ class Emitter:
         if not all(name in self.sample for name in form.names):
             return True
         return form.constant + sum(c * self.sample[name] for name, c in form.terms) >= 0
-
-    def better_in_library(self, extent: Expr, size: int, what: str) -> None:
-        """Leave one large call to the library, unless it is in a loop (or may not be): raises LeftToLibrary."""
-        value = self.sample_value(self.resolve(extent))
-        if self.decisions.libraries and not self.dims and value is not None and value >= size:
-            raise LeftToLibrary(self.span, f"{what} of {value} elements is left to NumPy, which is faster at it")
 
     def sample_value(self, expr: Expr) -> int | None:
         """The value of a size for the arguments at hand, if it is known."""

@@ -18,7 +18,7 @@ from dataclasses import replace
 from weft.errors import LeftToLibrary, ParallelError, Unsupported, exception_type
 from weft.frontend import arith
 from weft.frontend.emit import Restart
-from weft.frontend.interrupts import FALSE, Exits, Interrupts, always, is_jump
+from weft.frontend.interrupts import FALSE, Exits, Interrupts, always, is_foreign, is_jump
 from weft.frontend.liveness import assigned
 from weft.frontend.loops import Loops
 from weft.frontend.missing import implied
@@ -51,6 +51,10 @@ class Exceptions(Loops):
     handled: list[Caught]
     #: The classes of exceptions that are not built in, by the names that checks have for them.
     own_exceptions: dict[str, type[BaseException]]
+
+    def calls_are_caught(self) -> None:
+        """Calls of recursive functions stand inside a try: if one raises, Python repeats the whole call."""
+        raise NotImplementedError
 
     # --- try --------------------------------------------------------------------------------------------------------
 
@@ -125,6 +129,8 @@ class Exceptions(Loops):
     def _interrupted(self, block: Block, interrupts: Interrupts) -> Exits | None:
         """The block emitted so that nothing leaves it; None if nothing did."""
         rewritten = interrupts.run(block)
+        if interrupts.calls:
+            self.calls_are_caught()
         for inner in rewritten:
             self.emitter.emit(inner)
         self.refresh()
@@ -335,7 +341,7 @@ class Exceptions(Loops):
 def _is_exception(check: Check) -> bool:
     """Whether a handler may catch what a check raises: not what weft itself says of what it does not do."""
     own = check.exception == "RuntimeError" and not always(check)
-    return check.exception != HAND_BACK and not is_jump(check) and not own
+    return check.exception != HAND_BACK and not is_jump(check) and not is_foreign(check) and not own
 
 
 def _is_raised(check: Check) -> bool:

@@ -17,7 +17,6 @@ import numpy as np
 from weft.errors import Span
 from weft.frontend import arith, arrays, indexing, masks, ragged
 from weft.frontend.choices import Choices
-from weft.frontend.constants import constant_int
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.growing import Cells
 from weft.frontend.lists import changes_list
@@ -296,9 +295,10 @@ class Expressions(Choices):
         left, right = self.as_number(left), self.as_number(right)
         if isinstance(left, Struct) or isinstance(right, Struct):
             return self.struct_operator(op, left, right, node)
-        if isinstance(left, Dict) and isinstance(right, Dict) and left.is_set and right.is_set:
-            if op in ("bitor", "bitand", "sub"):
-                return self.set_operation(op, left, right, node)
+        if isinstance(left, Dict) and isinstance(right, Dict):
+            made = self.dict_operation(op, left, right, node)
+            if made is not None:
+                return made
         if isinstance(left, Records) or isinstance(right, Records):
             return self._list_operator(op, left, right, node)
         if isinstance(left, Tuple) or isinstance(right, Tuple):
@@ -538,7 +538,7 @@ class Expressions(Choices):
                 return arrays.materialise(part, self.emitter, "list")
             return indexing.subscript(base, key, self.emitter, store)
         if isinstance(base, Tuple):
-            return self._tuple_item(base, key, node)
+            return self.tuple_item(base, key, node)
         if isinstance(base, Records) and isinstance(key, Slice) and not store and not base.is_deque:
             return self._sliced_records(base, key)
         if isinstance(base, Records) and isinstance(key, Scalar):
@@ -585,19 +585,6 @@ class Expressions(Choices):
 
     def array_of(self, value: Tuple, node: ast.AST | None, of: ScalarType | None = None) -> Array:
         raise NotImplementedError
-
-    def _tuple_item(self, base: Tuple, key: Value, node: ast.AST | None) -> Value:
-        if base.key is not None and not base.items:
-            raise self.untyped(node, "an item of an empty list")
-        if isinstance(key, Scalar) and not isinstance(key.expr, Const):
-            self.index_at_run_time(base)
-        if isinstance(key, Slice):
-            parts = [None if p is None else constant_int(p, self.emitter) for p in (key.lo, key.hi, key.step)]
-            return Tuple(base.items[slice(*parts)], base.is_list)
-        index = constant_int(key, self.emitter)
-        if not -len(base.items) <= index < len(base.items):
-            raise self.unsupported(node, "IndexError: tuple index out of range")
-        return base.items[index]
 
     def _eval_attribute(self, node: ast.Attribute) -> Value:
         base = self.evaluate(node.value)

@@ -17,11 +17,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from weft.frontend.comprehensions import Comprehensions
+from weft.frontend.interrupts import at_home, foreign
 from weft.frontend.knowledge import streams
 from weft.frontend.liveness import Liveness
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source
-from weft.frontend.values import Generator, Object, Scalar, Tuple, Value
+from weft.frontend.values import Generator, Iterable, Object, Scalar, Tuple, Value
+from weft.ir.expr import Expr
 from weft.records import dataclass
 
 _ITERABLE = "_iterable"
@@ -33,6 +35,7 @@ class Consumer:
 
     visit: Callable[[Value], None]
     scope: Scope
+    label: str  # of the generator among those that are running
 
 
 def is_generator(tree: ast.FunctionDef | ast.Lambda) -> bool:
@@ -53,6 +56,9 @@ class Generators(Comprehensions):
     """`for` over a generator, and its other consumers."""
 
     def _body_of(self, tree: ast.FunctionDef | ast.Lambda, namespace: Any) -> list[ast.stmt]:
+        raise NotImplementedError
+
+    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         raise NotImplementedError
 
     def expand(self, function: Callable[..., Any], given: Mapping[str, Value], args: Sequence[Value] = ()) -> Value:
@@ -98,11 +104,15 @@ class Generators(Comprehensions):
         path = hash((caller.path, id(node)))
         self.scope = Scope(made.source, Liveness(body), body, {}, parent=made.parent, path=path, inlined=True)
         self.scope.values.update(made.values)
-        self.scope.consumer = Consumer(visit, caller)
+        label = f"{len(self.suspended)}.{self.depth}"
+        self.scope.consumer = Consumer(visit, caller, label)
         self.share_names(body)
         self.depth += 1
         try:
-            self.execute_all(body[:-1])
+            with self.emitter.capture() as block:
+                self.execute_all(body[:-1])
+            for part in block:
+                self.emitter.emit(at_home(part, label))
         finally:
             self.scope, self.emitter.span = caller, span
             self.depth -= 1
@@ -119,15 +129,16 @@ class Generators(Comprehensions):
         consumer = self.scope.consumer
         if not isinstance(consumer, Consumer):
             raise self.unsupported(node, "a generator that is returned to its caller")
-        if self.scope.trying:
-            raise self.unsupported(node, "a yield inside try", "yield after it")
         value = self._taken(value) if isinstance(value, (Scalar, Tuple)) else value
         running, path, depth = self.scope, consumer.scope.path, self.depth
         self.scope = consumer.scope
         self.scope.path = hash((path, id(node)))  # the consumer's statements may stand at several yields
         waiting, self.suspended = self.suspended, (*self.suspended, running)
         try:
-            consumer.visit(value)
+            with self.emitter.capture() as block:
+                consumer.visit(value)
+            for part in block:
+                self.emitter.emit(foreign(part, consumer.label) if running.trying else part)
         finally:
             self.suspended = waiting
             self.scope.path = path
@@ -144,6 +155,43 @@ class Generators(Comprehensions):
             setattr(node, "loop", loop)  # noqa: B010
         self._exec_for(loop)
 
+    def iteration(self, value: Value, node: ast.AST | None) -> Iterable:
+        loop = counted_loop(value)
+        if loop is None or not isinstance(value, Generator):
+            return super().iteration(value, node)
+        return self._counted(value, loop, node)
+
+    def _counted(self, made: Generator, loop: ast.For, node: ast.AST | None) -> Iterable:
+        """A generator of which any item can be computed by itself: it runs beside another iteration."""
+        if made.used[0] or made.loops != self._loops_around():
+            raise self.unsupported(node, "a generator that is used twice", "make a list of it")
+        made.used[0] = True
+        path = hash((self.scope.path, id(node), id(loop)))
+        scope = Scope(made.source, Liveness([loop]), [loop], {}, parent=made.parent, path=path, inlined=True)
+        scope.values.update(made.values)
+        given = loop.body[0]
+        assert isinstance(given, ast.Expr) and isinstance(given.value, ast.Yield) and given.value.value is not None
+        elt = given.value.value
+
+        def inside(action: Callable[[], Any]) -> Any:
+            caller, self.scope = self.scope, scope
+            try:
+                return action()
+            finally:
+                self.scope = caller
+
+        run: Iterable = inside(lambda: self.iteration(self.evaluate(loop.iter), loop))
+
+        def item(trip: Expr) -> Value:
+            def computed() -> Value:
+                self.assign_target(loop.target, run.item(trip), loop)
+                value = self.evaluate(elt)
+                return self._taken(value) if isinstance(value, (Scalar, Tuple)) else value
+
+            return inside(computed)  # type: ignore[no-any-return]
+
+        return Iterable(run.trips, item)
+
     # --- its consumers ----------------------------------------------------------------------------------------------
 
     def _for_value(self, node: ast.For, value: Value) -> bool:
@@ -155,9 +203,17 @@ class Generators(Comprehensions):
     def consumed(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
         """A call that has a generator among its arguments or gives one; None if it is another one."""
         lazy = [isinstance(value, Generator) for value in args]
+        if thing is zip and sum(lazy) > 1:  # all but one are asked for single items
+            running = next((place for place, value in enumerate(args) if lazy[place] and not counted_loop(value)), -1)
+            lazy = [place == running for place in range(len(args))]
+            if len({id(value) for value in args}) < len(args):
+                raise self.unsupported(node, "zip() of a generator and itself", "make a list of it first")
+            args = [self.iteration(v, node) if isinstance(v, Generator) and not l else v for v, l in zip(args, lazy)]
+            if not any(lazy):
+                return self.call(Object(zip), args, kwargs, node)
         definition = streams.definition(thing, lazy, kwargs)
         if not any(isinstance(value, Generator) for value in (*args, *kwargs.values())):
-            definition = streams.source(thing)
+            definition = streams.source(thing, len(args))
             if definition is None:
                 return None
         if definition is None:
@@ -167,6 +223,20 @@ class Generators(Comprehensions):
         if thing is zip:  # the other one is indexed
             args = [self.as_run(value) if isinstance(value, Tuple) else value for value in args]
         return self.expand(definition, kwargs, args)
+
+
+def counted_loop(value: Value) -> ast.For | None:
+    """The loop of a generator that is nothing but `for x in it: yield e`; None for any other."""
+    if not isinstance(value, Generator):
+        return None
+    body = value.tree.body
+    loop = body[0] if len(body) == 1 else None
+    if not isinstance(loop, ast.For) or loop.orelse or len(loop.body) != 1:
+        return None
+    inner = loop.body[0]
+    plain = isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Yield) and inner.value.value is not None
+    walrus = any(isinstance(part, (ast.NamedExpr, ast.Yield)) for part in ast.walk(inner.value.value)) if plain else True  # type: ignore[attr-defined]
+    return None if walrus else loop
 
 
 def _as_function(node: ast.GeneratorExp) -> ast.FunctionDef:

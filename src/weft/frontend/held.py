@@ -18,6 +18,8 @@ from weft.ir.program import Buffer, Role
 from weft.ir.types import BOOL, INT, ScalarType
 from weft.records import dataclass
 
+_NUMBERS = (ScalarType, ListOf, ObjectType)
+
 
 @dataclass(frozen=True)
 class Held:
@@ -102,7 +104,8 @@ def held(value: Value) -> Held | None:
 
 
 def _of_numbers(layout: ItemType) -> bool:
-    return all(map(_of_numbers, layout)) if isinstance(layout, tuple) else isinstance(layout, ScalarType)
+    """Whether items are numbers alone, or those of lists and objects, whose memory goes along with every call."""
+    return all(map(_of_numbers, layout)) if isinstance(layout, tuple) else isinstance(layout, _NUMBERS)
 
 
 def _memory(value: Value) -> Growing | None:

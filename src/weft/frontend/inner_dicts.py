@@ -1,5 +1,5 @@
-"""Dicts and sets that are items of other containers: `graph[u].add(v)`, `counts[a][b] += 1`.  In: a dict that is put into
-a container; out: its number among all dicts of its type, which is what the container holds.
+"""Dicts and sets that are items of other containers: `graph[u].add(v)`, `counts[a][b] += 1`.  In: a dict that is put
+into a container; out: its number among all dicts of its type, which is what the container holds.
 
 All dicts (or sets) of one type share memory (`weft.frontend.tables`): their entries, the places of their indices, and a
 row for each that tells where its own begin.  A dict that is put into a container anywhere is one among others from the
@@ -15,9 +15,9 @@ from weft.frontend import growing, tables
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.enums import Enums
 from weft.frontend.items import compared, row_of, types_in
-from weft.frontend.setorder import ORDER_COLUMNS, in_rows, start_row
-from weft.frontend.tables import MADE_HERE
-from weft.frontend.values import Dict, DictOf, Heap, HeapKind, TablesOf
+from weft.frontend.setorder import ORDER_COLUMNS, Ordered, in_rows, start_row, table_of
+from weft.frontend.tables import AS_IT_WAS, MADE_HERE, Hashed
+from weft.frontend.values import Dict, DictOf, Heap, HeapKind, TablesOf, Value
 from weft.ir.expr import ZERO, Expr, integer
 from weft.ir.types import INT
 
@@ -48,7 +48,8 @@ class InnerDicts(Enums):
             return Dict(None, None, None, layout.is_set, layout.default, site, layout.counts)
         memory = self.heap(TablesOf(layout))
         unseen = tuple(place for place, counts in enumerate(compared(layout.key)) if not counts)
-        table = tables.table_at(memory, row, len(types_in(layout.key)), unseen)
+        indexed = place_of(layout) in self.emitter.decisions.searched
+        table = tables.table_at(memory, row, len(types_in(layout.key)), unseen, indexed)
         if layout.is_set:
             past, *order = memory.rows.data[-1 if memory.slots is None else -1 - ORDER_COLUMNS :]
             table = replace(table, past=past)
@@ -59,13 +60,40 @@ class InnerDicts(Enums):
     def new_table(self, layout: DictOf) -> Dict:
         """A new dict of a type that is known, without entries."""
         memory = self.heap(TablesOf(layout))
+        self._alter(place_of(layout))
         more: list[Expr] = []
         if layout.is_set:
             more = [integer(MADE_HERE), *([ZERO] * ORDER_COLUMNS if memory.slots is not None else [])]
         made = self.dict_at(layout, tables.new_row(self.emitter, memory, more))
+        assert made.table is not None
+        if made.table.index:
+            Hashed(self.emitter, made.table).start_index()
         if made.table is not None and made.table.order is not None:
             start_row(self.emitter, made.table)
         return made
+
+    def index_given(self, layout: DictOf, row: Expr) -> None:
+        """A dict of an argument, whose entries are there, gets its index; the places of a set's items are not known."""
+        table = self.dict_at(layout, row).table
+        assert table is not None
+        if table.index:
+            tables.index_row(self.emitter, table)
+        hashed = table_of(self.emitter, table)
+        if table.past:
+            hashed.number(table.past).set(integer(AS_IT_WAS))
+        if isinstance(hashed, Ordered):
+            hashed.without_places()
+
+    def _alter(self, place: tuple[int, str]) -> None:
+        """Dicts of a type do not stay what arguments bring: the build starts again if that was not known."""
+        if place not in self.emitter.decisions.altered:
+            self.emitter.decisions.altered.add(place)
+            raise Restart
+
+    def will_change(self, value: Value) -> None:
+        if isinstance(value, Dict) and row_of(value) is not None:
+            self._alter(value.place)
+        super().will_change(value)
 
     def table_number(self, layout: DictOf, value: Dict) -> Expr:
         """The number of a dict that is put into a container."""

@@ -22,12 +22,28 @@ from weft.frontend import arith
 from weft.frontend.emit import Emitter
 from weft.ir import walk
 from weft.ir.expr import TRUE, ZERO, Const, Expr, Op, Read, integer
-from weft.ir.program import Block, Break, Check, Continue, If, Invoke, Loop, LoopKind, Node, Return, Stmt, While
+from weft.ir.program import (
+    HAND_BACK,
+    Block,
+    Break,
+    Check,
+    Continue,
+    If,
+    Invoke,
+    Loop,
+    LoopKind,
+    Node,
+    Return,
+    Stmt,
+    While,
+)
 from weft.ir.types import BOOL, INT
 from weft.records import dataclass
 
 #: The exception of a Check that is a jump of the user's (`break` of a loop over a generator): "->name".
 _JUMP = "->"
+#: The exception of a Check that passes by the handlers of a generator: "~label~name".
+_FOREIGN = "~"
 FALSE = Const(False, BOOL)
 
 
@@ -38,6 +54,25 @@ def jump(label: str) -> str:
 
 def is_jump(check: Check) -> bool:
     return check.exception.startswith(_JUMP)
+
+
+def foreign(node: Node, label: str) -> Node:
+    """A node of a generator's consumer inside the generator: what it raises is not for the generator's handlers."""
+    if isinstance(node, Check) and node.exception != HAND_BACK and not is_jump(node):
+        return replace(node, exception=f"{_FOREIGN}{label}{_FOREIGN}{node.exception}")
+    return walk.map_sub_blocks(node, lambda block: walk.map_block(block, lambda inner: foreign(inner, label)))
+
+
+def is_foreign(check: Check) -> bool:
+    return check.exception.startswith(_FOREIGN)
+
+
+def at_home(node: Node, label: str) -> Node:
+    """The node behind the generator: what it raises is what it was."""
+    mark = f"{_FOREIGN}{label}{_FOREIGN}"
+    if isinstance(node, Check):
+        return replace(node, exception=node.exception.removeprefix(mark))
+    return walk.map_sub_blocks(node, lambda block: walk.map_block(block, lambda inner: at_home(inner, label)))
 
 
 @dataclass
@@ -114,6 +149,8 @@ class Interrupts:
         self.exits = Exits(emitter.declare("left", INT).name, emitter)
         self.catches = catches
         self.leaving = leaving
+        #: Calls of recursive functions in the block: what they raise is not known here.
+        self.calls: list[Invoke] = []
 
     def run(self, nodes: Block) -> Block:
         """The nodes, none of which leaves the block any more."""
@@ -146,7 +183,7 @@ class Interrupts:
                 inner_loop = True
             else:
                 if isinstance(node, Invoke) and self.catches(Check((), FALSE, "Exception", "", (), node.span)):
-                    raise Unsupported(node.span, "a call of a recursive function inside try", "call it outside")
+                    self.calls.append(node)
                 node, inside = self._inner(node, looping)
                 done.append(node)
                 stops, inner_loop = stops or inside, isinstance(node, (Loop, While))

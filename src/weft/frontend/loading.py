@@ -4,22 +4,26 @@ container; out: its parameters, one a column, and the statements that put its li
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Union
 
 from weft.frontend import arith, arrays
 from weft.frontend.calls import Calls
 from weft.frontend.emit import Restart
+from weft.frontend.items import types_in
 from weft.frontend.nested import reserve
 from weft.frontend.specs import ContainerSpec
-from weft.frontend.values import HeapKind, ItemType, ListOf, Loaded, Value
+from weft.frontend.tables import LIVE_COLUMN
+from weft.frontend.values import DictOf, HeapKind, ItemType, ListOf, Loaded, TablesOf, Value
+from weft.frontend.writing import loop
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Expr, Op, Read
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read
 from weft.ir.program import Role
-from weft.ir.types import I64, INT, ScalarType
+from weft.ir.types import BOOL, I64, INT, ScalarType
 from weft.records import dataclass
 
 #: A column of an argument: of numbers, by its name; or of lists, where they begin and the columns of their items.
-_Part = Union[str, tuple["_Part", ...], "_Lists"]
+_Part = Union[str, tuple["_Part", ...], "_Lists", "_Dicts"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,17 @@ class _Lists:
     count: Expr
     item: ItemType
     inner: _Part
+    total: Expr
+
+
+@dataclass(frozen=True)
+class _Dicts:
+    """Dicts or sets: as of lists, where they begin, but two columns may hold what is in them."""
+
+    starts: str
+    count: Expr
+    of: DictOf
+    inner: tuple[_Part, ...]
     total: Expr
 
 
@@ -99,8 +114,15 @@ class Loading(Calls):
         """Arguments whose lists may have been changed tell what they hold in the end: the build starts again."""
         written = self.written_by(self.emitter.blocks[0][self.loaded_until :]) if self.loaded else set()
         for given in self.loaded:
-            heaps = [self.heap(kind) for kind in given.kinds]
-            names = {name for heap in heaps for name in (*heap.cells.data, *heap.rows.data[:2])}
+            names: set[str] = set()
+            for kind in given.kinds:
+                heap = self.heap(kind)
+                if not isinstance(kind, TablesOf):
+                    names.update((*heap.cells.data, *heap.rows.data[:2]))
+                    continue
+                # What only tidies up changes nothing: keys and values move, and are as many.
+                live = heap.rows.data[LIVE_COLUMN]
+                names.update((live, *heap.cells.data[len(types_in(kind.of.key)) : -1]))
             if names & written and given.name not in self.emitter.decisions.changing:
                 self.emitter.decisions.changing.add(given.name)
                 raise Restart
@@ -145,13 +167,25 @@ class _Given:
             items = None if samples is None else [item for sample in samples for item in sample]
             inner = self.declared(layout.item, items)
             return _Lists(starts, ix.sub(count, ONE), layout.item, inner, self.count(inner))
+        if isinstance(layout, DictOf):
+            return self._declared_dicts(layout, samples)
         assert isinstance(layout, ScalarType)
         return self._column(layout, None if samples is None else len(samples))[0]
+
+    def _declared_dicts(self, layout: DictOf, samples: list[Any] | None) -> _Dicts:
+        assert layout.key is not None
+        starts, count = self._column(I64, None if samples is None else len(samples) + 1)
+        items = None if samples is None else [item for sample in samples for item in sample]
+        inner = [self.declared(layout.key, items)]
+        if layout.item is not None:
+            held = None if samples is None else [item for sample in samples for item in sample.values()]
+            inner.append(self.declared(layout.item, held))
+        return _Dicts(starts, ix.sub(count, ONE), layout, tuple(inner), self.count(inner[0]))
 
     def count(self, part: _Part) -> Expr:
         if isinstance(part, tuple):
             return self.count(part[0])
-        return part.count if isinstance(part, _Lists) else self.builder.emitter.buffers[part].shape[0]
+        return part.count if isinstance(part, (_Lists, _Dicts)) else self.builder.emitter.buffers[part].shape[0]
 
     def numbers(self, part: _Part) -> list[str]:
         """The columns of the numbers of an item; lists are put among the others of their kind."""
@@ -159,26 +193,62 @@ class _Given:
             return [name for inner in part for name in self.numbers(inner)]
         if isinstance(part, str):
             return [part]
+        if isinstance(part, _Dicts):
+            return [self._dict_numbers(part)]
         emitter, heap = self.builder.emitter, self.builder.heap(part.item)
         data = self.numbers(part.inner)
         base, start = reserve(emitter, heap, part.count, part.total)
-        if part.item in self.first:
+        self._note_first(part.item, base)
+        self._fill(heap.cells.data, data, start, part.total)
+        self._fill_rows(heap.rows.data, part, base, start)
+        return [self._numbered(base, part.count)]
+
+    def _note_first(self, kind: HeapKind, base: Expr) -> None:
+        if kind in self.first:
             raise self.builder.unsupported(None, f"two places of {self.name} that hold lists of one kind")
-        self.first[part.item] = base
-        for target, column in zip(heap.cells.data, data):
-            dims, (at,) = emitter.domain((part.total,))
+        self.first[kind] = base
+
+    def _fill(self, targets: Sequence[str], data: Sequence[str], start: Expr, total: Expr) -> None:
+        """The columns of all items are copied, one list after the other."""
+        emitter = self.builder.emitter
+        for target, column in zip(targets, data):
+            dims, (at,) = emitter.domain((total,))
             number = Read(column, (at,), emitter.buffers[column].type)
             emitter.assign(dims, target, (Op("add", (start, at), INT),), number)
+
+    def _fill_rows(self, targets: Sequence[str], part: _Lists | _Dicts, base: Expr, start: Expr) -> None:
+        """Where each begins, and how many items it has and has room for (and whatever else is as many)."""
+        emitter = self.builder.emitter
 
         def begin(at: Expr) -> Expr:
             return arith.cast(Read(part.starts, (at,), I64), INT)
 
-        for target in heap.rows.data:
+        for place, target in enumerate(targets):
             dims, (at,) = emitter.domain((part.count,))
-            first = target == heap.rows.data[0]
-            value = Op("add", (start, begin(at)), INT) if first else Op("sub", (begin(ix.add(at, ONE)), begin(at)), INT)
+            value = Op("add", (start, begin(at)), INT)
+            if place:
+                value = Op("sub", (begin(ix.add(at, ONE)), begin(at)), INT)
             emitter.assign(dims, target, (Op("add", (base, at), INT),), value)
-        numbers = emitter.allocate("numbers", INT, (part.count,))
-        dims, (at,) = emitter.domain((part.count,))
+
+    def _numbered(self, base: Expr, count: Expr) -> str:
+        emitter = self.builder.emitter
+        numbers = emitter.allocate("numbers", INT, (count,))
+        dims, (at,) = emitter.domain((count,))
         emitter.assign(dims, numbers.name, (at,), Op("add", (base, at), INT))
-        return [numbers.name]
+        return numbers.name
+
+    def _dict_numbers(self, part: _Dicts) -> str:
+        """Dicts or sets are put among the others of their type, and indexed."""
+        kind = TablesOf(part.of)
+        emitter, heap = self.builder.emitter, self.builder.heap(kind)
+        data = [name for inner in part.inner for name in self.numbers(inner)]
+        base, start = reserve(emitter, heap, part.count, part.total)
+        self._note_first(kind, base)
+        self._fill(heap.cells.data, data, start, part.total)
+        dims, (at,) = emitter.domain((part.total,))
+        emitter.assign(dims, heap.cells.data[-1], (Op("add", (start, at), INT),), Const(True, BOOL))
+        self._fill_rows(heap.rows.data[: LIVE_COLUMN + 1], part, base, start)
+        with loop(emitter, ZERO, part.count) as at:
+            row = emitter.snapshot(Op("add", (base, at), INT), "row")
+            self.builder.index_given(part.of, row)
+        return self._numbered(base, part.count)

@@ -13,7 +13,7 @@ around it become parameters.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Union
 
@@ -71,6 +71,7 @@ Template = Union[ScalarType, None, Row, Optional, tuple["Template", ...]]
 Key = tuple[str, int, int]
 _MAX_KINDS = 8
 _GUESSES: tuple[Template, ...] = (INT, None, FLOAT)
+_LISTS: tuple[Template, ...] = (Row(ListOf(INT)), Row(ListOf(FLOAT)))
 #: How often a function is built anew with what its returns have told.
 _ROUNDS = 6
 #: The name of a result tree: whether there is a value, and the value.
@@ -107,6 +108,7 @@ class Functions:
 
     recursive: set[Key] = field(default_factory=set)
     listing: set[Key] = field(default_factory=set)  # those that return lists: lists are among others for them
+    caught: bool = False  # some are called inside a try
     sources: dict[tuple[Key, tuple[str, ...]], Source] = field(default_factory=dict)  # of nested functions
     entries: dict[tuple[Key, tuple[object, ...]], Entry] = field(default_factory=dict)
 
@@ -429,6 +431,9 @@ class Recursion(Expressions):
         if isinstance(value, Tuple) and not value.is_list:
             parts = [self._given(f"{name}_{place}", item, node) for place, item in enumerate(value.items)]
             return Parts(tuple(kind for kind, _ in parts), value.named), tuple(one for _, all_ in parts for one in all_)
+        listed = self._among_others(value)
+        if row_of(listed) is not None:
+            return self._given(name, listed, node)
         reason = f"the argument {name} of a recursive function"
         raise self.unsupported(node, reason, "pass numbers and arrays", argument=value)
 
@@ -497,7 +502,11 @@ class Recursion(Expressions):
         kinds = dict(zip(names, specs))
         shared = () if entry.captured is None else entry.captured.shared
         left = tuple(kind.type for kind in map(kinds.__getitem__, shared) if isinstance(kind, ScalarSpec))
-        for guess in _GUESSES:
+        guesses = _GUESSES + (_LISTS if _returns_list(source.tree) else ())
+        for guess in guesses:
+            if isinstance(guess, Row) and key_of(source, source.tree) not in self.functions.listing:
+                self.functions.listing.add(key_of(source, source.tree))
+                raise Restart
             entry.known = [(guess, *left) if shared else guess]
             for _ in range(_ROUNDS):
                 entry.assumed.clear()
@@ -522,13 +531,14 @@ class Recursion(Expressions):
 
     def _learnt(self, entry: Entry, shapes: list[Template], guess: Template) -> bool:
         """Whether what a function returns tells of None, or of lists that are empty on some paths: then once more."""
-        layouts = [shape.layout for shape in shapes if isinstance(shape, Row)]
-        lists = [layout for layout in layouts if isinstance(layout, ListOf)]
-        item = next((one.item for one in lists if one.item is not None and not has_gaps(one.item)), None)
-        empty = [one.site for one in lists if one.item is None and one.site is not None]
-        if empty and item is not None:
-            entry.items.update(dict.fromkeys(empty, item))
-            return True
+        for parts in zip(*(list(_parts(shape)) for shape in shapes if shape is not None)):
+            layouts = [part.layout for part in parts if isinstance(part, Row)]
+            lists = [layout for layout in layouts if isinstance(layout, ListOf)]
+            item = next((one.item for one in lists if one.item is not None and not has_gaps(one.item)), None)
+            empty = [one.site for one in lists if one.item is None and one.site is not None]
+            if empty and item is not None:
+                entry.items.update(dict.fromkeys(empty, item))
+                return True
         others = [shape for shape in shapes if shape is not None]
         shared = entry.captured is not None and entry.captured.shared
         if entry.optional is None and guess is not None and len(others) == 1 and None in shapes and not shared:
@@ -555,6 +565,23 @@ def _is_strided(array: Array) -> bool:
         return False
     names = [f"?{axis}" for axis in range(array.rank)]
     return all(linear_in(e, {*names}) for e in array.view.index(tuple(Var(name) for name in names)))
+
+
+def _parts(shape: Template) -> Iterator[Template]:
+    """What a function gives, part by part."""
+    if isinstance(shape, tuple):
+        for part in shape:
+            yield from _parts(part)
+    elif isinstance(shape, Optional):
+        yield from _parts(shape.held)
+    else:
+        yield shape
+
+
+def _returns_list(tree: ast.FunctionDef) -> bool:
+    """Whether a list stands in what a function returns."""
+    returns = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value is not None]
+    return any(isinstance(part, (ast.List, ast.ListComp)) for value in returns for part in ast.walk(value))
 
 
 def _shapes(program: Program, rows: Mapping[str, ItemType]) -> list[Template]:

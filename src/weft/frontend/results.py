@@ -198,6 +198,7 @@ class Results(Handover):
 
     def _return(self, out: Out, node: ast.AST) -> None:
         out = self._with_changes(self.settle_lists(self.optional_result(out), node), node)
+        out = self.with_objects(out, node)
         results = self.emitter.results
         if out not in results:
             results.append(out)
@@ -244,6 +245,8 @@ class Results(Handover):
     swap_flags: dict[frozenset[str], str]
 
     def out(self, value: Value, node: ast.AST) -> Out:
+        if self.is_given_object(value):
+            raise self.unsupported(node, "the return of an object")
         number = self.list_result(value, node)
         if number is not None:
             return ScalarOut(number)

@@ -374,6 +374,12 @@ class Ordered(Hashed):
         if self.table.past:
             self.emitter.hand_back(self._made_here(), "a set in an argument that changes as a whole")
 
+    def without_places(self) -> None:
+        """A set in an argument: the entries themselves stand in order."""
+        for name in (self._order.size, self._order.finger, self._order.start, self._order.room):
+            self.number(name).set(ZERO)
+        self.fill.set(integer(AS_GIVEN))
+
     def as_given(self) -> None:
         """The entries stand in the order in which they are run through."""
         count = self.entries.last()

@@ -14,12 +14,13 @@ import numpy as np
 
 from weft.frontend import arrays
 from weft.frontend.carried import PARTS
-from weft.frontend.models.formats import Diagonal, Line
+from weft.frontend.models.formats import Diagonal
 from weft.frontend.models.further import BSR, DIA
 from weft.frontend.models.sparse import Matrix, Sparse
+from weft.frontend.models.tensors import Coordinates, Line, Tensor
 from weft.frontend.sparse_functions import SparseFunctions
 from weft.frontend.sparse_making import MODELS, is_model
-from weft.frontend.values import Array, Instance, Method, Object, Scalar, Struct, Value
+from weft.frontend.values import Array, Instance, Method, Object, Scalar, Struct, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean
 from weft.ir.program import MALFORMED, Check, ConstOut, Out, Role, TupleOut
@@ -29,7 +30,7 @@ from weft.ir.types import BOOL, INT
 _ARGUMENTS: dict[str, type[Sparse]] = {**MODELS, "bsr": BSR, "dia": DIA}
 _FIELDS = {**PARTS, "bsr": PARTS["csr"], "dia": ("offsets", "data")}
 #: The arrays that tell where entries are.
-_PLACES = frozenset({"indptr", "indices", "row", "col", "offsets"})
+_PLACES = frozenset({"indptr", "indices", "row", "col", "offsets", "first", "second", "third"})
 #: Methods that change an object, and those that give the changed one.
 _IN_PLACE = {"eliminate_zeros": "without_zeros", "sum_duplicates": "without_duplicates"}
 #: Comparisons, and what they are with the operands exchanged.
@@ -47,9 +48,11 @@ _KEEP_ZERO = frozenset(
 def is_sparse(value: Any) -> bool:
     """Whether an object is one of SciPy's sparse matrices or arrays that has a model."""
     kind = type(value)
-    if not (kind.__module__ or "").startswith("scipy.sparse") or getattr(value, "ndim", None) != 2:
+    if not (kind.__module__ or "").startswith("scipy.sparse") or getattr(value, "ndim", None) not in (1, 2, 3):
         return False
     form = getattr(value, "format", None)
+    if value.ndim != 2:
+        return bool(kind.__name__ == "coo_array")
     return form in _ARGUMENTS and kind.__name__ in (f"{form}_array", f"{form}_matrix")
 
 
@@ -60,6 +63,8 @@ class SparseObjects(SparseFunctions):
         """The object of a model for an argument that has one; else what it was."""
         if not is_sparse(base.sample):
             return base
+        if base.sample.ndim != 2:
+            return self._coordinates(base, node)
         form: str = base.sample.format
         fields: dict[str, Any] = {name: self.instance_attribute(base, name, node) for name in _FIELDS[form]}
         extents = Instance(base.argument, (*base.path, "shape"), base.sample.shape)
@@ -72,6 +77,27 @@ class SparseObjects(SparseFunctions):
         self._hold_together(form, fields)
         self.sparse_arguments.append(fields)
         return Struct(_ARGUMENTS[form], fields, self.emitter.blocks[-1])
+
+    def _coordinates(self, base: Instance, node: ast.AST) -> Value:
+        """The object for an argument of one or three dimensions, whose coordinates are inside."""
+
+        def parts(name: str, held: Any) -> list[Any]:
+            whole = Instance(base.argument, (*base.path, name), held)
+            return [self.instance_attribute(whole, str(place), node) for place in range(base.sample.ndim)]
+
+        places, sizes = parts("coords", base.sample.coords), parts("shape", base.sample.shape)
+        data: Any = self.instance_attribute(base, "data", node)
+        for place, size in zip(places, sizes):
+            self.emitter.same_size(place.shape[0], data.shape[0], "RuntimeError", "")
+            self._check_places(place, size.expr)
+        kind: type
+        if base.sample.ndim == 1:
+            kind, fields = Line, {"col": places[0], "data": data, "extent": sizes[0]}
+        else:
+            named = dict(zip(("first", "second", "third"), places))
+            kind, fields = Tensor, {**named, "data": data, "extents": Tuple(tuple(sizes))}
+        self.sparse_arguments.append(fields)
+        return Struct(kind, fields, self.emitter.blocks[-1])
 
     #: The fields of those arguments.
     sparse_arguments: list[dict[str, Any]]
@@ -118,10 +144,6 @@ class SparseObjects(SparseFunctions):
     def out(self, value: Value, node: ast.AST) -> Out:
         if not (isinstance(value, Struct) and is_model(value.kind)):
             return super().out(value, node)
-        if value.kind is Line:
-            held = [self._own(self.field(value, name, node), name) for name in ("col", "data")]
-            inner = (super(SparseObjects, self).out(item, node) for item in (*held, self.field(value, "size", node)))
-            return TupleOut(tuple(inner), named="weft.runtime.containers:sparse_line")
         if value.kind is Diagonal:
             values = self._own(self.field(value, "data", node), "diagonal")
             inner = (super(SparseObjects, self).out(item, node) for item in (values, value.fields["is_array"]))
@@ -133,6 +155,8 @@ class SparseObjects(SparseFunctions):
             raise self.unsupported(node, "the return of an argument that is a sparse matrix", "return a copy")
         if self._is_lent(value):
             raise self.unsupported(node, "the return of a sparse matrix made of arguments", "add .copy()")
+        if issubclass(value.kind, Coordinates):
+            return self._out_coordinates(value, node)
         form = next(name for name, kind in _ARGUMENTS.items() if kind is value.kind)
         is_array = value.fields["is_array"]
         assert isinstance(is_array, Scalar) and isinstance(is_array.expr, Const)
@@ -141,6 +165,15 @@ class SparseObjects(SparseFunctions):
         sizes = [self.field(value, name, node) for name in ("rows", "columns")]
         items = (ConstOut(repr(title)), *(super(SparseObjects, self).out(item, node) for item in (*parts, *sizes)))
         return TupleOut(items, named=f"weft.runtime.containers:{'sparse_banded' if form == 'dia' else 'sparse_of'}")
+
+    def _out_coordinates(self, value: Struct, node: ast.AST) -> Out:
+        names = ("col",) if value.kind is Line else ("first", "second", "third")
+        held: list[Value] = [self._own(super(SparseObjects, self).field(value, name, node), "col") for name in names]
+        held.append(self._own(super().field(value, "data", node), "data"))
+        shape = self.field(value, "shape", node)
+        assert isinstance(shape, Tuple)
+        inner = (super(SparseObjects, self).out(item, node) for item in (*held, *shape.items))
+        return TupleOut(tuple(inner), named="weft.runtime.containers:sparse_coordinates")
 
     #: Arrays of places that a result has.
     given: frozenset[str] = frozenset()
@@ -203,7 +236,7 @@ class SparseObjects(SparseFunctions):
         if issubclass(base.kind, Sparse) and (name in _KEEP_ZERO or name in _IN_PLACE):
             return Method(base, name)
         value = super().field(base, name, node)
-        if self.scope.source.place is not None or not issubclass(base.kind, (Sparse, Line)):
+        if self.scope.source.place is not None or not issubclass(base.kind, (Sparse, Coordinates)):
             return value
         if any(base.fields is fields for fields in self.reordered) and name in base.fields:
             raise self.unsupported(node, f"{name} of a sparse matrix whose entries were put in order", "add .copy()")

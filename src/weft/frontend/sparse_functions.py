@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import functools
 
-from weft.frontend.models.formats import Line
 from weft.frontend.models.solving import found, kronecker, norm, on_top, side_by_side, solved, triangle
 from weft.frontend.models.sparse import Sparse
+from weft.frontend.models.tensors import Coordinates
 from weft.frontend.sparse_indexing import SparseIndices
 from weft.frontend.sparse_making import CONSTRUCTORS, MODELS
 from weft.frontend.values import Object, Scalar, Struct, Tuple, Value
@@ -35,7 +35,7 @@ class SparseFunctions(SparseIndices):
 
     def _made(self, title: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value | None:
         if title == "issparse" and len(args) == 1:
-            return Scalar(boolean(isinstance(args[0], Struct) and issubclass(args[0].kind, (Sparse, Line))))
+            return Scalar(boolean(isinstance(args[0], Struct) and issubclass(args[0].kind, (Sparse, Coordinates))))
         if title in CONSTRUCTORS and len(args) == 1 and not kwargs and _is_sparse(args[0]):
             return self._converted(args[0], *CONSTRUCTORS[title], node)
         if title not in _PARAMETERS:
@@ -68,8 +68,10 @@ class SparseFunctions(SparseIndices):
         if title == "spsolve_triangular" and "b" in given:
             lower = given.get("lower", Scalar(boolean(True)))
             return self._inline_function(solved, [first, given["b"], lower], {}, node)
+        second = given.get("B")
         if title == "kron":
-            return self._inline_function(kronecker, [first, given["B"]], {}, node) if _is_sparse(given.get("B")) else None
+            is_sparse = second is not None and _is_sparse(second)
+            return self._inline_function(kronecker, [first, second], {}, node) if is_sparse else None  # type: ignore[list-item]
         if title == "find":
             return self._inline_function(found, [first], {}, node)
         offset = given.get("k", Scalar(ZERO))

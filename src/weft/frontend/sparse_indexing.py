@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from weft.frontend import arith, arrays, indexing, masks
 from weft.frontend.models import slicing
-from weft.frontend.models.formats import COO, CSR, Compressed, Line
+from weft.frontend.models.formats import COO, CSR, Compressed
 from weft.frontend.models.sparse import Sparse
+from weft.frontend.models.tensors import Line, Tensor
 from weft.frontend.sparse_making import MadeMatrices
 from weft.frontend.values import Array, Object, Scalar, Slice, Struct, Tuple, Value
 from weft.ir import index as ix
@@ -37,7 +38,7 @@ class SparseIndices(MadeMatrices):
     """Subscripts whose base is sparse."""
 
     def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
-        if not (isinstance(base, Struct) and issubclass(base.kind, (Sparse, Line))) or node is None:
+        if not (isinstance(base, Struct) and issubclass(base.kind, (Sparse, Line, Tensor))) or node is None:
             return super().subscript(base, key, node, store)
         if store:
             raise self.unsupported(node, "an assignment to elements of a sparse matrix", "build it from its entries")
@@ -72,7 +73,7 @@ class SparseIndices(MadeMatrices):
 
     def _of_line(self, base: Struct, given: list[Value], node: ast.AST) -> Value:
         """Of one dimension: an element, or a part of it."""
-        size = self.field(base, "size", node)
+        size = self.field(base, "extent", node)
         if len(given) != 1 or not isinstance(size, Scalar):
             raise self.unsupported(node, "an index into a sparse array of one dimension")
         item = self._axis_item(given[0], size, node)
@@ -80,7 +81,7 @@ class SparseIndices(MadeMatrices):
             return self.struct_method(base, "element", [item], {}, node)
         if item is None:
             return self.struct_method(base, "copy", [], {}, node)
-        return self._along(base, item, ("size", "some", "chosen"), node)
+        return self._along(base, item, ("extent", "some", "chosen"), node)
 
     def _axis_item(self, item: Value, size: Scalar, node: ast.AST) -> Scalar | tuple[Expr, Expr] | Chosen | None:
         """What is asked of an axis: one place, the places from one to another, those of an array, or all (None)."""

@@ -17,10 +17,11 @@ import numpy as np
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.carried import PARTS, CarriedMatrices
-from weft.frontend.models.formats import COO, CSC, CSR, Diagonal, Line, from_dense
+from weft.frontend.models.formats import COO, CSC, CSR, Diagonal, from_dense
 from weft.frontend.models.further import DIA
 from weft.frontend.models.solving import extent, put
 from weft.frontend.models.sparse import Matrix, Sparse
+from weft.frontend.models.tensors import Coordinates
 from weft.frontend.values import Array, Object, Scalar, Struct, Tuple, Value
 from weft.ir import index as ix
 from weft.ir import walk
@@ -36,7 +37,7 @@ _DIAGONALS = {"diags": False, "diags_array": True, "eye": False, "eye_array": Tr
 
 
 def is_model(kind: type) -> bool:
-    return issubclass(kind, (Sparse, Matrix, Line))
+    return issubclass(kind, (Sparse, Matrix, Coordinates))
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ class MadeMatrices(CarriedMatrices):
         sizes = [item for item in shape.items if isinstance(item, Scalar)] if isinstance(shape, Tuple) else []
         if not isinstance(given, Tuple) or (len(sizes) != 2 and shape is not None):
             return None
-        data, *rest = given.items
+        data, *rest = (self._from_lists(item, node) for item in given.items)
         if not sizes:
             sizes = self._sizes(form, rest, node)
         if len(sizes) != 2:
@@ -179,6 +180,14 @@ class MadeMatrices(CarriedMatrices):
         if len(rest) == 2 and form in ("csr", "csc"):
             return self._compressed(form, rest, data, sizes, flag, node)
         return None
+
+    def _from_lists(self, value: Value, node: ast.AST) -> Value:
+        """Lists, as loops fill them, as the arrays that SciPy makes of them; in a tuple too."""
+        if isinstance(value, Tuple) and not value.is_list:
+            return replace(value, items=tuple(self._from_lists(item, node) for item in value.items))
+        if isinstance(value, Array) and not value.is_list:
+            return value
+        return super()._call_object(np.array, [value], {}, node)
 
     def _sizes(self, form: str, rest: Sequence[Value], node: ast.AST) -> list[Scalar]:
         """The size of a matrix whose shape is not given: as many rows and columns as there are places in use."""

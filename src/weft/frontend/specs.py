@@ -14,9 +14,10 @@ from typing import Any, Union
 import numpy as np
 
 from weft.frontend.items import has_lists
-from weft.frontend.values import ItemType, ListOf, TextType
+from weft.frontend.values import DictOf, ItemType, ListOf, Object, Scalar, TextType, Tuple
+from weft.ir.expr import Const
 from weft.ir.program import Layout
-from weft.ir.types import DType, ScalarType, from_numpy, type_of_value
+from weft.ir.types import FLOAT, INT, DType, ScalarType, from_numpy, type_of_value
 from weft.records import dataclass
 
 SMALL = 1 << 40
@@ -254,7 +255,7 @@ def _list_spec(value: list[Any]) -> ListSpec | ContainerSpec | ArraysSpec | Text
     if type(item) in (str, bytes):
         alike = all(type(other) is type(item) for other in value)
         return TextSpec(type(item).__name__, many=True) if alike else None
-    if type(item) in (list, tuple) and not _is_rectangular(value):
+    if type(item) in _DICTS or (type(item) in (list, tuple) and not _is_rectangular(value)):
         return _container("list", value)
     while isinstance(item, list) and rank < _MAX_RANK:
         rank, item = rank + 1, item[0] if item else 0.0
@@ -284,10 +285,10 @@ def _entries_spec(value: Any) -> ContainerSpec | None:
         found = _container("set", keys)
     else:
         factory = getattr(value, "default_factory", None)
-        if factory not in (None, int, float, list) or (type(value) is defaultdict and factory is None):
+        if factory not in _FACTORIES or (type(value) is defaultdict and factory is None):
             return None
         name = "" if factory is None else factory.__name__
-        held = list(value.values()) or ([[]] if name == "list" else [0] if name == "int" else [0.0])
+        held = list(value.values()) or _like_default(factory)
         found = _container(type(value).__name__, keys, held, name)
     return found if found is not None and set(_template(found.item)) <= set("i()") else None
 
@@ -298,7 +299,7 @@ def _container(kind: str, items: list[Any], held: list[Any] | None = None, facto
     if item is None or (held is not None and value is None):
         return None
     letters = _template(item) + ("" if value is None else _template(value))
-    columns = sum(letter in _LETTERS.values() or letter == "[" for letter in letters)
+    columns = sum(letter in _LETTERS.values() or letter in "[{" for letter in letters)
     return ContainerSpec(kind, item, value, factory) if columns <= _MAX_COLUMNS else None
 
 
@@ -320,8 +321,54 @@ def _item_type(items: list[Any], depth: int = 0) -> ItemType | None:
             return None
         inner = _item_type([part for other in items for part in other], depth + 1)
         return None if inner is None else ListOf(inner)
+    if type(item) in _DICTS:
+        return _dict_type(items, depth)
     found = type_of_value(item)
     return found if found is not None and found.weak and found.dtype in _LETTERS else None
+
+
+#: Classes of dicts and sets that may be items.
+_DICTS = (dict, set, defaultdict, Counter)
+#: What makes the default of a defaultdict, and how its values are made inside the function.
+_FACTORIES: dict[Any, Scalar | Tuple | Object | None] = {
+    None: None,
+    int: Scalar(Const(0, INT)),
+    float: Scalar(Const(0.0, FLOAT)),
+    list: Tuple((), is_list=True),
+    set: Object(set),
+    dict: Object(dict),
+}
+
+
+def _dict_type(items: list[Any], depth: int) -> ItemType | None:
+    """The type of dicts or sets that are items, all of one class."""
+    kind, factory = type(items[0]), getattr(items[0], "default_factory", None)
+    if any(type(other) is not kind or getattr(other, "default_factory", None) is not factory for other in items):
+        return None
+    if factory not in _FACTORIES or (kind is defaultdict and factory is None):
+        return None
+    key = _item_type([part for other in items for part in other], depth + 1)
+    value: ItemType | None = None
+    if key is None or has_lists(key) or not set(_template(key)) <= set("i()"):
+        return None
+    if kind is not set:
+        held = [part for other in items for part in other.values()]
+        value = _item_type(held or _like_default(factory), depth + 1)
+        if value is None:
+            return None
+    return DictOf(key, value, kind is set, _FACTORIES[factory], kind is Counter)
+
+
+def _like_default(factory: Any) -> list[Any]:
+    """A value that an empty dict could have."""
+    return [0.0] if factory is None else [factory()]
+
+
+def _prefix(layout: DictOf) -> str:
+    """The kind of a dict, as weft.runtime.templates reads it."""
+    if layout.counts or layout.default is None:
+        return "C" if layout.counts else ""
+    return "D" + str(next(kind.__name__[0] for kind, made in _FACTORIES.items() if made == layout.default))
 
 
 def _template(layout: ItemType | None) -> str:
@@ -329,6 +376,9 @@ def _template(layout: ItemType | None) -> str:
         return "(" + "".join(map(_template, layout)) + ")"
     if isinstance(layout, ListOf):
         return f"[{_template(layout.item)}]"
+    if isinstance(layout, DictOf):
+        held = "" if layout.is_set else f":{_template(layout.item)}"
+        return f"{_prefix(layout)}{{{_template(layout.key)}{held}}}"
     assert isinstance(layout, ScalarType)
     return _LETTERS[layout.dtype]
 
@@ -336,6 +386,9 @@ def _template(layout: ItemType | None) -> str:
 def _spelled(layout: ItemType | None) -> str:
     if isinstance(layout, tuple):
         return f"tuple[{', '.join(map(_spelled, layout))}]"
+    if isinstance(layout, DictOf):
+        name = "set" if layout.is_set else "Counter" if layout.counts else "defaultdict" if layout.default else "dict"
+        return f"{name}[{_spelled(layout.key)}{'' if layout.is_set else ', ' + _spelled(layout.item)}]"
     return f"list[{_spelled(layout.item)}]" if isinstance(layout, ListOf) else str(layout)
 
 

@@ -418,9 +418,15 @@ class Statements(Results):
 
     def _store_element(self, target: ast.Subscript, value: Value, node: ast.AST) -> None:
         before = self.emitter.mutations
-        base, key = self.evaluate_all([target.value, target.slice])
+        with self.emitter.capture() as block:
+            base, key = self.evaluate_all([target.value, target.slice])
         if self.emitter.mutations != before:
-            raise self.unsupported(target, "a target whose evaluation changes arrays")
+            # counts[a][b] = x, where counts[a] makes a dict: x is what it was before.
+            if isinstance(value, Scalar):
+                value = Scalar(self._kept(value.expr, "value"))
+            elif not isinstance(value, (Dict, Object)) and not (isinstance(value, Tuple) and not value.items):
+                raise self.unsupported(target, "a target whose evaluation changes arrays")
+        self.emitter.blocks[-1].extend(block)
         self.at(node)
         if isinstance(base, Flat):
             self._store_flat(base, key, value, target)

@@ -35,10 +35,29 @@ def is_simple_class(thing: Any) -> bool:
     if not isinstance(thing, type) or type(thing) is not type or thing.__module__ == "builtins":
         return False
     plain = [base for base in thing.__mro__ if base is not object]
-    special = {"__new__", "__slots__", "__getattr__", "__getattribute__", "__setattr__", "__del__"}
+    special = {"__new__", "__getattr__", "__getattribute__", "__setattr__", "__del__"}
     if getattr(getattr(thing, "__dataclass_params__", None), "frozen", False):
         special -= {"__setattr__"}  # it only refuses
     return all(type(base) is type and not any(name in vars(base) for name in special) for base in plain)
+
+
+def slots_of(kind: type) -> frozenset[str] | None:
+    """The only attributes that objects of a class with `__slots__` have; None if they may have any."""
+    found: set[str] = set()
+    for base in kind.__mro__[:-1]:
+        slots = vars(base).get("__slots__")
+        if slots is None or "__dict__" in slots:
+            return None
+        found |= {slots} if isinstance(slots, str) else set(slots)
+    return frozenset(found)
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """What the attributes of an object hold that are its own."""
+    names = slots_of(type(value))
+    if names is None:
+        return dict(getattr(value, "__dict__", {}))
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 
 def is_named_tuple(thing: Any) -> bool:
@@ -83,6 +102,8 @@ class Structs(Generators):
         """The type of an object in a container: from then on all objects of its class are made side by side."""
         if value.row is not None:
             return ObjectType(value.kind)
+        if value.instance is not None:
+            return None
         if value.block is not None or value.kind in self.emitter.decisions.objects or not value.fields:
             return None
         attributes = {name: self.layout(self.field(value, name, ast.Pass())) for name in value.fields}
@@ -145,7 +166,12 @@ class Structs(Generators):
             data = data[len(types) :]
         return None
 
+    def assigns(self, kind: type, name: str) -> None:
+        """An attribute of an object in a container is assigned to."""
+        raise NotImplementedError
+
     def _store_column(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
+        self.assigns(base.kind, name)
         found = self._attribute_columns(base, name, node)
         if found is None:
             raise self.unsupported(node, f"a new attribute {name} of an object", "set it in __init__")
@@ -178,6 +204,9 @@ class Structs(Generators):
         frozen = getattr(getattr(base.kind, "__dataclass_params__", None), "frozen", False)
         if (frozen and base.block is None) or isinstance(inspect.getattr_static(base.kind, name, None), property):
             raise self.unsupported(node, f"an assignment to {name} of {base.kind.__name__}")
+        slots = slots_of(base.kind)
+        if slots is not None and name not in slots:
+            raise self.unsupported(node, f"AttributeError: {base.kind.__name__} has no attribute {name}")
         if base.row is not None:
             self._store_column(base, name, value, node)
             return
@@ -223,8 +252,7 @@ class Structs(Generators):
             return self.assembled(layout, iter([r if plain else self.emitter.snapshot(r, name) for r in reads]))
         held = base.fields.get(name)
         if isinstance(held, Slot):
-            assert held.buffer is not None
-            return Scalar(Read(held.buffer.name, (), held.buffer.type))
+            return self.slot_number(held)
         if held is not None:
             return held  # type: ignore[no-any-return]
         found = inspect.getattr_static(base.kind, name, None)

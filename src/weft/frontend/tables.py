@@ -160,7 +160,13 @@ class Hashed:
         gone = Op("ne", (self.live.value, self.entries.length.value), BOOL)
         with when(self.emitter, gone):
             self.tidy()
-            self._rebuild()
+            if self.table.index:
+                self._rebuild()
+
+    def start_index(self) -> None:
+        """The index of a new dict in a container."""
+        self._take_places()
+        self._free_places()
 
     def tidy(self) -> None:
         """Entries that are there move up over those that are not."""
@@ -202,7 +208,8 @@ class Hashed:
     def clear(self) -> None:
         self.entries.clear()
         self.live.set(ZERO)
-        self._free_places()
+        if self.table.index:
+            self._free_places()
 
     def taken(self, entry: Expr) -> tuple[Expr, ...]:
         """The value of an entry, kept from later changes."""
@@ -223,6 +230,7 @@ MADE_HERE, AS_IT_WAS, SHRUNK, GROWN = range(4)
 #: entries there are, how many places, and where these begin.
 _ROW_PLACES = 8
 _ROW_COLUMNS = 6
+LIVE_COLUMN = 3
 
 
 def heap(emitter: Emitter, keys: Sequence[ScalarType], values: Sequence[ScalarType], more: int) -> Heap:
@@ -232,12 +240,12 @@ def heap(emitter: Emitter, keys: Sequence[ScalarType], values: Sequence[ScalarTy
     return Heap(cells, growing.make(emitter, "tables", [INT] * (_ROW_COLUMNS + more)), index)
 
 
-def table_at(memory: Heap, row: Expr, keys: int, unseen: tuple[int, ...] = ()) -> Table:
-    """The dict or set of this number."""
+def table_at(memory: Heap, row: Expr, keys: int, unseen: tuple[int, ...], indexed: bool) -> Table:
+    """The dict or set of this number; keys are only looked for where there is an index."""
     begin, length, room, live, places, start = memory.rows.data[:_ROW_COLUMNS]
     entries = Growing(memory.cells.data, memory.cells.spare, length, room, begin, row, memory.cells)
     assert memory.index is not None
-    index = memory.index.data[0]
+    index = memory.index.data[0] if indexed else ""
     return Table(entries, index, places, live, keys, unseen=unseen, row=row, start=start, shared=memory.index)
 
 
@@ -245,11 +253,18 @@ def new_row(emitter: Emitter, memory: Heap, more: Sequence[Expr]) -> Expr:
     """The number of a new dict or set without entries."""
     rows = Cells(emitter, memory.rows)
     row = rows.last()
-    assert memory.index is not None
-    start = growing.taken_behind(emitter, memory.index, integer(_ROW_PLACES))
-    rows.push((ZERO, ZERO, ZERO, ZERO, integer(_ROW_PLACES), start, *more))
-    Hashed(emitter, table_at(memory, row, 0))._free_places()
+    rows.push((ZERO, ZERO, ZERO, ZERO, integer(_ROW_PLACES), ZERO, *more))
     return row
+
+
+def index_row(emitter: Emitter, table: Table) -> None:
+    """The index of a dict in a container whose entries are there."""
+    hashed = Hashed(emitter, table)
+    hashed.places.set(integer(_ROW_PLACES))
+    with repeat(emitter, Op("lt", (hashed.places.value, ix.mul(integer(2), hashed.live.value)), BOOL)):
+        hashed.places.set(ix.mul(integer(2), hashed.places.value))
+    hashed._take_places()
+    hashed._rebuild()
 
 
 def filled(emitter: Emitter, name: str, entries: Growing, keys: int, count: Expr, indexed: bool) -> Table:

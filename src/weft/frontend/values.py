@@ -199,8 +199,8 @@ class NamedParts(tuple[Any, ...]):
         return hash((self.named, tuple(self)))
 
 
-#: The type of an item: of a number, of the parts of a tuple, of a list, of a dict or set, of a string, of a member of an
-#: enumeration, of an object.
+#: The type of an item: of a number, of the parts of a tuple, of a list, of a dict or set, of a string, of a member of
+#: an enumeration, of an object.
 ItemType = Union[ScalarType, tuple["ItemType", ...], ListOf, DictOf, TextType, MemberType, EitherType, ObjectType]
 
 #: Things that share memory: lists, by what they hold; dicts and sets.
@@ -281,8 +281,8 @@ class Table:
     """The memory of a dict or set: its entries (the first `keys` numbers of one are its key, the last tells whether it
     is there), the names of the index buffer, and of scalars: how many places that has, and how many entries there are.
 
-    Of a dict in a container the scalars are arrays, and it is number `row` in them; `start` tells where its places begin
-    in the index that all of them share, and `past` of a set what has become of it since it was an argument's.
+    Of a dict in a container the scalars are arrays, and it is number `row` in them; `start` tells where its places
+    begin in the index that all of them share, and `past` of a set what has become of it since it was an argument's.
     """
 
     entries: Growing
@@ -403,6 +403,7 @@ class Struct:
     fields: dict[str, Any]
     block: list[Any] | None = None  # while it is being made: where its attributes may be set for the first time
     row: Expr | None = None  # which it is of all objects of its class, which are in memory side by side
+    instance: Instance | None = None  # the argument that it is
 
 
 @dataclass(frozen=True, eq=False)

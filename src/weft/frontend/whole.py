@@ -226,6 +226,11 @@ class WholeDicts(Dicts):
         assert isinstance(found, Dict)
         if base.table is not None and found.table is None:
             self._dict_clear(base, [], node)
+        elif row_of(base) is not None and base.table is not None:
+            if base.table.order is not None:
+                raise self.unsupported(node, "a set in a container, in its order, that becomes an intersection")
+            self._dict_clear(base, [], node)
+            self.add_all(base, self.entries_of(found, "keys", node, ordered=False), node)
         elif base.table is not None and found.table is not None:
             if base.table.order is not None or found.table.order is not None:
                 self.need_order(base, node)

@@ -147,7 +147,7 @@ class Recorder:
             while frame is not None:
                 code = frame.f_code
                 if is_leaf and is_users(code.co_filename):
-                    place = (code.co_filename, frame.f_lineno or 0)
+                    place = (code.co_filename, frame.f_lineno or code.co_firstlineno)
                     self.lines[place] = self.lines.get(place, 0) + 1
                     is_leaf = False
                 entry = self._table.get(id(code))

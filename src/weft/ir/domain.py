@@ -391,12 +391,14 @@ def covered(read: Access, among: Access, writes: tuple[Earlier, ...], context: C
     elements = [names.point() for _ in read.index]
     inside = side.constraints(read.domain, read.conditions) + _at(side, read.index, elements)[0]
     inside += [_some_point(names, among, elements, [], "a")[0], *_context(names, context)]
-    texts = [_some_point(names, write.access, elements, _order(side, write, "w"), "w") for write in writes]
-    missed = _set(names, inside)  # all parameters have names by now
-    for (text, exact), write in zip(texts, writes):
+    missed = _set(names, inside)
+    for write in writes:
         if missed.is_empty():
             break
-        if exact and not _too_large(read.domain, write.access.domain):
+        if _too_large(read.domain, write.access.domain):
+            continue
+        text, exact = _some_point(names, write.access, elements, _order(side, write, "w"), "w")
+        if exact:
             missed = missed.subtract(_set(names, [text]))
     return bool(missed.is_empty())
 

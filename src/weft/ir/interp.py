@@ -23,6 +23,7 @@ from weft.ir.program import (
     HAND_BACK,
     Alloc,
     Argument,
+    ArgumentOut,
     ArrayOut,
     Block,
     Break,
@@ -608,6 +609,8 @@ def _result(state: _State, out: Out) -> object:
         return None
     if isinstance(out, ConstOut):
         return cast(object, ast.literal_eval(out.text))
+    if isinstance(out, ArgumentOut):
+        raise NotImplementedError("the objects of a call are not part of a program")
     if isinstance(out, TupleOut):
         items = [_result(state, item) for item in out.items]
         if out.named:

@@ -338,13 +338,20 @@ class TupleOut:
 
 
 @dataclass(frozen=True)
+class ArgumentOut:
+    """The very object that the argument `index` of the call is."""
+
+    index: int
+
+
+@dataclass(frozen=True)
 class ConstOut:
     """A constant of the program: None, a string, a tuple of ints...; `text` is its repr (evaluated by literal_eval)."""
 
     text: str
 
 
-OutLeaf = Union[NoneOut, ScalarOut, ArrayOut, ViewOut, ConstOut]
+OutLeaf = Union[NoneOut, ScalarOut, ArrayOut, ViewOut, ArgumentOut, ConstOut]
 Out = Union[OutLeaf, TupleOut]
 
 

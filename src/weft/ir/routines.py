@@ -2,8 +2,9 @@
 NumPy keeps it, the core dimensions of each operand, and whether it can fail.
 
 NumPy's generalised ufuncs do the work: they are LAPACK and pocketfft behind one calling convention that takes any
-strides and needs no interpreter, so results are NumPy's own, bit for bit.  `find` answers whether this NumPy has the
-routine in the form described here; where it has not, the call stays a call from Python.
+strides and needs no interpreter, so results are NumPy's own, bit for bit.  Its sorts are called the same way
+(`runtime.routines` finds them), one line at a time.  `find` answers whether this NumPy has the routine in the form
+described here; where it has not, the call stays a call from Python.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ import numpy as np
 from weft.ir.types import DType
 from weft.records import dataclass
 
-_LINALG, _FFT = "numpy.linalg._umath_linalg", "numpy.fft._pocketfft_umath"
-_LETTERS = {DType.I32: "i", DType.F32: "f", DType.F64: "d", DType.C64: "F", DType.C128: "D"}
+_LINALG, _FFT, _ORDER = "numpy.linalg._umath_linalg", "numpy.fft._pocketfft_umath", "numpy"
+_LETTERS = {dtype: dtype.numpy.char for dtype in DType}
+#: The sorts of NumPy, as its `kind` calls them.
+SORTS = ("quicksort", "heapsort", "stable")
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class Routine:
     @property
     def library(self) -> str:
         """What people call the library behind it."""
-        return "LAPACK" if self.module == _LINALG else "pocketfft"
+        return {_LINALG: "LAPACK", _FFT: "pocketfft", _ORDER: "NumPy's sort"}[self.module]
 
     @property
     def threads(self) -> bool:
@@ -73,6 +76,18 @@ def _cores(text: str) -> tuple[tuple[str, ...], ...]:
 
 def _linalg(name: str, signature: str, *loops: str, fails: bool = True, overwrites: tuple[int, ...] = ()) -> Routine:
     return Routine(name, _LINALG, signature, loops, fails, overwrites)
+
+
+def _ordering() -> list[Routine]:
+    """sort_quicksort, argsort_stable, ...: a line in order, or the places of its items in order."""
+    places = _LETTERS[DType.I64]
+    loops = {
+        "sort": tuple(f"{letter}->{letter}" for letter in _LETTERS.values()),
+        "argsort": tuple(f"{letter}->{places}" for letter in _LETTERS.values()),
+    }
+    return [
+        Routine(f"{what}_{kind}", _ORDER, "(n)->(n)", loops[what], fails=False) for what in loops for kind in SORTS
+    ]
 
 
 _SQUARE = "(m,m)->(m,m)"
@@ -105,13 +120,14 @@ ROUTINES: dict[str, Routine] = {
         Routine("rfft_n_even", _FFT, "(n),()->(m)", ("dd->D", "ff->F"), fails=False),
         Routine("rfft_n_odd", _FFT, "(n),()->(m)", ("dd->D", "ff->F"), fails=False),
         Routine("irfft", _FFT, "(m),()->(n)", ("Dd->d", "Ff->f"), fails=False),
+        *_ordering(),
     )
 }
 
 
 def types_of(inputs: Sequence[DType], outputs: Sequence[DType]) -> str:
-    """The loop for operands of these types, as NumPy writes it: dd->d.  A type without a letter is a question mark."""
-    first, second = ("".join(_LETTERS.get(dtype, "?") for dtype in side) for side in (inputs, outputs))
+    """The loop for operands of these types, as NumPy writes it: dd->d."""
+    first, second = ("".join(_LETTERS[dtype] for dtype in side) for side in (inputs, outputs))
     return f"{first}->{second}"
 
 
@@ -126,6 +142,9 @@ def dtypes_of(types: str) -> tuple[tuple[DType, ...], tuple[DType, ...]]:
 def find(name: str) -> Any:
     """The generalised ufunc of a routine; None if this NumPy has none of that signature and those loops."""
     routine = ROUTINES[name]
+    if routine.module == _ORDER:
+        what, _, kind = name.partition("_")
+        return _filling(getattr(np, what), kind)
     try:
         found = getattr(importlib.import_module(routine.module), name, None)
     except ImportError:
@@ -134,6 +153,15 @@ def find(name: str) -> Any:
         return None
     same = found.signature.replace(" ", "") == routine.signature and set(routine.loops) <= set(found.types)
     return found if same else None
+
+
+def _filling(function: Any, kind: str) -> Any:
+    """np.sort or np.argsort, called as a generalised ufunc is."""
+
+    def fill(line: Any, *, out: tuple[Any], signature: str) -> None:
+        out[0][...] = function(line, axis=-1, kind=kind)
+
+    return fill
 
 
 def run_routine(name: str, types: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> bool:

@@ -26,6 +26,7 @@ from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, 
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import (
     Alloc,
+    ArgumentOut,
     ArrayOut,
     Block,
     Break,
@@ -328,6 +329,8 @@ def _loop(loop: Loop, table: Table | None) -> str:
 def show_out(out: Out, table: Table | None = None) -> str:
     if isinstance(out, NoneOut):
         return "None"
+    if isinstance(out, ArgumentOut):
+        return f"argument {out.index}"
     if isinstance(out, ScalarOut):
         return f"scalar {out.buffer}"
     if isinstance(out, ArrayOut):

@@ -19,6 +19,7 @@ from weft.ir.program import (
     Accumulator,
     Alloc,
     Argument,
+    ArgumentOut,
     ArrayOut,
     Block,
     Break,
@@ -277,6 +278,8 @@ class _Parser:
         word = line.name()
         if word == "None":
             return NoneOut()
+        if word == "argument":
+            return ArgumentOut(int(line.number_value()))
         if word == "scalar":
             return ScalarOut(line.name())
         if word == "const":

@@ -19,6 +19,7 @@ from weft.ir.program import (
     REGIONS,
     Alloc,
     Argument,
+    ArgumentOut,
     ArrayOut,
     Block,
     Break,
@@ -553,7 +554,7 @@ class _Verifier:
 
     def out(self, out: Out, scope: _Scope) -> None:
         for leaf in leaves(out):
-            if isinstance(leaf, (NoneOut, ConstOut)):
+            if isinstance(leaf, (NoneOut, ArgumentOut, ConstOut)):
                 continue
             buffer = self.table.get(leaf.buffer)
             if buffer is None:
@@ -571,7 +572,7 @@ class _Verifier:
 
     def result_ready(self, out: Out, scope: _Scope) -> None:
         for leaf in leaves(out):
-            if not isinstance(leaf, (NoneOut, ConstOut)):
+            if not isinstance(leaf, (NoneOut, ArgumentOut, ConstOut)):
                 self.require(leaf.buffer in scope.ready, f"{leaf.buffer} is returned where it may not be allocated")
 
     def leaves(self, block: Block) -> bool:

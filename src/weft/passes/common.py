@@ -16,7 +16,7 @@ from dataclasses import field, replace
 
 from weft.analysis.effects import flops, sets_all
 from weft.errors import Span
-from weft.ir.expr import Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
+from weft.ir.expr import ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars, is_const
 from weft.ir.program import Alloc, Block, Buffer, Check, If, Library, Loop, Node, Program, Role, Stmt, While
 from weft.ir.walk import (
     buffers_read,
@@ -89,6 +89,16 @@ class _Numbering:
                 self.state[other] = self.number(("unknown", self.events))
         self.state[name] = number
 
+    def axes(self, name: str) -> tuple[bool, ...]:
+        """Of each axis of an array, whether there is more than one place along it."""
+        buffer = self.program.table.get(name)
+        return () if buffer is None else tuple(not is_const(size, 1) for size in buffer.shape)
+
+    def long(self, name: str, index: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """An index without the axes along which there is one place: a row is a vector."""
+        axes = self.axes(name)
+        return tuple(part for part, is_long in zip(index, axes) if is_long) if len(axes) == len(index) else index
+
     # --- expressions ---
 
     def expr(self, expr: Expr, names: Names) -> int:
@@ -97,7 +107,7 @@ class _Numbering:
         if isinstance(expr, Const):
             return self.number(expr)
         if isinstance(expr, Read):
-            index = tuple(self.expr(part, names) for part in expr.index)
+            index = tuple(self.expr(part, names) for part in self.long(expr.buffer, expr.index))
             return self.number(("read", self.state[expr.buffer], index, expr.of))
         if isinstance(expr, Op):
             return self.number((expr.op, tuple(self.expr(part, names) for part in expr.args), expr.of))
@@ -126,12 +136,13 @@ class _Numbering:
     def write(self, stmt: Stmt) -> int:
         """The number of what the statement's target holds behind it."""
         dims, names = self.domain(stmt.domain, {})
-        index = tuple(self.expr(part, names) for part in stmt.index)
+        index = tuple(self.expr(part, names) for part in self.long(stmt.buffer, stmt.index))
         value = self.expr(stmt.value, names)
         table = self.program.table
         held = table[stmt.buffer].shape if stmt.index else ()
         before = None if sets_all(stmt, held) else self.state[stmt.buffer]
-        shape = tuple(self.expr(size, {}) for size in table[stmt.buffer].shape) if stmt.buffer in table else ()
+        sizes = self.long(stmt.buffer, table[stmt.buffer].shape) if stmt.buffer in table else ()
+        shape = tuple(self.expr(size, {}) for size in sizes)
         return self.number(("stmt", before, shape, dims, index, value, stmt.reduce))
 
     def library(self, node: Library) -> None:
@@ -282,7 +293,9 @@ class _Walk:
                 return part
             assert isinstance(part, Read)
             self.count += 1
-            return replace(part, buffer=other)
+            parts = iter(self.numbering.long(part.buffer, part.index))
+            index = tuple(next(parts) if is_long else ZERO for is_long in self.numbering.axes(other))
+            return replace(part, buffer=other, index=index)
 
         return rewrite(expr, visit)
 
@@ -290,9 +303,9 @@ class _Walk:
         if name not in self.kinds or self.kinds[name][2] is not Role.LOCAL:
             return None
         other = self.holder(self.numbering.state[name])
-        if other is None or other == name or self.kinds[other][:2] != self.kinds[name][:2]:
+        if other is None or other == name or self.kinds[other][0] != self.kinds[name][0]:
             return None
-        return other
+        return other if sum(self.numbering.axes(other)) == sum(self.numbering.axes(name)) else None
 
     def reading(self, node: Stmt | Check) -> Stmt | Check:
         if self.repeated is None or not any(self.first(name) for name in buffers_read(node)):

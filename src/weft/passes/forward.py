@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from weft.analysis.effects import Liveness, flops, operation_cost, result_buffers
 from weft.analysis.facts import Facts, entry_facts
 from weft.analysis.scopes import lasting_writes
+from weft.ir import domain
 from weft.ir.expr import AnyDim, Cast, CompressedDim, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars
 from weft.ir.index import Affine, affine, difference, sub
 from weft.ir.program import (
@@ -49,6 +50,7 @@ from weft.ir.walk import (
     map_node_exprs,
     map_sub_blocks,
     node_exprs,
+    reads,
     rewrite,
     structure,
     sub_blocks,
@@ -67,6 +69,7 @@ _DEAR = 12  # cycles of an element
 _CHEAP_READS = 2
 _LARGE = 400  # parts of a value that moves no further: the statements left behind share loops anyway
 _REACH = 400  # nodes behind a producer that are looked at: a long function takes time in proportion to its length
+_NEAR = 8  # of them where a literal is looked for in parts of an array
 _BACK = 4  # nodes before a producer that has moved that are looked at again
 _CHEAP_INDEX = (16, 6)  # operations and reads of an index computation: repeated, it is found again by the C compiler
 
@@ -243,6 +246,20 @@ def better_apart(stmt: Stmt, reader: Node) -> bool:
     if len(stmt.domain) != 1 or not isinstance(reader, Loop) or not _DEAR <= flops(stmt.value) < 1000:
         return False
     return all(isinstance(node, Stmt) and not node.domain for node in reader.body)
+
+
+def scales_rows(site: _Site, stmt: Stmt) -> bool:
+    """Whether a vector is a number times another one and is summed with the elements of a matrix: one operation for
+    each row or column, which the loop around them does, and not for each product."""
+    value = stmt.value
+    if len(stmt.index) != 1 or len(site.dims) != 2 or not isinstance(value, Op) or value.op != "mul":
+        return False
+    if any(not isinstance(dim, Dim) or expr_buffers(bound) for dim in site.dims for bound in dim_children(dim)):
+        return False
+    vectors = [part for part in value.args if isinstance(part, Read) and tuple(map(affine, part.index)) != (None,)]
+    vectors = [part for part in vectors if len(part.index) == 1]
+    numbers = [part for part in value.args if not any(read.index for read in reads(part))]
+    return len(vectors) == 1 and len(numbers) == 1
 
 
 def worth_knowing(stmt: Stmt) -> bool:
@@ -527,7 +544,8 @@ class Forwarder:
         scalar = not producer.stmt.index
         terms = [site for site in sites if site.in_reduce and not (free and site.in_index)]
         terms = [site for site in terms if site.in_sum or not scalar]  # C computes what is fixed before a loop
-        if cheap and any(repeats_work(site, producer) for site in terms):
+        terms = [site for site in terms if repeats_work(site, producer) and not scales_rows(site, producer.stmt)]
+        if cheap and terms:
             cheap = not any(isinstance(part, Op) for part in _outside_indices(value))
         profitable = cheap or (len(sites) == 1 and not repeats_work(sites[0], producer))
         profitable = profitable or (is_fetch(value) and all(map(fetched_once, sites)))
@@ -539,9 +557,36 @@ class Forwarder:
             self.count += 1
             return True
         if not own_input and worth_knowing(producer.stmt):
+            if readers and target in self._arrays:
+                self.disjoint |= {(target, other) for other in changed & self._arrays if other != target}
             for place in readers:
                 nodes[place] = self._replaced(nodes[place], producer, elsewhere)
+            if isinstance(value, Const) and producer.stmt.domain and target not in self._arrays:
+                self._known_beyond(producer, nodes, position, facts)
         return False
+
+    def _known_beyond(self, producer: _Producer, nodes: list[Node], position: int, facts: Facts) -> None:
+        """A literal in the elements of an array that the next statements leave alone: c[i, j] = 0; c[i, i] = 1; and
+        then c[i, j] = c[i, j] + f(i, j) for j > i reads zeros."""
+        target = producer.stmt.buffer
+        writers: list[domain.Access] = []
+        for place in range(position + 1, min(position + 1 + _NEAR, len(nodes))):
+            node = nodes[place]
+            if target not in buffers_read(node) | buffers_written(node):
+                continue
+            if not isinstance(node, Stmt) or node.reduce is not None or overwrites(node, producer):
+                return
+            sites = list(sites_in(node, target))
+            others = {
+                site.read
+                for site in sites
+                if uncovered(site, producer, self.shape(target), facts)
+                or any(domain.overlaps(domain.Access(site.dims, site.read.index), writer) for writer in writers)
+            }
+            if any(site.read not in others for site in sites):
+                nodes[place] = self._replaced(node, producer, others)
+            if node.buffer == target:
+                writers.append(domain.Access(node.domain, node.index))
 
     def _apart(self, producer: Stmt, reader: Node) -> bool:
         """Whether somebody has asked to keep a producer out of its reader's loops."""

@@ -48,7 +48,9 @@ from weft.passes.disjoint import apart, reordered
 from weft.passes.scheduling.independent import first_access, outputs, why_not_independent
 from weft.passes.scheduling.kinds import element_instead, strips
 from weft.passes.scheduling.lower import Workspace
+from weft.passes.scheduling.own import in_variables, why_not_variable
 from weft.passes.scheduling.unique import unique_loops
+from weft.passes.simplifying import deadcode
 from weft.records import dataclass
 
 PASS = "lanes"
@@ -73,6 +75,7 @@ def run(program: Program, context: PassContext) -> Program:
     groups = list(_groups(program.body, program, _Outside(program), context))
     if not groups:
         return program
+    groups, contracted = _with_variables(groups, program, workspace)
     held = _held(groups, program)
     kind = LoopKind.PARALLEL if context.options.parallel else LoopKind.SEQUENTIAL
     by_start = {id(group.nodes[0]): group for group in groups}
@@ -86,7 +89,7 @@ def run(program: Program, context: PassContext) -> Program:
                 nodes.append(map_sub_blocks(block[at], blocks))
                 at += 1
                 continue
-            plan = plan_of(group, program, held)
+            plan = plan_of(group, workspace.table, held)
             context.done(PASS, f"{plan.width} recurrences side by side", group.nodes[0].span)
             nodes += _Writer(plan, workspace, kind).nodes()
             at += len(group.nodes)
@@ -94,7 +97,8 @@ def run(program: Program, context: PassContext) -> Program:
 
     body = unique_loops(blocks(program.body), workspace.new_var)
     pairs = [pair for group in groups for node in group.nodes for pair in apart(node, program)]
-    return reordered(program, body, workspace, pairs)
+    found = reordered(program, body, workspace, pairs)
+    return deadcode.remove(found) if contracted else found
 
 
 @dataclass(frozen=True)
@@ -129,9 +133,32 @@ def _groups(block: Block, program: Program, outside: _Outside, context: PassCont
         at += 1
 
 
+def _with_variables(groups: list[Group], program: Program, workspace: Workspace) -> tuple[list[Group], bool]:
+    """The groups with variables instead of arrays of which each iteration has one element; whether there are any."""
+    needed = _read_outside(program.body, groups)
+    allocs = {node.buffer for node in walk(program.body) if isinstance(node, Alloc)}
+    used = {name for group in groups for name in mentions(group.nodes, allocations=False)}
+    local = {name for name in used & allocs if program.table[name].role is Role.LOCAL and program.table[name].rank == 1}
+    names = []
+    for name in sorted(local - needed):
+        users = [group for group in groups if name in buffers_read(group.loop) | buffers_written(group.loop)]
+        if all(why_not_variable(group.loop, name) is None for group in users):
+            names.append(name)
+    changed: list[Group] = []
+    for group in groups:
+        loop = group.loop
+        for name in names:
+            if name in buffers_read(loop) | buffers_written(loop):
+                of = program.table[name].type
+                body = in_variables(loop, name, lambda n=name, t=of: workspace.new_buffer(n, t).name)  # type: ignore[misc]
+                loop = replace(loop, body=tuple(body))
+        changed.append(group if loop is group.loop else replace(group, loop=loop))
+    return changed, bool(names)
+
+
 def _held(groups: list[Group], program: Program) -> set[str]:
     """Arrays of which no group, and nothing else, reads what another has written."""
-    inside = {name for group in groups for name in mentions(group.nodes, allocations=False)}
+    inside = {name for group in groups for name in mentions((group.loop,), allocations=False) if name in program.table}
     needed = _read_outside(program.body, groups)
     allocs = {node.buffer for node in walk(program.body) if isinstance(node, Alloc)}
     held: set[str] = set()
@@ -319,18 +346,18 @@ class Plan:
     least: int = LEAST
 
 
-def plan_of(group: Group, program: Program, held: set[str]) -> Plan:
+def plan_of(group: Group, table: dict[str, Buffer], held: set[str]) -> Plan:
     """How many iterations go side by side."""
     written = buffers_written(group.loop)
     own = {name: own_axis(group.loop.body, name, group.dim.var) for name in sorted(held & written)}
     kept = {name: axis for name, axis in own.items() if axis is not None}
     recurrences = tuple(node for node in walk(group.loop.body) if _is_recurrence(node))
     across = any(
-        axis != _adjacent(program.table[name])
+        axis != _adjacent(table[name])
         for name, axis in _directions(recurrences, group.dim.var)
         if name not in kept and axis is not None
     )
-    size = max(program.table[name].type.dtype.size for name in written)
+    size = max(table[name].type.dtype.size for name in written)
     if across:
         return Plan(group, max(ACROSS_BYTES // size, 4), kept)
     return Plan(group, HELD if kept else ALONG, kept, LEAST_ALONG)

@@ -75,6 +75,8 @@ def run(program: Program, context: PassContext) -> Program:
     workspace = Workspace.of(program, strict=context.options.fp == "strict")
     scheduler = _Scheduler(program, context, workspace)
     body = scheduler.block(program.body)
+    for span, note in workspace.notes:
+        context.done(PASS, note, span)
     body = unique_loops(body, workspace.new_var)
     used = {name for node in walk(body) for name in buffers_read(node) | buffers_written(node)}
     known = {buffer.name for buffer in program.buffers}

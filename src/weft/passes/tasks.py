@@ -9,6 +9,7 @@ for tasks of several iterations, and scalars of the compiler's own that one task
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.analysis.scopes import written_first
@@ -122,46 +123,58 @@ def _given_out(region: Loop, program: Program, uses: dict[str, int]) -> tuple[li
 
 def _with_boxes(program: Program) -> Program:
     taken = names_of(program)
-    buffers: list[Buffer] = []
+    uses = mentions(program.body)
+    known = program
 
     def block(nodes: Block) -> Block:
         out: list[Node] = []
         for node in nodes:
-            node = map_sub_blocks(node, block)
-            if not isinstance(node, Loop) or node.kind is not LoopKind.FINISH:
-                out.append(node)
-                continue
-            boxes: dict[str, Buffer] = {}
-            for name in sorted(_shared(node, program)):
-                of = program.table[name]
-                boxes[name] = Buffer(fresh(f"{name}_box", taken), of.type, (ONE,), span=of.span)
-            buffers.extend(boxes.values())
-            for name, box in boxes.items():
-                out.append(Alloc(box.name, span=node.span))
-                if written_first(program, node.body, name) is not True:
-                    value = Read(name, (), program.table[name].type)
-                    out.append(Stmt((), box.name, (ZERO,), value, span=node.span))
-            out.append(_boxed(node, boxes) if boxes else node)
-            for name, box in boxes.items():
-                out.append(Stmt((), name, (), Read(box.name, (ZERO,), box.type), span=node.span))
+            # From the outside in: tasks of tasks share the box of the finish around all of them.
+            made = boxed(node) if isinstance(node, Loop) and node.kind is LoopKind.FINISH else [node]
+            out += [map_sub_blocks(inner, block) for inner in made]
         return nodes if len(out) == len(nodes) and all(a is b for a, b in zip(out, nodes)) else tuple(out)
 
+    def boxed(node: Loop) -> list[Node]:
+        nonlocal known
+        boxes: dict[str, Buffer] = {}
+        for name in sorted(_shared(node, known, uses)):
+            of = known.table[name]
+            boxes[name] = Buffer(fresh(f"{name}_box", taken), of.type, (ONE,), span=of.span)
+        if not boxes:
+            return [node]
+        before: list[Node] = []
+        for name, box in boxes.items():
+            before.append(Alloc(box.name, span=node.span))
+            if written_first(known, node.body, name) is not True:
+                value = Read(name, (), box.type)
+                before.append(Stmt((), box.name, (ZERO,), value, span=node.span))
+        known = replace(known, buffers=(*known.buffers, *boxes.values()))
+        after = [Stmt((), name, (), Read(box.name, (ZERO,), box.type), span=node.span) for name, box in boxes.items()]
+        return [*before, _boxed(node, boxes), *after]
+
     body = block(program.body)
-    return program if body is program.body else replace(program, body=body, buffers=(*program.buffers, *buffers))
+    return program if body is program.body else replace(known, body=body)
 
 
-def _shared(finish: Loop, program: Program) -> set[str]:
+def _shared(finish: Loop, program: Program, uses: dict[str, int]) -> set[str]:
     """Scalars that isolated blocks in tasks of a finish write, and that something outside the task touches."""
-    uses = mentions(program.body)
     found: set[str] = set()
-    for task in walk(finish.body):
-        if not isinstance(task, Loop) or task.kind is not LoopKind.TASK:
-            continue
+    for task in _own_tasks(finish.body):
         for node in walk(task.body):
             if isinstance(node, Loop) and node.kind is LoopKind.ISOLATED:
                 written = set().union(*(buffers_written(inner) for inner in node.body))
                 found |= {n for n in written if program.table[n].rank == 0 and _outside(n, task, uses)}
     return found
+
+
+def _own_tasks(block: Block) -> Iterator[Loop]:
+    """The tasks of a block, without those that other tasks begin: what is theirs is shared below them only."""
+    for node in block:
+        if isinstance(node, Loop) and node.kind is LoopKind.TASK:
+            yield node
+        else:
+            for inner in sub_blocks(node):
+                yield from _own_tasks(inner)
 
 
 def _boxed(node: Node, boxes: dict[str, Buffer]) -> Node:

@@ -90,6 +90,28 @@ def changed_list(result: Any, target: list[Any], template: str, *columns: Any) -
     return result
 
 
+def changed_object(result: Any, target: Any, places: tuple[tuple[str, ...], tuple[str, ...]], *values: Any) -> Any:
+    """The result of a call that has assigned to attributes of an object, or of one that it refers to."""
+    path, names = places
+    for part in path:
+        target = getattr(target, part)
+    for name, value in zip(names, values):
+        held = getattr(target, name)
+        if type(held) is not type(value) or not templates.same(held, value):
+            setattr(target, name, value)
+    return result
+
+
+def changed_objects(result: Any, targets: list[Any], first: int, names: tuple[str, ...], *columns: Any) -> Any:
+    """The result of a call that has assigned to attributes of the objects in a list, which are those from one on."""
+    for name, column in zip(names, columns):
+        for target, value in zip(targets, column.tolist()[first:]):
+            held = getattr(target, name)
+            if type(held) is not type(value) or not templates.same(held, value):
+                setattr(target, name, value)
+    return result
+
+
 def changed_deque(result: Any, target: deque[Any], template: str, *columns: Any) -> Any:
     """The result of a call that has changed a deque: it holds these items now."""
     new = templates.items_of(templates.parsed(template).item, iter([column.tolist() for column in columns]))
@@ -162,11 +184,12 @@ def sparse_banded(title: str, offsets: Any, data: Any, rows: int, columns: int) 
     return getattr(scipy.sparse, title)((data, offsets), shape=(rows, columns), copy=False)
 
 
-def sparse_line(col: Any, data: Any, size: int) -> Any:
-    """SciPy's sparse array of one dimension."""
+def sparse_coordinates(*parts: Any) -> Any:
+    """SciPy's sparse array of one or three dimensions: coordinates, values, extents."""
     import scipy.sparse
 
-    return scipy.sparse.coo_array((data, (col,)), shape=(size,), copy=False)
+    rank = len(parts) // 2
+    return scipy.sparse.coo_array((parts[rank], tuple(parts[:rank])), shape=parts[rank + 1 :], copy=False)
 
 
 def sparse_diagonal(data: Any, is_array: bool) -> Any:

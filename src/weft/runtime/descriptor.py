@@ -104,15 +104,17 @@ class ObjectParam:
     type: type | None = None
 
 
-#: Parts of the path of an AttrParam: what an entry of a dict begins with, and the length of a tuple.
-KEY, LENGTH = "@", "#"
+#: Parts of the path of an AttrParam: what an entry of a dict begins with, the length of a tuple, and what an attribute
+#: of all items of a list begins with.
+KEY, LENGTH, EACH = "@", "#", "*"
 
 
 @dataclass(frozen=True)
 class AttrParam:
     """The attribute `name` of argument `index`, fetched at each call.
 
-    In a dotted path a number is an item, "@key" the entry of a dict, "#" the length of a tuple.
+    In a dotted path a number is an item, "@key" the entry of a dict, "#" the length of a tuple, "*name" the list of an
+    attribute of all items of a list of different objects of one class.
     """
 
     index: int
@@ -437,7 +439,7 @@ def _validate_hidden(hidden: HiddenParam, arguments: int, position: int) -> None
     if isinstance(hidden, AttrParam):
         if not 0 <= hidden.index < arguments:
             raise TypeError(f"there is no argument {hidden.index} to read {hidden.name!r} from")
-        parts = [part.removeprefix(KEY) for part in hidden.name.split(".")]
+        parts = [part.removeprefix(KEY).removeprefix(EACH) for part in hidden.name.split(".")]
         if not all(part.isidentifier() or part.isdigit() or part == LENGTH for part in parts):
             raise TypeError(f"not an attribute name: {hidden.name!r}")
     elif isinstance(hidden, GlobalParam):

@@ -28,6 +28,7 @@ from weft.errors import CompileError, CoreWarning, exception_argument
 from weft.records import dataclass
 from weft.runtime import blas, interpreted, machine, routines, templates, texts, threads, toolchain
 from weft.runtime.descriptor import (
+    EACH,
     KEY,
     LENGTH,
     LIST_KINDS,
@@ -201,6 +202,7 @@ def _start_core() -> Core:
         addresses = (ctypes.c_void_p * len(table.addresses))(*table.addresses)
         library.weft_set_blas(int(table.ilp64), addresses)
     threads.attach_pool(library.weft_set_threads)
+    routines.attach(library)
     found = "" if table is None else table.path
     machine.attach(lambda limits: library.weft_set_limits((ctypes.c_double * len(limits))(*limits)), found)
     return Core(library, dispatcher, table)
@@ -324,12 +326,14 @@ def _encode_param(param: DirectParam) -> Encoded:
     return (0, 0, None, None, *_encode_test(param))
 
 
-def _encode_part(part: str) -> int | str | tuple[str] | None:
+def _encode_part(part: str) -> int | str | tuple[str] | functools.partial[Any] | None:
     """A part of the path of an AttrParam, as fetch_part of native/guards.c takes it."""
     if part == LENGTH:
         return None
     if part.startswith(KEY):
         return (sys.intern(part[1:]),)
+    if part.startswith(EACH):
+        return functools.partial(templates.attribute_of_each, part[1:])
     return int(part) if part.isdigit() else sys.intern(part)
 
 

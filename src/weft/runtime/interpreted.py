@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.runtime import templates
 from weft.runtime.descriptor import (
+    EACH,
     KEY,
     LENGTH,
     NO_DEFAULT,
@@ -194,6 +195,8 @@ def _fetch_part(value: Any, part: str) -> Any:
         return len(value) if type(value) is tuple else _ABSENT
     if part.startswith(KEY):
         return value.get(part[1:], _ABSENT) if type(value) is dict else _ABSENT
+    if part.startswith(EACH):
+        return templates.attribute_of_each(part[1:], value)
     return value[int(part)] if part.isdigit() else getattr(value, part)
 
 

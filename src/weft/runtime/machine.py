@@ -83,9 +83,16 @@ def limits_of(found: Measurement | None) -> dict[str, float]:
         limits[name] = found.numbers.get(name) or limits[name]
     if found.asked:
         for name, crossing in found.crossings.items():
-            # A power of four: two measurements of one machine should give the same results to the last bit.
-            limits[name] = 4.0 ** round(math.log2(_within(crossing, LIMIT[name].default, 32.0)) / 2)
+            limits[name] = _power_of_four(_within(crossing, LIMIT[name].default, 32.0))
+        gathered, product = (found.numbers.get(name, 0.0) for name in ("gathering", "gemm_multiplication"))
+        if gathered > 0.0 and product > 0.0:  # an entry of a sparse product looks up a place, and goes there and back
+            limits["sparse"] = _power_of_four(_within(4 * gathered / product, LIMIT["sparse"].default, 8.0))
     return limits
+
+
+def _power_of_four(value: float) -> float:
+    """Two measurements of one machine should give the same results to the last bit."""
+    return float(4.0 ** round(math.log2(value) / 2))
 
 
 def _within(value: float, around: float, factor: float) -> float:

@@ -3,7 +3,8 @@
 A kernel that calls routines exports two symbols: `weft_routine_names`, a text of `module:ufunc:types` separated by
 semicolons, and `weft_routines`, a table of two pointers for each (the loop and its data).  Both are read out of NumPy's
 generalised ufuncs, whose layout is public and stable; here it is proved all the same, against what Python says of the
-ufunc and by one small call, before an address is handed out.
+ufunc and by one small call, before an address is handed out.  The sorts (`numpy:sort_stable:d->d`) are those that NumPy
+keeps with each element type, behind loops of the native core that go from line to line.
 """
 
 from __future__ import annotations
@@ -19,6 +20,11 @@ from weft.errors import CompileError
 
 _Loop = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _NAMES, _TABLE = "weft_routine_names", "weft_routines"
+
+#: In NumPy's table of its C interface: what gives the functions that belong to an element type. Among these: where the
+#: three sorts stand, and behind them the three that sort places.
+_FUNCTIONS_OF_TYPE, _SORT = 365, 33
+_KINDS = ("quicksort", "heapsort", "stable")
 
 
 class _UFunc(ctypes.Structure):
@@ -39,6 +45,22 @@ class _UFunc(ctypes.Structure):
     ]
 
 
+class _Ordering(ctypes.Structure):
+    """What the loops of native/routines.c are told of a sort."""
+
+    _fields_ = [("function", ctypes.c_void_p), ("size", ctypes.c_ssize_t)]
+
+
+_core: ctypes.CDLL | None = None
+
+
+def attach(core: ctypes.CDLL) -> None:
+    """The native core is there: what it has is what kernels sort with."""
+    global _core
+    _core = core
+    address.cache_clear()
+
+
 def bind(library: ctypes.CDLL) -> None:
     """Fill the table of a loaded kernel; CompileError if a routine it needs cannot be had."""
     if not hasattr(library, _NAMES):
@@ -56,6 +78,8 @@ def bind(library: ctypes.CDLL) -> None:
 def address(name: str) -> tuple[int, int | None] | None:
     """The loop of `module:ufunc:types` and its data; None if it is not there, or not what it should be."""
     module, attribute, types = name.split(":")
+    if module == "numpy":
+        return _sort(attribute, types)
     try:
         ufunc = getattr(importlib.import_module(module), attribute, None)
     except ImportError:
@@ -72,6 +96,45 @@ def address(name: str) -> tuple[int, int | None] | None:
     position = ufunc.types.index(types)
     found = head.functions[position], head.data[position] if head.data else None
     return found if found[0] and _answers(ufunc, types, found) else None
+
+
+def _sort(name: str, types: str) -> tuple[int, int] | None:
+    """The loop that sorts lines (or their places), and NumPy's own function for an element type as its data."""
+    what, _, kind = name.partition("_")
+    if _core is None or what not in ("sort", "argsort") or kind not in _KINDS:
+        return None
+    element = np.dtype(types[0])
+    place = _SORT + _KINDS.index(kind) + (len(_KINDS) if what == "argsort" else 0)
+    function = _functions_of(element)[place]
+    ordering = _Ordering(function, element.itemsize)
+    _kept.append(ordering)
+    loop = ctypes.cast(getattr(_core, f"weft_{what}_lines"), ctypes.c_void_p).value
+    found = loop or 0, ctypes.addressof(ordering)
+    return found if function and loop and _sorts(what, kind, types, found) else None
+
+
+_kept: list[_Ordering] = []  # kernels hold their addresses
+
+
+def _functions_of(element: Any) -> Any:
+    """The functions that NumPy keeps with an element type."""
+    capsule = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = ctypes.cast(pointer(capsule, None), ctypes.POINTER(ctypes.c_void_p))
+    functions = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(table[_FUNCTIONS_OF_TYPE])
+    return ctypes.cast(functions(element), ctypes.POINTER(ctypes.c_void_p))
+
+
+def _sorts(what: str, kind: str, types: str, found: tuple[int, int]) -> bool:
+    """Whether the loop, called on two lines with gaps, gives what NumPy gives."""
+    items = (np.arange(2 * 40) * 7 % 31).astype(types[0]).reshape(2, 40)[:, ::2]
+    made = np.zeros(items.shape, types[-1])
+    sizes = (ctypes.c_ssize_t * 2)(*items.shape)
+    steps = (ctypes.c_ssize_t * 4)(items.strides[0], made.strides[0], items.strides[1], made.strides[1])
+    places = (ctypes.c_void_p * 2)(items.ctypes.data, made.ctypes.data)
+    _Loop(found[0])(ctypes.addressof(places), ctypes.addressof(sizes), ctypes.addressof(steps), found[1])
+    return made.tobytes() == getattr(np, what)(items, axis=-1, kind=kind).tobytes()
 
 
 def _answers(ufunc: Any, types: str, found: tuple[int, int | None]) -> bool:

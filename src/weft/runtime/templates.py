@@ -7,8 +7,9 @@ columns, and the other way round.  The native dispatcher does the same in C (nat
 
 A list of items, a deque, a set, a dict, a Counter, a defaultdict of int, float, list, set or dict.  Each number of an
 item is a column.  Lists, sets and dicts that are items follow one another in the columns of their own items; one more
-column, before those, tells where each of them begins, and where the last one ends.  "<12:2>" is a list of arrays of NumPy's type 12 and rank 2, all
-of one shape, as an array with one more axis; "<<12:1>>" one of arrays of any lengths, as two columns.
+column, before those, tells where each of them begins, and where the last one ends.  "<12:2>" is a list of arrays of
+NumPy's type 12 and rank 2, all of one shape, as an array with one more axis; "<<12:1>>" one of arrays of any lengths,
+as two columns.
 """
 
 from __future__ import annotations
@@ -312,3 +313,15 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, float | complex):
         return np.array(one).tobytes() == np.array(other).tobytes()
     return bool(one == other)
+
+
+def attribute_of_each(name: str, items: Any) -> list[Any]:
+    """An attribute of all items of a list of different objects of one class; LookupError if it is no such list."""
+    if type(items) is not list or not items:
+        raise LookupError("no list of objects")
+    kind = type(items[0])
+    if any(type(item) is not kind for item in items):
+        raise LookupError("objects of several classes")
+    if not issubclass(kind, tuple) and len(set(map(id, items))) < len(items):
+        raise LookupError("one object in two places")
+    return [getattr(item, name) for item in items]

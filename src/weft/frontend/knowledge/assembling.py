@@ -71,11 +71,12 @@ def _repeated_each(array: Array, counts: Array, axis: int, emitter: Emitter) -> 
     position = counter(emitter, "position")
     with loop(emitter, ZERO, extent, "k") as k:
         times = emitter.snapshot(arith.cast(counts.element((k,)), INT), "times")
-        with loop(emitter, ZERO, times, "copy"):
-            dims, inner = emitter.domain(rest, "lmnpqrst")
-            value = arith.cast(array.element(axis_index(inner, axis, k)), buffer.type)
-            emitter.assign(dims, buffer.name, axis_index(inner, axis, position.index), value)
-            position.advance()
+        dims, at = emitter.domain((times, *rest), "clmnpqrst")
+        copy, inner = at[0], at[1:]
+        value = arith.cast(array.element(axis_index(inner, axis, k)), buffer.type)
+        place = ix.add(position.index, copy)
+        emitter.assign(dims, buffer.name, axis_index(inner, axis, place), value)
+        position.set(Op("add", (position.value, arith.cast(times, position.of)), position.of))
     return arrays.of_buffer(buffer)
 
 

@@ -10,9 +10,24 @@ from weft.frontend.models import primitives
 from weft.frontend.models.sparse import Matrix
 from weft.frontend.values import Array, Closure, Mask, Object, Scalar, Struct, Tuple, Value
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, AnyDim, CompressedDim, Const, Dim, Expr, Op, Reduce, Var, boolean, integer
+from weft.ir.expr import (
+    ONE,
+    ZERO,
+    AnyDim,
+    Cast,
+    CompressedDim,
+    Const,
+    Dim,
+    Expr,
+    Limit,
+    Op,
+    Reduce,
+    Var,
+    boolean,
+    integer,
+)
 from weft.ir.index import affine
-from weft.ir.types import BOOL, F64, INT, ScalarType
+from weft.ir.types import BOOL, F64, FLOAT, I64, INT, ScalarType
 from weft.ir.walk import free_vars
 
 
@@ -44,7 +59,7 @@ def _is_number(call: Bound) -> Value:
 def _holds(call: Bound) -> Value:
     count, emitter = call.need("count"), call.builder.emitter
     assert isinstance(count, Scalar)
-    most = 2 ** (8 * dtype_of(call, F64).dtype.size - 1) - 1
+    most = primitives.most_entries(dtype_of(call, F64).dtype.numpy)
     emitter.hand_back(
         Op("le", (count.expr, integer(most)), BOOL), "a sparse result with more entries than 32 bits count"
     )
@@ -113,21 +128,41 @@ def _ordered_or_python(call: Bound) -> Value:
 
 
 def _rises(call: Bound) -> Expr:
-    """Whether the coordinates of each row rise."""
+    """Whether the coordinates of each row rise: of all entries, only first ones of rows are not greater than the entry
+    before them.  Counted over all entries at once, since rows are short."""
     emitter = call.builder.emitter
     pointer, coordinate = call.need("indptr"), call.need("indices")
     assert isinstance(pointer, Array) and isinstance(coordinate, Array)
-    row = Dim(emitter.fresh("i"), ZERO, ix.sub(pointer.shape[0], ONE))
-    first, end = (arith.cast(pointer.element((at,)), INT) for at in (Var(row.var), ix.add(Var(row.var), ONE)))
-    entry = Dim(emitter.fresh("p"), ix.add(first, ONE), end)
-    before, here = (coordinate.element((at,)) for at in (ix.sub(Var(entry.var), ONE), Var(entry.var)))
-    return Reduce("and", (row, entry), Op("lt", (before, here), BOOL), emitter.span)
+    rows = ix.sub(pointer.shape[0], ONE)
+
+    def falls(at: Expr) -> Expr:
+        before, here = coordinate.element((ix.sub(at, ONE),)), coordinate.element((at,))
+        return Cast(Op("ge", (before, here), BOOL), I64)
+
+    row = Dim(emitter.fresh("i"), ZERO, rows)
+    first, end, last = (
+        arith.cast(pointer.element((at,)), INT) for at in (Var(row.var), ix.add(Var(row.var), ONE), rows)
+    )
+    entry = Dim(emitter.fresh("p"), ONE, last)
+    begins = Op("and", (Op("gt", (first, ZERO), BOOL), Op("lt", (first, end), BOOL)), BOOL)
+    between = Op("select", (begins, falls(first), Const(0, I64)), I64)
+    counts = (((entry,), falls(Var(entry.var))), ((row,), between))
+    return Op("eq", tuple(Reduce("add", dims, term, emitter.span) for dims, term in counts), BOOL)
 
 
 @native(primitives.stretches, parameters="size", name="stretches")
 def _stretches(call: Bound) -> Value:
     size = call.need("size")
     return Scalar(boolean(isinstance(size, Scalar) and arrays.is_one(size.expr)))
+
+
+@native(primitives.dense_pays, parameters="work dense_work", name="dense_pays")
+def _dense_pays(call: Bound) -> Value:
+    emitter = call.builder.emitter
+    if emitter.decisions.strict:
+        return Scalar(boolean(False))
+    work, dense = (_number(call.need(name), FLOAT) for name in ("work", "dense_work"))
+    return Scalar(Op("gt", (Op("mul", (work, Limit("sparse")), FLOAT), dense), BOOL))
 
 
 @native(primitives.is_dense, parameters="value", name="is_dense")
@@ -206,6 +241,26 @@ def _entry_sums(call: Bound) -> Value:
     index = [item.expr for item in place.items if isinstance(item, Scalar)] if isinstance(place, Tuple) else []
     value = _number(entries.given("value", *entries.variables), of)
     return _summed(call, entries, of, index, value, ())
+
+
+@native(primitives.entry_greatest, parameters="indptr indices minor value dtype", name="entry_greatest")
+def _entry_greatest(call: Bound) -> Value:
+    return _extremes(call, "maximum")
+
+
+@native(primitives.entry_least, parameters="indptr indices minor value dtype", name="entry_least")
+def _entry_least(call: Bound) -> Value:
+    return _extremes(call, "minimum")
+
+
+def _extremes(call: Bound, op: str) -> Value:
+    entries = Entries(call)
+    of = entries.type_of()
+    value = _number(entries.given("value", *entries.variables), of)
+    found = entries.emitter.allocate("extremes", of, (ix.sub(entries.row.hi, entries.row.lo),))
+    extreme = Reduce(op, (entries.entry,), value, entries.emitter.span)
+    entries.emitter.assign((entries.row,), found.name, (Var(entries.row.var),), extreme)
+    return arrays.of_buffer(found)
 
 
 @native(primitives.entry_row_sums, parameters="shape indptr indices minor place value dtype", name="entry_row_sums")

@@ -202,6 +202,11 @@ def _choose(kind: str) -> None:
             from weft.frontend.knowledge.sequences import best_by
 
             return builder.expand(best_by, {"items": values[0], "key": key, "greatest": greatest})
+        if key is not None and len(values) == 1 and "default" in call.given:
+            from weft.frontend.knowledge.sequences import best_by_or
+
+            given = {"items": values[0], "key": key, "default": call.given["default"], "greatest": greatest}
+            return builder.expand(best_by_or, given)
         if key is not None:
             raise Unsupported(builder.emitter.span, f"{kind}() with a key and these arguments", "give it one list")
         if len(values) == 1 and is_text(values[0]) and "default" not in call.given:
@@ -211,7 +216,14 @@ def _choose(kind: str) -> None:
         if len(values) == 1 and isinstance(values[0], Dict):
             values = (builder.entries_of(values[0], "keys", None, ordered=False),)
         if "default" in call.given and not (len(values) == 1 and isinstance(values[0], Tuple) and values[0].items):
-            raise Unsupported(builder.emitter.span, f"default= of {kind}() of a sequence that may be empty")
+            if len(values) == 1 and isinstance(values[0], Tuple):
+                return call.given["default"]
+            if len(values) != 1:
+                raise Unsupported(builder.emitter.span, f"default= of {kind}() of several values")
+            from weft.frontend.knowledge.sequences import best_or
+
+            given = {"items": builder.listed(values[0]), "default": call.given["default"], "greatest": greatest}
+            return builder.expand(best_or, given)
         if len(values) == 1 and isinstance(values[0], Tuple):
             values = values[0].items
         if len(values) == 1 and isinstance(values[0], Records) and isinstance(values[0].item, (EitherType, tuple)):
@@ -544,7 +556,7 @@ def _items(call: Bound, is_list: bool) -> Value:
     value = call.need("items")
     if not isinstance(value, Tuple):
         raise Unsupported(call.builder.emitter.span, f"{call.name}() of {describe(value)}")
-    return replace(value, is_list=is_list)
+    return replace(value, is_list=is_list, named=None)
 
 
 @native(isinstance, parameters="value kinds")

@@ -37,7 +37,7 @@ def ordered(array: Array, keys: Array | None, reverse: bool, emitter: Emitter) -
         good = Reduce("and", dims, Op("eq", (number, number), BOOL), emitter.span)
         emitter.check(emitter.snapshot(good, "good"), "RuntimeError", "a list with NaN in it was to be sorted")
     if keys is None:
-        result = replace(sorted_copy(array, 0, emitter), is_list=True, type=array.type)
+        result = replace(sorted_copy(array, 0, emitter, "stable"), is_list=True, type=array.type)
         return arrays.flip(result, 0) if reverse else result
     backwards = arrays.flip(keys, 0) if reverse else keys
     order = sorting_order(backwards, 0, emitter)
@@ -118,6 +118,20 @@ def most_common(counter, count):
     if count is not None:
         return found[:count]
     return found
+
+
+def best_or(items, default, greatest):
+    if len(items) == 0:
+        return default
+    if greatest:
+        return max(items)
+    return min(items)
+
+
+def best_by_or(items, key, default, greatest):
+    if len(items) == 0:
+        return default
+    return best_by(items, key, greatest)
 
 
 def first_place(items, wanted):

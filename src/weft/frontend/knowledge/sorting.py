@@ -1,7 +1,7 @@
 """Order and counts: sort, argsort, searchsorted, unique, median, quantiles, bincount, histogram, digitize, isin.
 
-Sorting is a stable merge sort written as loops: runs of a few elements by insertion, then merges of doubling width
-between the result and one temporary line.  A NaN is larger than every number, as in NumPy.
+Sorting is done by NumPy's own sorts, called line by line without the interpreter (`ir.routines`); lines of a few items
+by insertion, as loops.  A NaN is larger than every number, as in NumPy.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from dataclasses import replace
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, masks
+from weft.frontend import arith, arrays, libraries, masks
 from weft.frontend.constants import constant, constant_bool
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import axis_of, operand
+from weft.frontend.knowledge.shaping import permuted
+from weft.frontend.libraries import Request
 from weft.frontend.values import Array, Index, Mask, Object, Scalar, Tuple, Value
 from weft.frontend.writing import (
-    Variable,
     axis_index,
     bisect,
     both,
@@ -33,16 +34,14 @@ from weft.frontend.writing import (
     others,
     pick,
     repeat,
-    when,
 )
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Read, Reduce, integer
 from weft.ir.program import Stmt
+from weft.ir.routines import SORTS, types_of
 from weft.ir.types import BOOL, I64, INT, ScalarType, promote
-from weft.records import dataclass
 
-LARGE = 2048  # from here on NumPy's vectorised sorts win by more than a call costs
-_RUN = 16  # shorter lines are sorted by insertion
+_FEW = 8  # lines of a known length up to this are sorted by insertion
 
 
 def precedes(left: Expr, right: Expr) -> Expr:
@@ -75,164 +74,61 @@ def _refuse_complex(array: Array, call: Bound) -> Array:
     return array
 
 
-# --- the merge sort -------------------------------------------------------------------------------------------------
+# --- lines in order -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Line:
-    """One line of a buffer, as a sequence of items."""
+def _insertion(array: Array, axis: int, emitter: Emitter) -> None:
+    """Lines of a few items in memory, put in order by insertion: loops like any others, which threads share."""
+    assert array.view is not None
+    buffer, of = array.view.buffer, array.type
+    with nest(emitter, others(array.shape, axis)) as outer:
 
-    emitter: Emitter
-    buffer: str
-    of: ScalarType
-    index: Callable[[Expr], Index]
+        def line(position: Expr) -> Index:
+            return axis_index(outer, axis, position)
 
-    def read(self, position: Expr) -> Expr:
-        return Read(self.buffer, self.index(position), self.of)
-
-    def write(self, position: Expr, value: Expr) -> Stmt:
-        return Stmt((), self.buffer, self.index(position), value, None, self.emitter.span)
-
-
-Key = Callable[[Expr], Expr]
-
-
-def _insertion(line: _Line, extent: Expr, key: Key, emitter: Emitter) -> None:
-    """Every run of _RUN items in order."""
-    with loop(emitter, ZERO, extent, "b", _RUN) as start:
-        stop = emitter.snapshot(Op("minimum", (ix.add(start, integer(_RUN)), extent), INT), "stop")
-        with loop(emitter, ix.add(start, ONE), stop, "k") as k:
-            item = emitter.declare("item", line.of)
-            emitter.assign((), item.name, (), line.read(k))
-            held = Read(item.name, (), line.of)
+        with loop(emitter, ONE, array.shape[axis], "k") as k:
+            item = emitter.declare("item", of)
+            emitter.assign((), item.name, (), Read(buffer, line(k), of))
+            held = Read(item.name, (), of)
             hole = counter(emitter, "hole", k)
-            before = Cast(Op("sub", (hole.value, Const(1, I64)), I64), INT)
-            room = Op("gt", (hole.value, Cast(start, I64)), BOOL)
-            wanted = pick(room, precedes(key(held), key(line.read(before))), Const(False, BOOL))
-            with repeat(emitter, wanted):
-                emitter.emit(line.write(hole.index, line.read(before)))
+            before = Read(buffer, line(Cast(Op("sub", (hole.value, Const(1, I64)), I64), INT)), of)
+            room = Op("gt", (hole.value, Const(0, I64)), BOOL)
+            with repeat(emitter, pick(room, precedes(held, before), Const(False, BOOL))):
+                emitter.emit(Stmt((), buffer, line(hole.index), before, None, emitter.span))
                 hole.advance(-1)
-            emitter.emit(line.write(hole.index, held))
+            emitter.emit(Stmt((), buffer, line(hole.index), held, None, emitter.span))
 
 
-def _step(source: _Line, left: Variable, right: Variable, key: Key, emitter: Emitter) -> Expr:
-    """Whether the item at the right goes before the one at the left, as 0 or 1."""
-    ahead = precedes(key(source.read(right.index)), key(source.read(left.index)))
-    return arith.cast(emitter.snapshot(ahead, "ahead"), I64)
+def _in_order(routine: str, array: Array, into: Array, axis: int, emitter: Emitter) -> None:
+    """Lines along an axis given to a routine of NumPy's."""
+    axes = (*(other for other in range(array.rank) if other != axis), axis)
+    lines, target = permuted(array, axes), permuted(into, axes)
+    types = types_of([array.type.dtype], [into.type.dtype])
+    core = lines.shape[-1:]
+    libraries.call(Request(routine, types, lines.shape[:-1], (lines,), (("ordered", core),), into=target), emitter)
 
 
-def _moved(variable: Variable, by: Expr, op: str = "add") -> None:
-    variable.set(Op(op, (variable.value, by), I64))
-
-
-def _pick(ahead: Expr, first: Variable, second: Variable) -> Expr:
-    """The first position if `ahead` is 1, else the second: by arithmetic, since a branch would be guessed wrong."""
-    gap = Op("sub", (first.value, second.value), I64)
-    return Cast(Op("add", (second.value, Op("mul", (ahead, gap), I64)), I64), INT)
-
-
-def _merge_from_both_ends(
-    source: _Line, target: _Line, start: Expr, middle: Expr, stop: Expr, key: Key, emitter: Emitter
-) -> None:
-    """Two runs of equal length: half of the result from the front, half from the back.
-
-    Neither run can end before the loop does, so there is no test and no branch, and the two halves do not wait for
-    each other.
-    """
-    one = Const(1, I64)
-    left, right = counter(emitter, "left", start), counter(emitter, "right", middle)
-    final_left, final_right = (counter(emitter, "final", Op("sub", (end, one), I64)) for end in (middle, stop))
-    front, back = counter(emitter, "front", start), counter(emitter, "back", Op("sub", (stop, one), I64))
-    with loop(emitter, Cast(start, INT), Cast(middle, INT), "k"):
-        ahead = _step(source, left, right, key, emitter)
-        emitter.emit(target.write(front.index, source.read(_pick(ahead, right, left))))
-        _moved(right, ahead)
-        _moved(left, Op("sub", (one, ahead), I64))
-        front.advance()
-        behind = _step(source, final_left, final_right, key, emitter)
-        emitter.emit(target.write(back.index, source.read(_pick(behind, final_left, final_right))))
-        _moved(final_left, behind, "sub")
-        _moved(final_right, Op("sub", (one, behind), I64), "sub")
-        back.advance(-1)
-
-
-def _merge_to_the_end(
-    source: _Line, target: _Line, start: Expr, middle: Expr, stop: Expr, key: Key, emitter: Emitter
-) -> None:
-    """Two runs of any length."""
-    left, right = counter(emitter, "left", start), counter(emitter, "right", middle)
-    place = counter(emitter, "place", start)
-    with repeat(emitter, both(less(left.value, middle), less(right.value, stop))):
-        ahead = _step(source, left, right, key, emitter)
-        emitter.emit(target.write(place.index, source.read(_pick(ahead, right, left))))
-        _moved(right, ahead)
-        _moved(left, Op("sub", (Const(1, I64), ahead), I64))
-        place.advance()
-    for rest, end in ((left, middle), (right, stop)):
-        with repeat(emitter, less(rest.value, end)):
-            emitter.emit(target.write(place.index, source.read(rest.index)))
-            rest.advance()
-            place.advance()
-
-
-def _merge(source: _Line, target: _Line, extent: Expr, width: Expr, key: Key, emitter: Emitter) -> None:
-    """Neighbouring runs of `width` items of the source, merged into the target."""
-    n = arith.cast(extent, I64)
-    start = counter(emitter, "start")
-    double = Op("add", (width, width), I64)
-    with repeat(emitter, less(start.value, n)):
-        middle, stop = (counter(emitter, "bound") for _ in range(2))
-        middle.set(Op("minimum", (Op("add", (start.value, width), I64), n), I64))
-        stop.set(Op("minimum", (Op("add", (start.value, double), I64), n), I64))
-        even = Op("eq", (Op("sub", (stop.value, start.value), I64), double), BOOL)
-        runs = (start.value, middle.value, stop.value)
-        with when(emitter, even):
-            _merge_from_both_ends(source, target, *runs, key, emitter)
-        with when(emitter, Op("not", (even,), BOOL)):
-            _merge_to_the_end(source, target, *runs, key, emitter)
-        start.set(stop.value)
-
-
-def _sort_line(line: _Line, extent: Expr, key: Key, emitter: Emitter) -> None:
-    _insertion(line, extent, key, emitter)
-    temporary = emitter.allocate("merged", line.of, (extent,))
-    spare = _Line(emitter, temporary.name, line.of, lambda k: (k,))
-    width = counter(emitter, "width", integer(_RUN))
-    with repeat(emitter, less(width.value, arith.cast(extent, I64))):
-        _merge(line, spare, extent, width.value, key, emitter)
-        width.set(Op("add", (width.value, width.value), I64))
-        # The way back merges, too; runs that are already the whole line are copied.
-        _merge(spare, line, extent, width.value, key, emitter)
-        width.set(Op("add", (width.value, width.value), I64))
-
-
-def sorted_copy(array: Array, axis: int, emitter: Emitter) -> Array:
+def sorted_copy(array: Array, axis: int, emitter: Emitter, kind: str = "quicksort") -> Array:
     """The elements in ascending order along an axis, in memory of their own."""
-    emitter.better_in_library(array.shape[axis], LARGE, "a sort")
-    result = arrays.materialise(replace(array, is_list=False), emitter, "sorted")
-    assert result.view is not None
-    buffer = result.view.buffer
-    with nest(emitter, others(result.shape, axis)) as outer:
-        line = _Line(emitter, buffer, result.type, lambda k: axis_index(outer, axis, k))
-        _sort_line(line, result.shape[axis], lambda item: item, emitter)
+    array = replace(array, is_list=False)
+    extent = array.shape[axis]
+    few = isinstance(extent, Const) and int(extent.value) <= _FEW
+    if few or not libraries.is_strided(array) or array.type.weak:
+        result = arrays.materialise(array, emitter, "sorted")
+        array = result
+    else:
+        result = arrays.of_buffer(emitter.allocate("sorted", array.type, array.shape))
+    if few:
+        _insertion(result, axis, emitter)
+    else:
+        _in_order(f"sort_{kind}", array, result, axis, emitter)
     return result
 
 
-def sorting_order(array: Array, axis: int, emitter: Emitter) -> Array:
-    """The indices that put the elements in ascending order along an axis, equal ones as they are."""
-    emitter.better_in_library(array.shape[axis], LARGE, "a sort")
-    array = arrays.evaluated(array, emitter)
-    count = Array(array.shape, I64, lambda at: arith.cast(at[axis], I64), cost=1)
-    result = arrays.materialise(count, emitter, "order")
-    assert result.view is not None
-    buffer = result.view.buffer
-    with nest(emitter, others(array.shape, axis)) as outer:
-        line = _Line(emitter, buffer, I64, lambda k: axis_index(outer, axis, k))
-
-        def key(item: Expr) -> Expr:
-            return array.element(axis_index(outer, axis, Cast(item, INT)))
-
-        _sort_line(line, array.shape[axis], key, emitter)
+def sorting_order(array: Array, axis: int, emitter: Emitter, kind: str = "stable") -> Array:
+    """The indices that put the elements in ascending order along an axis."""
+    result = arrays.of_buffer(emitter.allocate("order", I64, array.shape))
+    _in_order(f"argsort_{kind}", arrays.evaluated(replace(array, is_list=False), emitter), result, axis, emitter)
     return result
 
 
@@ -246,25 +142,23 @@ def _lines_of(call: Bound) -> tuple[Array, int]:
 
 @native(np.sort, parameters="a axis kind order stable")
 def _sort(call: Bound) -> Value:
-    _no_order(call)
-    return sorted_copy(*_lines_of(call), call.builder.emitter)
+    return sorted_copy(*_lines_of(call), call.builder.emitter, _kind(call))
 
 
 @native(parameters="a axis kind order stable", method="sort")
 def _sort_in_place(call: Bound) -> Value:
     emitter = call.builder.emitter
-    _no_order(call)
+    kind = _kind(call)
     target = call.need("a")
     if not isinstance(target, Array) or target.view is None:
         raise Unsupported(emitter.span, "sort() of something that is not an array in memory")
-    arrays.store(target, sorted_copy(*_lines_of(call), emitter), emitter)
+    arrays.store(target, sorted_copy(*_lines_of(call), emitter, kind), emitter)
     return Object(None)
 
 
 @native(np.argsort, parameters="a axis kind order stable", method="argsort")
 def _argsort(call: Bound) -> Value:
-    _no_order(call)
-    return sorting_order(*_lines_of(call), call.builder.emitter)
+    return sorting_order(*_lines_of(call), call.builder.emitter, _kind(call))
 
 
 @native(np.lexsort, parameters="keys axis", ranks=(1,))
@@ -294,11 +188,20 @@ def _taken(array: Array, order: Array) -> Array:
     )
 
 
-def _no_order(call: Bound) -> None:
+def _kind(call: Bound) -> str:
+    """Which of NumPy's sorts is meant."""
+    emitter = call.builder.emitter
     if call.get("kind") is not None and call.get("stable") is not None:
-        raise Unsupported(call.builder.emitter.span, "ValueError: `kind` and `stable` at the same time")
+        raise Unsupported(emitter.span, "ValueError: `kind` and `stable` at the same time")
     if call.get("order") is not None:
-        raise Unsupported(call.builder.emitter.span, f"order= of {call.name}()")
+        raise Unsupported(emitter.span, f"order= of {call.name}()")
+    if call.get("kind") is None:
+        return "stable" if constant_bool(call.get("stable"), emitter) else "quicksort"
+    given = constant(call.get("kind"), emitter)
+    kind = "stable" if given == "mergesort" else given
+    if kind not in SORTS:
+        raise Unsupported(emitter.span, f"kind={given!r} of {call.name}()")
+    return str(kind)
 
 
 # --- searches -------------------------------------------------------------------------------------------------------

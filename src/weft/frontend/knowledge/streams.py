@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.compose import at_least
 from weft.frontend.knowledge.python import EMPTY_MAX, EMPTY_MIN
 from weft.frontend.values import Scalar, Value
 
@@ -124,8 +125,7 @@ def first_item_or(iterable, default):
     return default
 
 
-def from_iterator(iterable, dtype, count=-1):
-    assert count == -1
+def from_iterator(iterable, dtype):
     return np.array(as_list(iterable), dtype=dtype)
 
 
@@ -167,6 +167,80 @@ def chosen(function, iterable):
     for item in iterable:
         if function(item):
             yield item
+
+
+def refused(predicate, iterable):
+    for item in iterable:
+        if predicate is None:
+            if not item:
+                yield item
+        elif not predicate(item):
+            yield item
+
+
+def selected(data, selectors):
+    for item, wanted in zip(data, selectors):
+        if wanted:
+            yield item
+
+
+def flattened(iterable):
+    for part in iterable:
+        yield from part
+
+
+def with_replacement(iterable, r):
+    at_least(r, 1)
+    at_least(3, r)
+    items = list(iterable)
+    if r == 1:
+        for item in items:
+            yield (item,)
+    elif r == 2:
+        for first in range(len(items)):
+            for second in range(first, len(items)):
+                yield items[first], items[second]
+    else:
+        for first in range(len(items)):
+            for second in range(first, len(items)):
+                for third in range(second, len(items)):
+                    yield items[first], items[second], items[third]
+
+
+def arranged(iterable, r):
+    at_least(r, 1)
+    at_least(3, r)
+    items = list(iterable)
+    if r == 1:
+        for item in items:
+            yield (item,)
+    elif r == 2:
+        for first in range(len(items)):
+            for second in range(len(items)):
+                if first != second:
+                    yield items[first], items[second]
+    else:
+        for first in range(len(items)):
+            for second in range(len(items)):
+                for third in range(len(items)):
+                    if first != second and first != third and second != third:
+                        yield items[first], items[second], items[third]
+
+
+def filled_up(first, second, *, fillvalue):
+    one, other = length_of(first), length_of(second)
+    for place in range(max(one, other)):
+        yield item_of(first, place) if place < one else fillvalue, item_of(second, place) if place < other else fillvalue
+
+
+def mapped_pairs(function, first, second):
+    for one, other in zip(first, second):
+        yield function(one, other)
+
+
+def mapped_triples(function, first, second, third):
+    for one, other, last in zip(first, second, third):
+        yield function(one, other, last)
 
 
 def taken_while(predicate, iterable):
@@ -302,6 +376,9 @@ _CONSUMERS: dict[Any, Callable[..., Any]] = {
     itertools.chain: chained,
     itertools.groupby: grouped,
     itertools.pairwise: streamed_neighbours,
+    itertools.filterfalse: refused,
+    itertools.compress: selected,
+    itertools.chain.from_iterable: flattened,
 }
 #: Where no argument need be a generator.
 _SOURCES: dict[Any, Callable[..., Any]] = {
@@ -313,11 +390,20 @@ _SOURCES: dict[Any, Callable[..., Any]] = {
     itertools.starmap: spread,
     itertools.groupby: grouped,
     itertools.pairwise: neighbours,
+    itertools.filterfalse: refused,
+    itertools.compress: selected,
+    itertools.chain.from_iterable: flattened,
+    itertools.zip_longest: filled_up,
+    itertools.islice: sliced,
+    itertools.combinations_with_replacement: with_replacement,
+    itertools.permutations: arranged,
 }
 
 
-def source(thing: Any) -> Callable[..., Any] | None:
-    """What a call means that makes a generator of no other generator; None if it does not."""
+def source(thing: Any, count: int = 1) -> Callable[..., Any] | None:
+    """What a call with so many arguments means that makes a generator of no other generator; None if it does not."""
+    if thing is map and count in (3, 4):
+        return mapped_pairs if count == 3 else mapped_triples
     return _SOURCES.get(thing) if isinstance(thing, collections.abc.Hashable) else None
 
 
@@ -325,6 +411,8 @@ def definition(thing: Any, lazy: Sequence[bool], kwargs: Mapping[str, Any]) -> C
     """What a call means if those of its positional arguments are generators that `lazy` says; None if it is unknown."""
     if thing is zip and not kwargs and len(lazy) == 2 and sum(lazy) == 1:
         return beside if lazy[0] else behind
+    if thing is map and len(lazy) in (3, 4):
+        return mapped_pairs if len(lazy) == 3 else mapped_triples
     if thing is next and not kwargs and len(lazy) in (1, 2) and lazy[0]:
         return first_item if len(lazy) == 1 else first_item_or
     return _CONSUMERS.get(thing) if isinstance(thing, collections.abc.Hashable) else None

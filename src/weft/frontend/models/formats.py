@@ -22,6 +22,7 @@ from weft.frontend.models.primitives import (
     stretches,
 )
 from weft.frontend.models.sparse import Matrix, Sparse
+from weft.frontend.models.tensors import Line
 
 
 class Turned(Sparse):
@@ -441,10 +442,7 @@ class COO(Sparse):
         return COO(self.col, self.row, self.data, self.columns, self.rows, self.is_array, self.in_order)
 
     def toarray(self) -> Any:
-        result = np.zeros((self.rows, self.columns), self.data.dtype)
-        for p in range(len(self.data)):
-            result[self.row[p], self.col[p]] += self.data[p]
-        return result
+        return kernels.summed(self.row, self.col, self.data, self.rows, self.columns, self.data.dtype)
 
     def diagonal(self, k: int = 0) -> Any:
         first = max(-k, 0)
@@ -496,7 +494,13 @@ class COO(Sparse):
         return CSR(indptr, indices, data, self.rows, self.columns, self.is_array, None).without_duplicates()
 
     def tocsc(self) -> Any:
-        return self.transpose().tocsr().transpose()
+        if self.begin is None or self.in_order is None:
+            return self.transpose().tocsr().transpose()
+        # Row by row, so that entries of one place follow one another in their column.
+        indptr, indices, data = kernels.turned(self.begin, self.col, self.data, self.rows, self.columns)
+        if not self.in_order:
+            indptr, indices, data = kernels.merged(indptr, indices, data, self.columns)
+        return CSC(indptr, indices, data, self.rows, self.columns, self.is_array, True)
 
     def compressed(self) -> Any:
         return self.tocsr()
@@ -530,37 +534,6 @@ class COO(Sparse):
         of = self.row.dtype if is_slice else np.int64
         col, row, data = kernels.named(self.col, self.row, self.data, self.columns, which, of)
         return COO(row, col, data, self.rows, len(which), self.is_array, False)
-
-
-@dataclass(frozen=True)
-class Line:
-    """A sparse array of one dimension in the COO format: entry p has the value data[p] at col[p]."""
-
-    col: Any
-    data: Any
-    size: Any
-    format = "coo"
-    ndim = 1
-
-    @property
-    def shape(self) -> Any:
-        return (self.size,)
-
-    @property
-    def nnz(self) -> Any:
-        return len(self.data)
-
-    def toarray(self) -> Any:
-        result = np.zeros(self.size, self.data.dtype)
-        for p in range(len(self.data)):
-            result[self.col[p]] += self.data[p]
-        return result
-
-    def todense(self) -> Any:
-        return self.toarray()
-
-    def sum(self) -> Any:
-        return np.sum(self.data)
 
 
 @dataclass(frozen=True)

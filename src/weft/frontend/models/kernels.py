@@ -205,6 +205,14 @@ def met(row: Any, col: Any, data: Any, rows: Any, columns: Any) -> Any:
     return places, values
 
 
+def summed(row: Any, col: Any, data: Any, rows: int, columns: int, dtype: Any) -> Any:
+    """Entries with coordinates as a dense matrix, those of one place added."""
+    result = np.zeros((rows, columns), dtype)
+    for p in range(len(data)):
+        result[row[p], col[p]] += data[p]
+    return result
+
+
 def by_column(row: Any, col: Any) -> bool:
     """Whether coordinates go column by column, each place once."""
     return all(
@@ -307,18 +315,19 @@ def scatter(left: Any, right: Any, combine: Callable[[Any, Any], Any], indptr: A
     return count
 
 
-def extremes(indptr: Any, data: Any, rows: int, columns: int, choose: Callable[[Any, Any], Any]) -> Any:
-    """The greatest or least element of each row, zeros among them, where it is not zero itself."""
-    places = np.empty(holds(rows, np.int32), np.int32)
-    values = np.empty(rows, data.dtype)
+def extremes(found: Any, indptr: Any, columns: int, choose: Callable[[Any, Any], Any]) -> Any:
+    """The greatest or least element of each row, zeros among them, where it is not zero itself.
+
+    `found`: the extreme of the entries of each row.
+    """
+    places = np.empty(holds(len(found), np.int32), np.int32)
+    values = np.empty(len(found), found.dtype)
     count = 0
-    for i in range(rows):
+    for i in range(len(found)):
         if indptr[i] < indptr[i + 1]:
-            value = data[indptr[i]]
-            for p in range(indptr[i] + 1, indptr[i + 1]):
-                value = choose(value, data[p])
+            value = found[i]
             if indptr[i + 1] - indptr[i] < columns:
-                value = choose(value, data.dtype.type(0))
+                value = choose(value, found.dtype.type(0))
             if value != 0:
                 places[count] = i
                 values[count] = value
@@ -341,4 +350,26 @@ def stacked(upper: Any, lower: Any) -> Any:
     indices[first:] = lower.indices
     data[:first] = upper.data
     data[first:] = lower.data
+    return indptr, indices, data
+
+
+def beside(left: Any, right: Any) -> Any:
+    """Each row of one matrix, then the same row of another."""
+    index = np.result_type(left.indices, right.indices)
+    indptr = np.zeros(left.major + 1, index)
+    holds(left.minor + right.minor, index)
+    count = holds(len(left.indices) + len(right.indices), index)
+    indices = np.empty(count, index)
+    data = np.empty(count, np.result_type(left.data, right.data))
+    place = 0
+    for i in range(left.major):
+        for p in range(left.indptr[i], left.indptr[i + 1]):
+            indices[place] = left.indices[p]
+            data[place] = left.data[p]
+            place += 1
+        for p in range(right.indptr[i], right.indptr[i + 1]):
+            indices[place] = int(right.indices[p]) + left.minor
+            data[place] = right.data[p]
+            place += 1
+        indptr[i + 1] = place
     return indptr, indices, data

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from weft.limits import LIMIT
+
 
 def equal_sizes(first: int, second: int) -> None:
     """The model covers calls with equal sizes; the library has the right error, or another meaning, for the rest."""
@@ -32,9 +34,14 @@ def is_dense(value: Any) -> bool:
     return hasattr(value, "strides")
 
 
+def most_entries(dtype: Any) -> int:
+    """How many entries an index type can count."""
+    return int(np.iinfo(dtype).max)
+
+
 def holds(count: int, dtype: Any) -> int:
     """A count that an index type can hold; the library itself takes a wider type for more."""
-    assert count <= np.iinfo(dtype).max
+    assert count <= most_entries(dtype)
     return count
 
 
@@ -82,6 +89,14 @@ def stretches(size: int) -> bool:
     return size == 1
 
 
+def dense_pays(work: float, dense_work: float) -> bool:
+    """Whether a product of so many multiplications with zeros is done sooner than one of so many without them.
+
+    It adds in another order: never where the order of the source is asked for.
+    """
+    return work * LIMIT["sparse"].default > dense_work
+
+
 def entry_values(indptr: Any, indices: Any, minor: int, value: Callable[[Any, Any, Any], Any], dtype: Any) -> Any:
     """value(i, j, p) for every entry p, which stands in row i and column j < minor."""
     result = np.empty(len(indices), dtype)
@@ -105,6 +120,26 @@ def entry_sums(
     for i in range(len(indptr) - 1):
         for p in range(indptr[i], indptr[i + 1]):
             result[place(i, indices[p])] += value(i, indices[p], p)
+    return result
+
+
+def entry_greatest(indptr: Any, indices: Any, minor: int, value: Callable[[Any, Any, Any], Any], dtype: Any) -> Any:
+    """The greatest value(i, j, p) of the entries of each row, NaN if one is; anything for a row without entries."""
+    result = np.empty(len(indptr) - 1, dtype)
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            here = value(i, indices[p], p)
+            result[i] = here if p == indptr[i] else np.maximum(result[i], here)
+    return result
+
+
+def entry_least(indptr: Any, indices: Any, minor: int, value: Callable[[Any, Any, Any], Any], dtype: Any) -> Any:
+    """The least value(i, j, p) of the entries of each row, NaN if one is; anything for a row without entries."""
+    result = np.empty(len(indptr) - 1, dtype)
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            here = value(i, indices[p], p)
+            result[i] = here if p == indptr[i] else np.minimum(result[i], here)
     return result
 
 

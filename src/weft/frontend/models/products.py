@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from weft.frontend.models.primitives import covered, equal_sizes, holds, is_dense, or_python, ordered_or_python
+from weft.frontend.models.primitives import (
+    covered,
+    dense_pays,
+    equal_sizes,
+    holds,
+    is_dense,
+    or_python,
+    ordered_or_python,
+)
 from weft.parallel import prange
 
 #: Blocks of rows at most, and multiplications for each column from which on another block pays for its memory.
@@ -50,17 +58,18 @@ def cut(before: Any, columns: int) -> Any:
     return bounds
 
 
-def row_products(left: Any, right: Any) -> Any:
-    """Gustavson's product, entries in SciPy's order: those of a row that are met first come last."""
+def row_pattern(left: Any, right: Any, bounds: Any) -> Any:
+    """Where the rows of a product begin, how many entries it has, and how many the longest row."""
     index = np.result_type(left.indices, right.indices)
     rows, columns = left.rows, right.columns
-    bounds = cut(work_before(left.indptr, left.indices, right.indptr), columns)
     counts = np.zeros(rows, np.int64)
     for b in prange(len(bounds) - 1):
         seen = np.full(columns, -1, index)
         for i in range(max(int(bounds[b]), 0), min(int(bounds[b + 1]), rows)):
             count = 0
             for p in range(left.indptr[i], left.indptr[i + 1]):
+                if count == columns:
+                    break
                 j = int(left.indices[p])
                 for q in range(right.indptr[j], right.indptr[j + 1]):
                     if seen[right.indices[q]] != i:
@@ -74,12 +83,59 @@ def row_products(left: Any, right: Any) -> Any:
         total += int(counts[i])
         longest = max(longest, int(counts[i]))
         indptr[i + 1] = holds(total, index)
-    dtype = np.result_type(left.data, right.data)
-    indices = np.empty(total, index)
-    data = np.empty(total, dtype)
+    return indptr, total, longest
+
+
+def row_products(left: Any, right: Any) -> Any:
+    """The product of two matrices in compressed rows: by its entries, or as a dense one if hardly any are missing."""
+    bounds = cut(work_before(left.indptr, left.indices, right.indptr), right.columns)
+    indptr, total, longest = row_pattern(left, right, bounds)
+    indices = np.empty(total, indptr.dtype)
+    data = np.empty(total, np.result_type(left.data, right.data))
+    if not (np.issubdtype(left.data.dtype, np.floating) and np.issubdtype(right.data.dtype, np.floating)):
+        fill_by_entries(left, right, bounds, indptr, indices, data, longest)
+        return indptr, indices, data
+    # As many multiplications as there would be if each row had equally many entries.
+    work = float(len(left.data)) * float(len(right.data))
+    is_dense_product = False
+    if dense_pays(work, float(left.rows) * float(left.columns) * float(left.columns) * float(right.columns)):
+        # Zero times infinity is not zero.
+        is_dense_product = bool(np.isfinite(left.data).all()) and bool(np.isfinite(right.data).all())
+    if is_dense_product:
+        fill_from_dense(left, right, bounds, indptr, indices, data)
+    else:
+        fill_by_entries(left, right, bounds, indptr, indices, data, longest)
+    return indptr, indices, data
+
+
+def fill_from_dense(left: Any, right: Any, bounds: Any, indptr: Any, indices: Any, data: Any) -> None:
+    """All elements of the product by the library, of which those are kept that have an entry."""
+    product = left.toarray() @ right.toarray()
+    rows, columns = left.rows, right.columns
     for b in prange(len(bounds) - 1):
-        place = np.full(columns, -1, index)
-        sums = np.empty(longest, dtype)
+        seen = np.full(columns, -1, indices.dtype)
+        for i in range(max(int(bounds[b]), 0), min(int(bounds[b + 1]), rows)):
+            free, end = int(indptr[i]), int(indptr[i + 1])
+            for p in range(left.indptr[i], left.indptr[i + 1]):
+                if free == end:
+                    break
+                j = int(left.indices[p])
+                for q in range(right.indptr[j], right.indptr[j + 1]):
+                    if seen[right.indices[q]] != i:
+                        seen[right.indices[q]] = i
+                        indices[free] = right.indices[q]
+                        data[free] = product[i, right.indices[q]]
+                        free += 1
+
+
+def fill_by_entries(
+    left: Any, right: Any, bounds: Any, indptr: Any, indices: Any, data: Any, longest: int
+) -> None:
+    """Gustavson's product, entries in SciPy's order: those of a row that are met first come last."""
+    rows, columns = left.rows, right.columns
+    for b in prange(len(bounds) - 1):
+        place = np.full(columns, -1, indices.dtype)
+        sums = np.empty(longest, data.dtype)
         for i in range(max(int(bounds[b]), 0), min(int(bounds[b + 1]), rows)):
             begin, free = int(indptr[i]), int(indptr[i + 1])
             for p in range(left.indptr[i], left.indptr[i + 1]):
@@ -96,7 +152,6 @@ def row_products(left: Any, right: Any) -> Any:
                     sums[at - begin] += value * right.data[q]
             for at in range(begin, int(indptr[i + 1])):
                 data[at] = sums[at - begin]
-    return indptr, indices, data
 
 
 def masked_products(left: Any, right: Any, mask: Any) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from weft.frontend.models.formats import Line
 from weft.frontend.models.primitives import equal_sizes, or_python
+from weft.frontend.models.tensors import Line
 
 
 def inside(which: Any, size: int) -> Any:

@@ -46,13 +46,16 @@ def solved(matrix: Any, right: Any, lower: bool) -> Any:
 
 
 def on_top(upper: Any, lower: Any) -> Any:
-    """A matrix above another one: rows in rows, entries with coordinates for other formats."""
+    """A matrix above another one: in their format if both are compressed alike, else entries with coordinates."""
     covered(upper.is_array == lower.is_array, "a stack of both interfaces")
     equal_sizes(upper.columns, lower.columns)
     rows = upper.rows + lower.rows
     if upper.format == "csr" and lower.format == "csr":
         indptr, indices, data = kernels.stacked(upper, lower)
         return CSR(indptr, indices, data, rows, upper.columns, upper.is_array, False)
+    if upper.format == "csc" and lower.format == "csc":
+        indptr, indices, data = kernels.beside(upper, lower)
+        return CSC(indptr, indices, data, rows, upper.columns, upper.is_array, False)
     first, second = upper.tocoo(), lower.tocoo()
     index = np.result_type(first.row, second.row)
     offset = holds(upper.rows, index) if rows > 0 else 0
@@ -67,6 +70,9 @@ def side_by_side(left: Any, right: Any) -> Any:
     if left.format == "csc" and right.format == "csc":
         indptr, indices, data = kernels.stacked(left, right)
         return CSC(indptr, indices, data, left.rows, left.columns + right.columns, left.is_array, False)
+    if left.format == "csr" and right.format == "csr":
+        indptr, indices, data = kernels.beside(left, right)
+        return CSR(indptr, indices, data, left.rows, left.columns + right.columns, left.is_array, False)
     return on_top(left.tocoo().transpose(), right.tocoo().transpose()).transpose()
 
 

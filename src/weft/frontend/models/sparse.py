@@ -15,6 +15,8 @@ from weft.frontend.models import kernels
 from weft.frontend.models.primitives import (
     axis_of,
     covered,
+    entry_greatest,
+    entry_least,
     equal_sizes,
     is_dense,
     is_matrix,
@@ -258,13 +260,13 @@ class Sparse:
         return (entries.row[entries.data != 0], entries.col[entries.data != 0])
 
     def getrow(self, i: int) -> Any:
-        covered(not self.is_array, "getrow() of the array interface")
+        covered(not self.is_array and self.format != "bsr", "getrow() of the array interface, or of blocks")
         or_python(i >= -self.rows and i < self.rows, "an index out of range")
         low = i + self.rows if i < 0 else i
         return self.compressed().some_rows(low, low + 1).tocsr()
 
     def getcol(self, j: int) -> Any:
-        covered(not self.is_array, "getcol() of the array interface")
+        covered(not self.is_array and self.format != "bsr", "getcol() of the array interface, or of blocks")
         or_python(j >= -self.columns and j < self.columns, "an index out of range")
         low = j + self.columns if j < 0 else j
         return self.compressed().some_columns(low, low + 1)
@@ -307,7 +309,7 @@ class Sparse:
     def max(self, axis: Any = None) -> Any:
         """Of all elements: a place without an entry holds zero."""
         if axis is not None:
-            return self.extreme(axis, lambda a, b: np.maximum(a, b))
+            return self.extreme(axis, lambda a, b: np.maximum(a, b), entry_greatest)
         covered(self.format != "dia", "the extremes of a matrix of diagonals")
         kept = self.stored_once()
         covered(kept.data.dtype != np.bool_, "the greatest of truth values")
@@ -319,7 +321,7 @@ class Sparse:
 
     def min(self, axis: Any = None) -> Any:
         if axis is not None:
-            return self.extreme(axis, lambda a, b: np.minimum(a, b))
+            return self.extreme(axis, lambda a, b: np.minimum(a, b), entry_least)
         covered(self.format != "dia", "the extremes of a matrix of diagonals")
         kept = self.stored_once()
         covered(kept.data.dtype != np.bool_, "the least of truth values")
@@ -329,12 +331,13 @@ class Sparse:
             return kept.data.min()
         return kept.data.min(initial=kept.data.dtype.type(0))
 
-    def extreme(self, axis: int, choose: Any) -> Any:
+    def extreme(self, axis: int, choose: Any, of_entries: Any) -> Any:
         covered(self.data.dtype != np.bool_ and self.format != "dia", "the extremes of this")
         by_row = axis_of(axis) == 1
         kept = self.tocsr().stored_once() if by_row else self.tocsc().stored_once()
         larger(kept.minor, 0)
-        places, values = kernels.extremes(kept.indptr, kept.data, kept.major, kept.minor, choose)
+        found = of_entries(kept.indptr, kept.indices, kept.minor, lambda i, j, p: kept.data[p], kept.data.dtype)
+        places, values = kernels.extremes(found, kept.indptr, kept.minor, choose)
         return kept.line(places, values, by_row)
 
 

@@ -46,6 +46,7 @@ class Workspace:
     strict: bool = False
     added: list[Buffer] = field(default_factory=list)
     made: set[str] = field(default_factory=set)
+    notes: dict[tuple[Span, str], None] = field(default_factory=dict)  # what the user may want to know, each once
 
     @staticmethod
     def of(program: Program, strict: bool = False) -> Workspace:
@@ -352,11 +353,13 @@ def simultaneous(stmt: Stmt, workspace: Workspace) -> list[Step]:
         return [atom]
     saved = _save_reads(stmt, troubling, workspace)
     if saved is not None:
+        workspace.notes[stmt.span, f"what it reads of `{stmt.buffer}` elsewhere is copied before it is written"] = None
         return saved
     directed = None if stmt.reduce is not None else _directed(stmt, troubling)
     if directed is not None:
         return [directed]
     boxes = box(dims)
+    workspace.notes[stmt.span, f"it reads what it overwrites of `{stmt.buffer}`: computed first, stored then"] = None
     if boxes is None or any(r.buffer == stmt.buffer for e in stmt.index for r in reads(e)):
         return copied_target(stmt, workspace)
     temporary = workspace.new_buffer(f"new_{stmt.buffer}", stmt.value.type, tuple(b.size for b in boxes.values()))

@@ -27,18 +27,25 @@ static list_kind kind_of_letter(char letter)
     return letter == 'f' ? LIST_FLOAT : letter == 'i' ? LIST_INT : letter == 'b' ? LIST_BOOL : LIST_COMPLEX;
 }
 
+/* What a dict in a template is besides: 'C' for a Counter, 'D' and a letter for a defaultdict. */
+static const char *skip_prefix(const char *t) { return *t == 'C' ? t + 1 : *t == 'D' ? t + 2 : t; }
+
+static int opens(char letter) { return letter == '(' || letter == '[' || letter == '{'; }
+static int closes(char letter) { return letter == ')' || letter == ']' || letter == '}'; }
+static int has_column(char letter) { return letter != '(' && letter != ':' && !closes(letter); }
+static int is_number(char letter) { return strchr("ifbc", letter) != NULL; }
+
 /* Where an item ends in a template; the kinds of its numbers are noted on the way. */
 static const char *note_kinds(container_copy *copy, const char *t)
 {
     int depth = 0;
     do {
-        if (*t == ')' || *t == ']')
-            depth--;
-        else if (*t != '(') {
-            copy->begins[copy->column_count] = *t == '[';
-            copy->kinds[copy->column_count++] = *t == '[' ? LIST_INT : kind_of_letter(*t);
+        t = skip_prefix(t);
+        if (has_column(*t)) {
+            copy->begins[copy->column_count] = opens(*t);
+            copy->kinds[copy->column_count++] = opens(*t) ? LIST_INT : kind_of_letter(*t);
         }
-        depth += *t == '(' || *t == '[';
+        depth += opens(*t) - closes(*t);
         t++;
     } while (depth > 0);
     return t;
@@ -49,16 +56,32 @@ static const char *skip_item(const char *t, int *column)
 {
     int depth = 0;
     do {
-        depth += *t == '(' || *t == '[' ? 1 : *t == ')' || *t == ']' ? -1 : 0;
-        *column += *t != '(' && *t != ')' && *t != ']';
+        t = skip_prefix(t);
+        depth += opens(*t) - closes(*t);
+        *column += has_column(*t);
         t++;
     } while (depth > 0);
     return t;
 }
 
+/* Where the values of a dict begin in its template; NULL for a set or list. */
+static const char *values_of(const char *t)
+{
+    int column = 0;
+    const char *end = skip_item(skip_prefix(t) + 1, &column);
+    return *end == ':' ? end + 1 : NULL;
+}
+
+static int is_of_type(const char *t, PyObject *value);
+
+static int64_t container_length(const char *t, PyObject *value)
+{
+    return *t == '[' ? ((ListHead *)value)->size : values_of(t) != NULL ? PyDict_Size(value) : PySet_Size(value);
+}
+
 static void read_template(container_copy *copy, const char *t)
 {
-    copy->ragged = t[0] == '[' && t[1] == '[' && strchr(t + 2, '[') == NULL;
+    copy->ragged = t[0] == '[' && t[1] == '[' && strpbrk(t + 2, "[{") == NULL;
     if (copy->ragged)
         copy->kinds[copy->column_count++] = LIST_INT;
     t += strcspn(t, "[{");
@@ -70,13 +93,13 @@ static void read_template(container_copy *copy, const char *t)
     }
 }
 
-static int take_list(container_copy *copy, const char **t, PyObject *item, char *const *columns, int *column, int64_t at);
+static int take_inner(container_copy *copy, const char **t, PyObject *item, char *const *columns, int *column, int64_t at);
 
 /* Copies the numbers of an item to position `at` of the columns from `*column` on; both pointers move on. 1 if it fits. */
 static int take_item(container_copy *copy, const char **t, PyObject *item, char *const *columns, int *column, int64_t at)
 {
-    if (**t == '[')
-        return take_list(copy, t, item, columns, column, at);
+    if (**t != '(' && !is_number(**t))
+        return take_inner(copy, t, item, columns, column, at);
     if (*(*t)++ != '(') {
         list_kind kind = copy->kinds[*column];
         return read_item(kind, item, columns[(*column)++] + at * list_item_bytes[kind]);
@@ -91,34 +114,97 @@ static int take_item(container_copy *copy, const char **t, PyObject *item, char 
     return fits > 0 && i == size;
 }
 
-/* A list that is an item: its items go behind those of the lists before it. */
-static int take_list(container_copy *copy, const char **t, PyObject *item, char *const *columns, int *column, int64_t at)
+/* The items of a list that is an item, from a position on. */
+static int take_list(container_copy *copy, const char *inner, PyObject *list, char *const *columns, int first, int64_t start)
 {
-    const char *inner = *t + 1;
-    int first = *column;
-    int64_t *starts = (int64_t *)columns[first], start = copy->used[first];
-    if (!is_exact(item, &PyList_Type))
-        return 0;
-    int fits = remember_list(copy->lists, item);
-    PyObject **items = ((ListHead *)item)->items;
-    int64_t length = ((ListHead *)item)->size;
-    (*column)++;
-    *t = skip_item(inner, column) + 1;
-    if (fits > 0 && *inner != '(' && *inner != '[') {
-        list_kind kind = copy->kinds[first + 1];
-        fits = read_items(kind, items, length, columns[first + 1] + start * list_item_bytes[kind]);
-    } else {
-        for (int64_t i = 0; i < length && fits > 0; i++) {
-            const char *part = inner;
-            int from = first + 1;
-            fits = take_item(copy, &part, items[i], columns, &from, start + i);
-        }
+    PyObject **items = ((ListHead *)list)->items;
+    int64_t length = ((ListHead *)list)->size;
+    if (is_number(*inner)) {
+        list_kind kind = copy->kinds[first];
+        return read_items(kind, items, length, columns[first] + start * list_item_bytes[kind]);
     }
-    copy->used[first] = starts[at + 1] = start + length;
+    int fits = 1;
+    for (int64_t i = 0; i < length && fits > 0; i++) {
+        const char *part = inner;
+        int from = first;
+        fits = take_item(copy, &part, items[i], columns, &from, start + i);
+    }
     return fits;
 }
 
-/* Adds up how many items the lists have that are items, by column. 1 if all of them are lists. */
+static int take_dict(container_copy *copy, const char *inner, PyObject *dict, char *const *columns, int first, int64_t start)
+{
+    PyObject *key, *value;
+    int fits = 1;
+    for (Py_ssize_t place = 0; fits > 0 && PyDict_Next(dict, &place, &key, &value); start++) {
+        const char *part = inner;
+        int from = first;
+        fits = take_item(copy, &part, key, columns, &from, start);
+        part++;
+        if (fits > 0)
+            fits = take_item(copy, &part, value, columns, &from, start);
+    }
+    return fits;
+}
+
+static int take_set(container_copy *copy, const char *inner, PyObject *set, char *const *columns, int first, int64_t start)
+{
+    PyObject *run = PyObject_GetIter(set), *key;
+    int fits = run == NULL ? -1 : 1;
+    for (; fits > 0 && (key = PyIter_Next(run)) != NULL; start++) {
+        const char *part = inner;
+        int from = first;
+        fits = take_item(copy, &part, key, columns, &from, start);
+        Py_DecRef(key);
+    }
+    Py_DecRef(run);
+    return PyErr_Occurred() ? -1 : fits;
+}
+
+/* A list, dict or set that is an item: its items go behind those of the ones before it. */
+static int take_inner(container_copy *copy, const char **t, PyObject *item, char *const *columns, int *column, int64_t at)
+{
+    const char *outer = *t, *inner = skip_prefix(outer) + 1;
+    int first = *column;
+    int64_t *starts = (int64_t *)columns[first], start = copy->used[first];
+    if (!is_of_type(outer, item))
+        return 0;
+    int fits = remember_list(copy->lists, item);
+    int64_t length = container_length(outer, item);
+    *t = skip_item(outer, column);
+    copy->used[first] = starts[at + 1] = start + length;
+    if (fits <= 0)
+        return fits;
+    return *outer == '['                ? take_list(copy, inner, item, columns, first + 1, start)
+           : values_of(outer) != NULL ? take_dict(copy, inner, item, columns, first + 1, start)
+                                        : take_set(copy, inner, item, columns, first + 1, start);
+}
+
+static int measure_item(container_copy *copy, const char *t, PyObject *item, int *column);
+
+/* Adds up what is in the items of a list, or in the values of a dict. */
+static int measure_inner(container_copy *copy, const char *t, PyObject *container, int column)
+{
+    const char *values = values_of(t);
+    if (*t == '[') {
+        for (int64_t i = 0; i < ((ListHead *)container)->size; i++) {
+            int from = column;
+            if (!measure_item(copy, t + 1, ((ListHead *)container)->items[i], &from))
+                return 0;
+        }
+        return 1;
+    }
+    PyObject *key, *value;
+    skip_item(skip_prefix(t) + 1, &column);
+    for (Py_ssize_t place = 0; values != NULL && PyDict_Next(container, &place, &key, &value);) {
+        int from = column;
+        if (!measure_item(copy, values, value, &from))
+            return 0;
+    }
+    return 1;
+}
+
+/* Adds up how many items the lists, dicts and sets have that are items, by column. 1 if all of them are such. */
 static int measure_item(container_copy *copy, const char *t, PyObject *item, int *column)
 {
     if (*t == '(') {
@@ -134,35 +220,35 @@ static int measure_item(container_copy *copy, const char *t, PyObject *item, int
         }
         return 1;
     }
-    int first = (*column)++;
-    if (*t != '[')
+    int first = *column, nested = 0;
+    const char *end = skip_item(t, column);
+    if (is_number(*t))
         return 1;
-    if (!is_exact(item, &PyList_Type))
+    if (!is_of_type(t, item))
         return 0;
-    int64_t length = ((ListHead *)item)->size;
-    int nested = 0;
-    for (const char *part = t + 1, *end = skip_item(t + 1, column); part < end; part++)
-        nested |= *part == '[';
-    copy->used[first] += length;
-    for (int64_t i = 0; nested && i < length; i++) {
-        int from = first + 1;
-        if (!measure_item(copy, t + 1, ((ListHead *)item)->items[i], &from))
-            return 0;
-    }
-    return 1;
+    for (const char *part = skip_prefix(t) + 1; part < end; part++)
+        nested |= *part == '[' || *part == '{';
+    copy->used[first] += container_length(t, item);
+    return !nested || measure_inner(copy, t, item, first + 1);
 }
 
 /* How many entries the columns of an item have, of which there are so many. */
 static const char *count_entries(container_copy *copy, const char *t, int *column, int64_t count)
 {
+    t = skip_prefix(t);
     if (*t == '(') {
         for (t++; *t != ')';)
             t = count_entries(copy, t, column, count);
         return t + 1;
     }
     int here = (*column)++;
-    copy->counts[here] = count + (*t == '[');
-    return *t == '[' ? count_entries(copy, t + 1, column, copy->used[here]) + 1 : t + 1;
+    copy->counts[here] = count + opens(*t);
+    if (!opens(*t))
+        return t + 1;
+    t = count_entries(copy, t + 1, column, copy->used[here]);
+    if (*t == ':')
+        t = count_entries(copy, t + 1, column, copy->used[here]);
+    return t + 1;
 }
 
 static int take_items(container_copy *copy, PyObject *list, int64_t at)
@@ -170,7 +256,7 @@ static int take_items(container_copy *copy, PyObject *list, int64_t at)
     int first = copy->ragged, fits = 1;
     PyObject **items = ((ListHead *)list)->items;
     int64_t length = ((ListHead *)list)->size;
-    if (*copy->item != '(' && *copy->item != '[') {
+    if (is_number(*copy->item)) {
         list_kind kind = copy->kinds[first];
         int64_t bytes = list_item_bytes[kind];
         return read_items(kind, items, length, copy->columns[first] + at * bytes);
@@ -240,7 +326,7 @@ static int copy_rows_in(list_call *lists, container_copy *copy, PyObject *list)
 static int copy_plain_in(container_copy *copy, PyObject *list)
 {
     int64_t length = ((ListHead *)list)->size;
-    for (int64_t i = 0; strchr(copy->item, '[') != NULL && i < length; i++) {
+    for (int64_t i = 0; strpbrk(copy->item, "[{") != NULL && i < length; i++) {
         int column = 0;
         if (!measure_item(copy, copy->item, ((ListHead *)list)->items[i], &column))
             return 0;
@@ -257,7 +343,7 @@ static int copy_dict_in(container_copy *copy, PyObject *dict)
 {
     int64_t count = PyDict_Size(dict), at = 0;
     PyObject *key, *value;
-    for (Py_ssize_t place = 0; strchr(copy->value, '[') != NULL && PyDict_Next(dict, &place, &key, &value);) {
+    for (Py_ssize_t place = 0; strpbrk(copy->value, "[{") != NULL && PyDict_Next(dict, &place, &key, &value);) {
         int column = 0;
         skip_item(copy->item, &column);
         if (!measure_item(copy, copy->value, value, &column))
@@ -311,7 +397,7 @@ static const PyTypeObject *container_type(const char *t)
     case 'd': return collection(&deque, "deque");
     case 'D': return collection(&defaultdict, "defaultdict");
     case 'C': return collection(&counter, "Counter");
-    case '{': return strchr(t, ':') != NULL ? &PyDict_Type : &PySet_Type;
+    case '{': return values_of(t) != NULL ? &PyDict_Type : &PySet_Type;
     default: return &PyList_Type;
     }
 }
@@ -333,6 +419,23 @@ static int attribute_is(PyObject *value, const char *name, const void *wanted)
     return found == wanted;
 }
 
+/* Whether a value is of the very class of a template, and a defaultdict of the very function. */
+static int is_of_type(const char *t, PyObject *value)
+{
+    if (!is_exact(value, container_type(t)))
+        return 0;
+    if (*t == 'd')
+        return attribute_is(value, "maxlen", &_Py_NoneStruct);
+    if (*t != 'D')
+        return 1;
+    const void *factory = t[1] == 'i'   ? (const void *)&PyLong_Type
+                          : t[1] == 'f' ? (const void *)&PyFloat_Type
+                          : t[1] == 's' ? (const void *)&PySet_Type
+                          : t[1] == 'd' ? (const void *)&PyDict_Type
+                                        : (const void *)&PyList_Type;
+    return attribute_is(value, "default_factory", factory);
+}
+
 /* Fills the words of a container parameter. 1: fits, 0: does not, -1: exception. */
 static int copy_container_in(list_call *lists, const parameter *p, PyObject *value, int64_t *w)
 {
@@ -341,12 +444,7 @@ static int copy_container_in(list_call *lists, const parameter *p, PyObject *val
     read_template(copy, t);
     copy->lists = lists;
     copy->written = p->written == WRITTEN_ELEMENTS;
-    if (!is_exact(value, container_type(t)))
-        return 0;
-    if (*t == 'd' && !attribute_is(value, "maxlen", &_Py_NoneStruct))
-        return 0;
-    const void *factory = t[1] == 'i' ? &PyLong_Type : t[1] == 'f' ? &PyFloat_Type : &PyList_Type;
-    if (*t == 'D' && !attribute_is(value, "default_factory", factory))
+    if (!is_of_type(t, value))
         return 0;
     int fits = remember_list(lists, value);
     if (fits > 0)

@@ -136,15 +136,17 @@ static int absent(void)
 }
 
 /* An attribute by its name, an item by its number, the item of a dict by its key (in a tuple), the length of a tuple
-   (None). A new reference, or NULL: not there. */
+   (None), what a function gives of it. A new reference, or NULL: not there. */
 static PyObject *fetch_part(PyObject *value, PyObject *part)
 {
     if (is_exact(part, &PyLong_Type))
         return PyObject_GetItem(value, part);
     if (part == &_Py_NoneStruct)
         return is_exact(value, &PyTuple_Type) ? PyLong_FromLongLong(PyTuple_Size(value)) : NULL;
-    if (!is_exact(part, &PyTuple_Type))
+    if (is_exact(part, &PyUnicode_Type))
         return PyObject_GetAttr(value, part);
+    if (!is_exact(part, &PyTuple_Type))
+        return PyObject_CallFunction(part, "(O)", value);
     PyObject *held = is_exact(value, &PyDict_Type) ? PyDict_GetItemWithError(value, PyTuple_GetItem(part, 0)) : NULL;
     return held == NULL ? NULL : new_reference(held);
 }
