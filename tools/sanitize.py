@@ -27,6 +27,7 @@ CORPUS = (
     "tests/apps/test_kernels.py",
     "tests/semantics/test_growing_lists.py",
     "tests/semantics/test_dicts.py",
+    "tests/semantics/test_inner_dicts.py",
     "tests/semantics/test_container_arguments.py",
     "tests/semantics/test_recursion.py",
     "tests/semantics/test_bad_input.py",

@@ -121,7 +121,7 @@ class Cart:
 
     def __init__(self, dims: Sequence[int] | int, periodic: Sequence[bool] | bool = False) -> None:
         """`dims` as a number: the grid of so many axes that is as even as can be."""
-        chosen = near_square(size(), (1 << 40,) * dims) if isinstance(dims, int) else tuple(dims)
+        chosen = near_square(size(), (1 << 20,) * dims) if isinstance(dims, int) else tuple(dims)
         around = (periodic,) * len(chosen) if isinstance(periodic, bool) else tuple(periodic)
         if len(around) != len(chosen) or any(count < 1 for count in chosen) or math.prod(chosen) > size():
             raise ValueError(f"{size()} ranks form no grid {chosen}, periodic {around}")

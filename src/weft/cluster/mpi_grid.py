@@ -185,7 +185,7 @@ def _replaces(program: Program, old: str, new: str) -> bool:
 
 def grids(ranks: int) -> list[tuple[int, int]]:
     """Grids of so many ranks: rows alone, whose parts are contiguous; both, as evenly as can be; columns alone."""
-    rows, columns = near_square(ranks, (1 << 40,) * 2)
+    rows, columns = near_square(ranks, (1 << 20,) * 2)
     return list(dict.fromkeys([(ranks, 1), (rows, columns), (columns, rows), (1, ranks)]))
 
 
@@ -229,7 +229,7 @@ def loop_grid(
     """The seconds of a loop whose iterations are done one by one on the grid that costs least, and the grid;
     None if that would be more than `limit`."""
     stages = sum(isinstance(step, Grid) for step in sweep.steps)
-    rows, columns = near_square(ranks, (1 << 40,) * 2)
+    rows, columns = near_square(ranks, (1 << 20,) * 2)
     # Whole rows are what several iterations at once are for; each iteration has its messages.
     least = iterations * (seconds / ranks + 2 * stages * _MESSAGE)
     if not all(isinstance(step, (Grid, Swap)) for step in sweep.steps) or columns == 1 or least > limit:

@@ -28,6 +28,9 @@ from weft.runtime import blas
 
 #: How long to look for a cluster, in seconds.
 _PATIENCE = 20.0
+#: Milliseconds until the object store has the memory back of what nobody refers to: results of the next call then lie
+#: where those of the last one were, in pages that the workers have already. Ray's own second is many calls.
+_FREEING = 10
 #: Bytes of an array that is sent with each task rather than kept in the object store: Ray takes as much for a task
 #: without another look at it.
 _INLINE = 1 << 12
@@ -223,6 +226,7 @@ def _started(settings: Settings) -> Any:
         else:
             # "local": a cluster that somebody else runs on this machine is not ours to use unasked.
             options |= {"address": "local", "include_dashboard": False, "num_cpus": settings.num_cpus}
+            options["_system_config"] = {"free_objects_period_milliseconds": _FREEING}
             if settings.object_store_memory is not None:
                 options["object_store_memory"] = settings.object_store_memory
             os.environ.setdefault("RAY_AUTH_MODE", "disabled")

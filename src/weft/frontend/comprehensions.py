@@ -215,8 +215,8 @@ class Comprehensions(Tasks):
             self._conditions(node, level, tests[1:], visit)
         emitter.emit(If(arith.condition(truth.expr), tuple(block), (), emitter.span))
 
-    def listed(self, value: Value) -> Value:
-        """list(value)"""
+    def listed(self, value: Value, title: str = "list") -> Value:
+        """list(value); `title` tells lists apart that one expression makes."""
         value = masks.settled(value, self.emitter)
         if isinstance(value, Tuple):
             return replace(value, is_list=True, named=None)
@@ -229,17 +229,17 @@ class Comprehensions(Tasks):
         with emitter.capture() as block, emitter.inside(dim):
             item = run.item(Var(dim.var))
         if not isinstance(item, Scalar) or self.is_choice(item):
-            return self._listed_one_by_one(run, trips, item)
+            return self._listed_one_by_one(run, trips, item, title)
         buffer = emitter.allocate("list", item.type, (trips,))
         store = Stmt((), buffer.name, (Var(dim.var),), item.expr, None, emitter.span)
         emitter.emit(Loop(dim, (*block, store), span=emitter.span))
         return arrays.of_buffer(buffer, is_list=True)
 
-    def _listed_one_by_one(self, run: Iterable, trips: Expr, first: Value) -> Value:
+    def _listed_one_by_one(self, run: Iterable, trips: Expr, first: Value, title: str) -> Value:
         """A list of items that are more than numbers."""
         if not is_text(first) and self.layout(first) is None:
             raise self.unsupported(None, "a list of these", "append the items in a loop", item=first)
-        made = self.started("list", Tuple((), is_list=True), is_deque=False)
+        made = self.started(title, Tuple((), is_list=True), is_deque=False)
         with loop(self.emitter, ZERO, trips) as position:
             self.list_method(made, "append", [run.item(position)], self.statement)
         return made
@@ -248,7 +248,7 @@ class Comprehensions(Tasks):
         """The list of function(item)."""
         node = self.calling
         run = self.iteration(items, node)
-        return self.listed(Iterable(run.trips, lambda q: self.call(function, [run.item(q)], {}, node)))
+        return self.listed(Iterable(run.trips, lambda q: self.call(function, [run.item(q)], {}, node)), "keys")
 
     calling: ast.AST
 

@@ -569,7 +569,7 @@ class Expressions(Choices):
             Iterable(chosen.shape[0], lambda q: self.assembled(base.item, iter(cells.taken(chosen.element((q,))))))
         )
 
-    def listed(self, value: Value) -> Value:
+    def listed(self, value: Value, title: str = "list") -> Value:
         raise NotImplementedError
 
     def _with_arrays(self, key: Value, node: ast.AST | None) -> Value:

@@ -169,8 +169,23 @@ class ListParts(Lists):
             made = piece if empty else self.joined_lists(made, piece, node)
         return made
 
-    def listed(self, value: Value) -> Value:
+    def listed(self, value: Value, title: str = "list") -> Value:
         raise NotImplementedError
+
+    def with_middle(self, value: Array | Records, place: int, targets: int, node: ast.AST) -> Tuple:
+        """a, *b, c = xs, of a list: its first and last items, and the list of those between."""
+        emitter = self.emitter
+        size = value.shape[0] if isinstance(value, Array) else value.growing.size
+        count = emitter.snapshot(Op("add", (size, ZERO), INT), "count")
+        enough = Op("ge", (count, integer(targets - 1)), BOOL)
+        message = f"not enough values to unpack (expected at least {targets - 1}, got {{0}})"
+        emitter.check(enough, "ValueError", message, (count,))
+        end = emitter.snapshot(Op("sub", (count, integer(targets - 1 - place)), INT), "end")
+        places: list[Expr] = [integer(k) for k in range(place)]
+        places += [Op("add", (end, integer(k)), INT) for k in range(targets - 1 - place)]
+        items = [self.subscript(value, Scalar(at), node) for at in places]
+        middle = self.subscript(value, Slice(Scalar(integer(place)), Scalar(end), None), node)
+        return Tuple((*items[:place], self.listed(middle), *items[place:]))
 
     # --- comparisons ------------------------------------------------------------------------------------------------
 

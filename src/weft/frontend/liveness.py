@@ -89,6 +89,20 @@ def used(node: ast.AST | None) -> Names:
     return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
 
 
+def surely_named(node: ast.AST) -> set[str]:
+    """Names that are set once an expression has been evaluated: `(n := f()) > 0`."""
+    if isinstance(node, (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return set()
+    if isinstance(node, ast.BoolOp):
+        return surely_named(node.values[0])
+    if isinstance(node, ast.IfExp):
+        return surely_named(node.test)
+    if isinstance(node, ast.Compare):
+        return surely_named(node.left) | surely_named(node.comparators[0])
+    found = {node.target.id} if isinstance(node, ast.NamedExpr) else set()
+    return found.union(*map(surely_named, ast.iter_child_nodes(node)))
+
+
 def surely_assigned(body: list[ast.stmt]) -> set[str]:
     """Names that are set once the statements have run to their end."""
     found: set[str] = set()

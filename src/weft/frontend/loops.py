@@ -16,7 +16,7 @@ from weft.frontend import arith, arrays
 from weft.frontend.core import SYNTHETIC, Mixed, benign
 from weft.frontend.emit import NeedConstant, Restart
 from weft.frontend.interrupts import FALSE, Interrupts, jump
-from weft.frontend.liveness import EMPTY, assigned, bound_anew, set_at_exit, surely_assigned, target_names
+from weft.frontend.liveness import EMPTY, assigned, bound_anew, set_at_exit, surely_assigned, surely_named, target_names
 from weft.frontend.missing import implied
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
@@ -195,7 +195,7 @@ class Loops(Statements):
         self.emitter.emit(While(tuple(prelude), condition, tuple(block), span))
         self._settle(opened, node.body, ONE if forever else None)
         self._after_loop(before, opened)
-        sure = set_at_exit(node.body, only_breaks=True) if forever else set()
+        sure = (set_at_exit(node.body, only_breaks=True) if forever else set()) | surely_named(node.test)
         for name in unset - sure:
             if not name.startswith(SYNTHETIC):
                 self.scope.unbound.add(name)

@@ -7,7 +7,9 @@ are 1 for an array, the type of a scalar, the value of a constant.  Two calls wi
 from __future__ import annotations
 
 import enum
+import functools
 import itertools
+import types
 from collections import Counter, defaultdict, deque
 from typing import Any, Union
 
@@ -21,6 +23,7 @@ from weft.ir.types import FLOAT, INT, DType, ScalarType, from_numpy, type_of_val
 from weft.records import dataclass
 
 SMALL = 1 << 40
+_NUMBERS = (int, float, bool, complex)
 _MAX_RANK = 8
 #: The dispatcher keeps so many columns of numbers of one argument.
 _MAX_COLUMNS = 16
@@ -395,7 +398,18 @@ def _spelled(layout: ItemType | None) -> str:
 def _constant(value: object) -> bool:
     if value is None or isinstance(value, (str, bytes, slice, type, np.dtype, enum.Enum)) or value is Ellipsis:
         return not isinstance(value, slice)
+    if is_function(value):
+        return True
     return isinstance(value, tuple) and all(_constant(v) or type(v) in (int, float, bool, complex) for v in value)
+
+
+def is_function(value: object) -> bool:
+    """Whether an argument is a function, which is compiled in: the user's own, or one of a library."""
+    if isinstance(value, types.BuiltinFunctionType):
+        return isinstance(value.__self__, types.ModuleType)  # not a method of some object
+    if isinstance(value, functools.partial):
+        return is_function(value.func) and all(type(part) in _NUMBERS for part in (*value.args, *value.keywords.values()))
+    return isinstance(value, (types.FunctionType, np.ufunc)) or isinstance(getattr(value, "py_func", None), types.FunctionType)
 
 
 def _text_dict_spec(value: dict[Any, Any]) -> TextDictSpec | None:

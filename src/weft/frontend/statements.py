@@ -325,6 +325,14 @@ class Statements(Results):
         raise NotImplementedError
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, node: ast.AST) -> None:
+        stars = [k for k, item in enumerate(target.elts) if isinstance(item, ast.Starred)]
+        of_numbers = isinstance(value, Array) and value.is_list and value.rank == 1
+        if stars and (of_numbers or (isinstance(value, Records) and not value.is_deque)):
+            assert isinstance(value, (Array, Records))
+            parts_of = self.with_middle(value, stars[0], len(target.elts), node)
+            for item, part in zip(target.elts, [self._taken(part) for part in parts_of.items]):
+                self.assign_target(item.value if isinstance(item, ast.Starred) else item, part, node)
+            return
         if isinstance(value, Array) and value.rank >= 1:
             parts = arrays.constant_shape(value.shape[:1])
             if any(isinstance(item, ast.Starred) for item in target.elts):

@@ -21,8 +21,8 @@ from weft.records import dataclass
 
 _LINALG, _FFT, _ORDER = "numpy.linalg._umath_linalg", "numpy.fft._pocketfft_umath", "numpy"
 _LETTERS = {dtype: dtype.numpy.char for dtype in DType}
-#: The sorts of NumPy, as its `kind` calls them.
-SORTS = ("quicksort", "heapsort", "stable")
+#: The sorts of NumPy, as its `kind` calls them (what it does for "heapsort" has changed from version to version).
+SORTS = ("quicksort", "stable")
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ _NAMES, _TABLE = "weft_routine_names", "weft_routines"
 
 #: In NumPy's table of its C interface: what gives the functions that belong to an element type. Among these: where the
 #: three sorts stand, and behind them the three that sort places.
-_FUNCTIONS_OF_TYPE, _SORT = 365, 33
-_KINDS = ("quicksort", "heapsort", "stable")
+_FUNCTIONS_OF_TYPE, _SORT, _SORTS = 365, 33, 3
+_KINDS = {"quicksort": 0, "stable": 2}
 
 
 class _UFunc(ctypes.Structure):
@@ -104,7 +104,7 @@ def _sort(name: str, types: str) -> tuple[int, int] | None:
     if _core is None or what not in ("sort", "argsort") or kind not in _KINDS:
         return None
     element = np.dtype(types[0])
-    place = _SORT + _KINDS.index(kind) + (len(_KINDS) if what == "argsort" else 0)
+    place = _SORT + _KINDS[kind] + (_SORTS if what == "argsort" else 0)
     function = _functions_of(element)[place]
     ordering = _Ordering(function, element.itemsize)
     _kept.append(ordering)

@@ -567,7 +567,7 @@ def _isinstance(call: Bound) -> Value:
         if isinstance(kinds, Tuple)
         else ((kinds.value,) if isinstance(kinds, Object) else ())
     )
-    python = _python_type(value)
+    python = None if isinstance(value, Scalar) and call.builder.is_choice(value) else _python_type(value)
     if python is None or not wanted:
         raise Unsupported(call.builder.emitter.span, f"isinstance() of {describe(value)}")
     return Scalar(Const(issubclass(python, wanted), PYBOOL))
@@ -581,7 +581,7 @@ def _python_type(value: Value) -> type | None:
     if isinstance(value, Array):
         return list if value.is_list else np.ndarray
     if isinstance(value, Tuple):
-        return list if value.is_list else tuple
+        return list if value.is_list else value.named or tuple
     if isinstance(value, Struct):
         return value.kind
     if isinstance(value, Text):
