@@ -21,7 +21,7 @@ from benchmarks.harness import environment, machine
 from benchmarks.harness.limits import bandwidth_at
 from benchmarks.harness.table import milliseconds, times
 from benchmarks.sparse.children import Asked, answers
-from benchmarks.sparse.measure import COLUMNS, WEFT
+from benchmarks.sparse.measure import COLUMNS, LEFT_OUT, SCIPY, WEFT
 from benchmarks.sparse.patterns import PATTERNS
 from benchmarks.sparse.programs import PROGRAMS
 
@@ -29,8 +29,8 @@ from benchmarks.sparse.programs import PROGRAMS
 MOST_ROWS_DENSE = 10_000
 #: Entries at most: with more rows there are fewer in each.
 MOST_ENTRIES = 8_000_000
-#: A cell takes about so many times as long as each column once: the first calls, the comparison, the repeats.
-CALLS = 6
+#: A column takes about so many times as long as a call: the first one, the comparison, the repeats.
+CALLS = 3
 
 
 def _options() -> argparse.ArgumentParser:
@@ -63,15 +63,26 @@ def _sizes(text: str) -> list[int]:
     return sizes
 
 
-def _left_out(name: str, size: int, smaller: Mapping[str, Any] | None, limit: float) -> str:
-    """Why a program is not measured with so many rows, by what it took with fewer; empty if it is."""
+def _each(options: argparse.Namespace, size: int) -> int:
+    return int(min(options.entries, max(1, MOST_ENTRIES // size)))
+
+
+def _entries(options: argparse.Namespace, result: Mapping[str, Any]) -> int:
+    return int(result["rows"]) * _each(options, int(result["rows"]))
+
+
+def _left_out(smaller: Mapping[str, Any] | None, times: float, limit: float) -> tuple[str, list[str]]:
+    """Why a program is not measured with `times` as many entries, by what it took with fewer (empty if it is), and the
+    columns that are left out at least: each may take an equal part of the limit."""
     if smaller is None:
-        return ""
+        return "", []
     if smaller.get("problem"):
-        return "left out, as with fewer rows"
-    once = sum(min(found["times"]) for found in smaller["columns"].values() if found.get("times"))
-    seconds = CALLS * once * size / smaller["rows"]
-    return f"left out: about {seconds:.0f} s" if seconds > limit else ""
+        return "left out, as with fewer rows", []
+    part, slow = limit / len(COLUMNS), []
+    for column, found in smaller["columns"].items():
+        if found.get("problem") == LEFT_OUT or (found.get("times") and CALLS * times * min(found["times"]) > part):
+            slow.append(column)
+    return ("left out: SciPy takes too long" if SCIPY in slow else ""), slow
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
@@ -88,18 +99,20 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         for size in sizes:
             for pattern in patterns:
                 for count in counts:
-                    asked = Asked(pattern, size, min(options.entries, max(1, MOST_ENTRIES // size)), count)
-                    now: list[str] = []
+                    asked = Asked(pattern, size, _each(options, size), count)
+                    now: dict[str, list[str]] = {}
                     for name in names:
                         if PROGRAMS[name].small and size > MOST_ROWS_DENSE and size != sizes[0]:
                             continue
-                        why = _left_out(name, size, before.get((name, pattern, count)), options.limit)
+                        smaller = before.get((name, pattern, count))
+                        more = 0.0 if smaller is None else size * asked.each / _entries(options, smaller)
+                        why, slow = _left_out(smaller, more, options.limit)
                         if time.monotonic() - start > options.budget:
                             why = "left out: the time was up"
                         if why:
                             report["results"].append(asked.empty(name, why))
                         else:
-                            now.append(name)
+                            now[name] = slow
                     print(f"{size} rows, {pattern}, {count} threads", file=sys.stderr, flush=True)
                     until = start + options.budget
                     for result in answers(asked, now, options.seconds, options.limit, until, Path(directory)):
@@ -122,7 +135,7 @@ def _cell(result: Mapping[str, Any] | None, column: str) -> str:
     if seconds is not None:
         return milliseconds(seconds)
     problem = (result or {}).get("columns", {}).get(column, {}).get("problem", "")
-    return "-" if problem in ("", "not installed", "no port") else "failed"
+    return "-" if problem in ("", "not installed", "no port", LEFT_OUT) else "failed"
 
 
 def _ratio(one: float | None, other: float | None) -> str:
@@ -173,7 +186,7 @@ def failures(report: Mapping[str, Any]) -> list[str]:
         if result.get("problem"):
             lines.append(f"{where}: {result['problem']}")
         for column, found in result["columns"].items():
-            if found.get("problem") and found["problem"] not in ("not installed", "no port"):
+            if found.get("problem") and found["problem"] not in ("not installed", "no port", LEFT_OUT):
                 lines.append(f"{where}, {column}: {found['problem']}")
     return lines
 

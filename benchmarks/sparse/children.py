@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -34,24 +34,25 @@ class Asked:
 
 
 def answers(
-    asked: Asked, names: Sequence[str], seconds: float, limit: float, until: float, directory: Path
+    asked: Asked, names: Mapping[str, Sequence[str]], seconds: float, limit: float, until: float, directory: Path
 ) -> Iterator[dict[str, Any]]:
-    """A result for each name. `limit`: seconds a program; `until`: the end of it all."""
-    waiting = list(names)
+    """A result for each name, without the columns it maps to. `limit`: seconds a program; `until`: the end of all."""
+    waiting = dict(names)
     while waiting:
-        for result in _of_one_process(asked, waiting, seconds, limit, until, directory):
-            waiting.remove(result["program"])
+        for result in _of_one_process(asked, dict(waiting), seconds, limit, until, directory):
+            del waiting[result["program"]]
             yield result
 
 
 def _of_one_process(
-    asked: Asked, names: Sequence[str], seconds: float, limit: float, until: float, directory: Path
+    asked: Asked, names: Mapping[str, Sequence[str]], seconds: float, limit: float, until: float, directory: Path
 ) -> Iterator[dict[str, Any]]:
     """Results as long as the process gives some; for the last one it may be what went wrong."""
     settings = environment.variables("weft", asked.threads, directory, environment.ROOT, Path(sys.executable))
     settings["NUMBA_CACHE_DIR"] = str(directory / "numba")
     numbers = [asked.pattern, str(asked.rows), str(asked.each), str(seconds)]
-    command = [sys.executable, "-m", "benchmarks.sparse.measure", *numbers, *names]
+    programs = ["/".join((name, *without)) for name, without in names.items()]
+    command = [sys.executable, "-m", "benchmarks.sparse.measure", *numbers, *programs]
     with tempfile.TemporaryFile("w+") as said:
         child = subprocess.Popen(command, env=settings, stdout=subprocess.PIPE, stderr=said, text=True)
         assert child.stdout is not None

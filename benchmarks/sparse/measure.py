@@ -2,7 +2,7 @@
 names (the threads by the environment); out comes a line of JSON for each: for each column the seconds of all repeats,
 or why there are none, the seconds of the first call, and the bytes that must be moved.
 
-    python -m benchmarks.sparse.measure uniform 100000 16 0.1 "spmv csr" spmm
+    python -m benchmarks.sparse.measure uniform 100000 16 0.1 "spmv csr" spmm/graphblas        spmm without graphblas
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,7 @@ SCIPY, NUMBA, GRAPHBLAS, WEFT = "scipy", "numba", "graphblas", "weft"
 COLUMNS = (SCIPY, NUMBA, GRAPHBLAS, WEFT)
 TOLERANCE = 1e-8
 LEAST_REPEATS, MOST_REPEATS = 3, 200
+LEFT_OUT = "left out"
 
 
 @dataclass
@@ -62,7 +63,9 @@ def differs(value: Any, expected: Any) -> bool:
     return not np.allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE * (float(np.abs(other).max(initial=0.0)) + 1e-30))
 
 
-def _columns(name: str, arguments: tuple[Any, ...], threads: int) -> dict[str, Column | str]:
+def _columns(
+    name: str, arguments: tuple[Any, ...], threads: int, without: Sequence[str]
+) -> dict[str, Column | str]:
     function = PROGRAMS[name].function
     found: dict[str, Column | str] = {SCIPY: Column(lambda: function(*arguments))}
     try:
@@ -74,7 +77,7 @@ def _columns(name: str, arguments: tuple[Any, ...], threads: int) -> dict[str, C
     try:
         from benchmarks.sparse.graphblas_ports import port
 
-        made = port(name, arguments, threads)
+        made = None if GRAPHBLAS in without else port(name, arguments, threads)
         found[GRAPHBLAS] = "no port" if made is None else Column(*made)
     except ImportError:
         found[GRAPHBLAS] = "not installed"
@@ -94,10 +97,10 @@ def _once(column: Column) -> Any:
     return value
 
 
-def measure(name: str, pattern: str, matrix: Any, seconds: float) -> dict[str, Any]:
+def measure(name: str, pattern: str, matrix: Any, seconds: float, without: Sequence[str] = ()) -> dict[str, Any]:
     threads = int(os.environ.get("WEFT_NUM_THREADS", "1"))
     arguments = PROGRAMS[name].arguments(matrix)
-    columns = _columns(name, arguments, threads)
+    columns = {**_columns(name, arguments, threads, without), **dict.fromkeys(without, LEFT_OUT)}
     expected: Any = None
     for title, column in columns.items():
         if isinstance(column, str):
@@ -113,8 +116,8 @@ def measure(name: str, pattern: str, matrix: Any, seconds: float) -> dict[str, A
             expected = value
         elif differs(value, expected):
             column.problem = "another result than SciPy's"
-        if column.first < seconds or title != SCIPY:
-            column.times.clear()  # the first call compiles
+        if column.first < 10 * seconds or title not in (SCIPY, GRAPHBLAS):
+            column.times.clear()  # the first call compiles, or is not worth more than others
     _take_turns([one for one in columns.values() if isinstance(one, Column) and not one.problem], seconds)
     moved = PROGRAMS[name].moved
     return {
@@ -137,19 +140,19 @@ def _entries(arguments: tuple[Any, ...]) -> int:
     return max((int(value.nnz) for value in arguments if sp.issparse(value)), default=0)
 
 
+def _wants_more(column: Column, seconds: float) -> bool:
+    taken = sum(column.times)
+    few = len(column.times) < LEAST_REPEATS and taken < 4 * seconds
+    return len(column.times) < MOST_REPEATS and (taken < seconds or few)
+
+
 def _take_turns(columns: list[Column], seconds: float) -> None:
     """Repeats of all, one after the other, so that a noisy neighbour hurts all alike."""
-    waiting = list(columns)
+    waiting = [one for one in columns if _wants_more(one, seconds)]
     while waiting:
         for column in waiting:
-            if not column.times or sum(column.times) < seconds or len(column.times) < LEAST_REPEATS:
-                _once(column)
-        waiting = [
-            one
-            for one in waiting
-            if len(one.times) < MOST_REPEATS
-            and (sum(one.times) < seconds or (len(one.times) < LEAST_REPEATS and sum(one.times) < 4 * seconds))
-        ]
+            _once(column)
+        waiting = [one for one in waiting if _wants_more(one, seconds)]
 
 
 def main() -> int:
@@ -157,8 +160,9 @@ def main() -> int:
     pattern, rows, each, seconds, *names = sys.argv[1:]
     matrix = PATTERNS[pattern](int(rows), int(each))
     with np.errstate(all="ignore"):
-        for name in names:
-            print(json.dumps(measure(name, pattern, matrix, float(seconds))), flush=True)
+        for one in names:
+            name, *without = one.split("/")
+            print(json.dumps(measure(name, pattern, matrix, float(seconds), without)), flush=True)
     return 0
 
 

@@ -102,7 +102,7 @@ def are_those_of_hand_written_code(counts: dict[str, list[int]], ranks: int) -> 
         mine, part = 6 * row, 6 * row // 2
         right = ranks * others * part
         assert counts["gemm"] == [ranks * (others + 2), right + ranks * (mine + part)]
-        # A B stays where it is made, half of what the next product needs of it: 12 x 24 elements come from the neighbour.
+        # A B stays where it is made, half of what the next product needs of it: the rest comes from the neighbour.
         assert counts["2mm"] == [2 * ranks * (others + 2) - ranks, 2 * right + ranks * (mine + 2 * part + part)]
     # 4 steps of 2 half-steps, all of them between two exchanges: 8 rows go both ways across each of P-1 borders, of B,
     # which is computed before it is read, the elements at the edges, which no step writes.

@@ -57,6 +57,16 @@ WAVE = """
       c[0, j1] = c[1, j1]
 """
 
+# Rows that are counted from a place that only the run tells, as in windows of larger arrays.
+WINDOW = """
+    parallel i in 0 .. n - m - 1:
+      vector j in 0 .. m:
+        b[m + i, j] = a[m + i - 1, j] + a[m + i, j] * f64(i) + a[m + i + 1, j]
+    parallel k in 0 .. n - m - 1:
+      vector l in 0 .. m:
+        a[m + k, l] = b[m + k - 1, l] - b[m + k, l] * 0.5_f64 + b[m + k + 1, l]
+"""
+
 
 def program(body: str) -> Program:
     found = parse(HEAD.format(body=body.strip("\n")))
@@ -84,7 +94,7 @@ def assert_same(body: str, rows: int, steps: int, order: str = "forward", column
         np.testing.assert_array_equal(before[name], after[name])
 
 
-@pytest.mark.parametrize("body", [JACOBI, WAVE], ids=["jacobi", "wave"])
+@pytest.mark.parametrize("body", [JACOBI, WAVE, WINDOW], ids=["jacobi", "wave", "window"])
 @pytest.mark.parametrize("order", ["forward", "reversed", "shuffled"])
 @pytest.mark.parametrize(("rows", "steps"), [(2, 3), (3, 1), (7, 4), (45, 7), (64, 0), (61, 12)])
 def test_steps_at_once_give_the_same(body: str, order: str, rows: int, steps: int) -> None:
@@ -97,6 +107,10 @@ def test_a_block_shrinks_by_what_the_sweeps_reach() -> None:
     assert not isinstance(sweeps, str)
     reach = reach_of(sweeps.rows)
     assert (reach.left, reach.right, reach.left_step, reach.right_step) == ((0, 1), (0, 1), 2, 2)
+
+
+def test_rows_of_a_window_are_tiled() -> None:
+    assert any(isinstance(node, If) for node in tiled(WINDOW).body)
 
 
 def test_few_rows_keep_the_loop_they_had() -> None:

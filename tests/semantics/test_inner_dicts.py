@@ -1,5 +1,5 @@
-"""Dicts and sets inside lists, dicts and tuples: results, arguments, orders and the identity of every one as in CPython,
-natively.  What only CPython knows (the places of a set that an argument holds) and bad input are Python's.
+"""Dicts and sets inside lists, dicts and tuples: results, arguments, orders and the identity of every one as in
+CPython, natively.  What only CPython knows (the places of a set that an argument holds) and bad input are Python's.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, var-annotated, type-arg"
@@ -265,7 +265,8 @@ CASES: list[tuple[Any, tuple[Any, ...]]] = [
     (breadth_first, (GRAPH, 0)), (breadth_first, (NEIGHBOURS, 5)), (triangles, (NEIGHBOURS,)),
     (core, (NEIGHBOURS, 2)), (core_of_a_list, (SETS, 3)), (scaled, (WEIGHTS,)), (grown, (SETS,)),
     (shared, (4,)), (deep, (3,)), (in_tuples, (EDGES,)), (chosen, (6,)), (one_after_the_other, (5,)),
-    (orders, (EDGES, 3)), (orders, (MANY, 7)), (defaults, (7,)), (following, (WORDS,)), (cleared, (8,)), (neither, (2,)),
+    (orders, (EDGES, 3)), (orders, (MANY, 7)), (defaults, (7,)), (following, (WORDS,)), (cleared, (8,)),
+    (neither, (2,)),
 ]  # fmt: skip
 
 _COMPILED: dict[Any, Any] = {}

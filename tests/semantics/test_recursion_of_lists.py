@@ -212,3 +212,59 @@ def test_too_deep_is_an_exception():
 
 def endless(n):
     return endless(n + 1) + 1
+
+
+def halves(n):
+    """Lists of which nobody knows any more are given back at each return."""
+    if n == 0:
+        return [1]
+    left, right = halves(n - 1), halves(n - 1)
+    return [left[0] + right[0]]
+
+
+def given_grows(n):
+    """The list that is given moves to the end of the memory while it is changed."""
+
+    def fill(xs, k):
+        if k == 0:
+            return xs
+        ys = [k] * 3
+        xs.append(ys[0])
+        fill(xs, k - 1)
+        return xs
+
+    own = [0]
+    other = [9, 9]
+    found = fill(own, n)
+    other.append(8)
+    return own, other, len(found)
+
+
+def kept_in_a_list(n):
+    def parts(k):
+        if k == 0:
+            return [[]]
+        out = []
+        for part in parts(k - 1):
+            out.append(part)
+            out.append(part + [k])
+        return out
+
+    return parts(n)
+
+
+def test_memory_of_lists():
+    import resource
+
+    import weft
+
+    compiled = weft.jit(fallback="error")(halves)
+    assert compiled(5) == halves(5)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert compiled(18) == [2**18]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 10_000
+
+
+@pytest.mark.parametrize("function", [given_grows, kept_in_a_list])
+def test_lists_that_stay(function):
+    same_natively(function, (0,), (1,), (4,))

@@ -4,9 +4,12 @@ generators, tuples and objects hold, put into containers.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
+import math
 import operator
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -274,3 +277,137 @@ def generator_and_itself(n):
 @pytest.mark.parametrize("function", [long_arrangements, list_of_a_tuple, list_of_an_object, generator_and_itself])
 def test_left_to_python(function):
     same_by_python(function, (4,))
+
+
+# --- functions as arguments, patterns, targets ----------------------------------------------------------------------
+
+
+def square(x):
+    return x * x
+
+
+def integrated(f, a, b, n):
+    width = (b - a) / n
+    total = 0.0
+    for i in range(n):
+        total = total * 0.5 + f(a + i * width) * width
+    return total
+
+
+def test_functions_as_arguments():
+    """One version for each function; a closure's variable is looked at again."""
+    import weft
+
+    scale = 2.0
+
+    def scaled(x):
+        return scale * x
+
+    compiled = weft.jit(fallback="error")(integrated)
+    for function in (square, math.sin, np.sqrt, lambda x: x + 1, functools.partial(pow, 2.0), scaled, square):
+        assert compiled(function, 0.0, 1.0, 4) == integrated(function, 0.0, 1.0, 4)
+    scale = 3.0
+    assert compiled(scaled, 0.0, 1.0, 4) == integrated(scaled, 0.0, 1.0, 4)
+    with pytest.raises(TypeError):
+        compiled(3, 0.0, 1.0, 4)
+
+
+@dataclasses.dataclass
+class Pair:
+    x: int
+    y: int
+
+
+class Place(NamedTuple):
+    row: int
+    column: int
+
+
+def of_a_list(xs):
+    match xs:
+        case []:
+            return 0
+        case [x]:
+            return x
+        case [x, *rest, y] if len(rest) > 1:
+            return x + len(rest) * y
+        case [x, *_]:
+            return x
+
+
+def of_a_class(pair):
+    match pair:
+        case Pair(x=0, y=y):
+            return y
+        case Pair(x, y) if x > y:
+            return x
+        case Pair():
+            return -1
+
+
+def of_types(n, x):
+    match n:
+        case 1 | 2 | 3:
+            small = 1
+        case int(m) if m < 10:
+            small = m
+        case _:
+            small = 0
+    match x:
+        case float() as f if f > 2:
+            return small, f * 2
+        case _:
+            return small, x
+
+
+def starred(xs):
+    a, *middle, z = xs
+    first, *_ = xs
+    middle.append(7)
+    return a, middle, z, first, xs
+
+
+def starred_pairs(pairs):
+    (a, b), *rest = pairs
+    return a, b, rest
+
+
+def counted_down(xs):
+    n = 0
+    while (m := len(xs) - n) > 1:
+        n += 1
+    return m, n
+
+
+def by_two_keys(pairs):
+    return sorted(pairs, key=lambda p: (p[1], -p[0])), sorted(pairs, key=operator.itemgetter(1, 0), reverse=True)
+
+
+def kinds(p):
+    return isinstance(p, Place), isinstance(p, tuple), tuple(p)
+
+
+MORE = [
+    (of_a_list, [([],), ([5],), ([1, 2, 3, 4],), ([1, 2],)]),
+    (of_a_class, [(Pair(0, 2),), (Pair(3, 2),), (Pair(1, 2),)]),
+    (of_types, [(2, 1.0), (7, 3.0), (12, 2.0)]),
+    (starred, [([1, 2, 3, 4],), ([1, 2],), ([1],)]),
+    (starred_pairs, [([(1, 2.0), (3, 4.0)],), ([(1, 2.0)],)]),
+    (counted_down, [([1, 2, 3],), ([],)]),
+    (by_two_keys, [([(3, 1.0), (1, 2.0), (0, 1.0)],)]),
+    (kinds, [(Place(1, 2),)]),
+]
+
+
+@pytest.mark.parametrize(("function", "calls"), MORE, ids=[function.__name__ for function, _ in MORE])
+def test_patterns_and_targets(function, calls):
+    same_natively(function, *calls)
+
+
+def of_two_types(n):
+    x = 1 if n > 2 else 2.5
+    return isinstance(x, int)
+
+
+def test_a_type_that_only_the_run_time_knows():
+    same_by_python(of_two_types, (3,), (1,))

@@ -1,5 +1,5 @@
-"""Operators over the formats BSR, DIA and COO, sparse arrays of one and of three dimensions, and functions of scipy.sparse
-over matrices, against SciPy: classes, dtypes and entries of the results."""
+"""Operators over the formats BSR, DIA and COO, sparse arrays of one and of three dimensions, and functions of
+scipy.sparse over matrices, against SciPy: classes, dtypes and entries of the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.sparse.sparse_support import agree, compiled_source, operator, random
 
 ROWS, COLUMNS = 24, 18
 RNG = np.random.default_rng(8)
-DENSE, ROW, COLUMN = RNG.random((ROWS, COLUMNS)) + 0.5, RNG.random(COLUMNS) + 0.5, RNG.random((ROWS, 1)) + 0.5
+DENSE, COLUMN = RNG.random((ROWS, COLUMNS)) + 0.5, RNG.random((ROWS, 1)) + 0.5
 
 
 def _matrix(kind: str) -> Any:
@@ -25,32 +25,37 @@ def _matrix(kind: str) -> Any:
     return random_sparse(kind, (ROWS, COLUMNS))
 
 
-#: Several results of one function: a function each would take long to compile.
+#: A few results of one function each, in the formats of which they say something.
 OPERATORS = {
-    "numbers": "(S * 2, S / 3, -S, S.copy(), S.conj(), S.astype(np.float32), S.power(2), abs(S), np.sin(S))",
-    "dense": "(S.multiply(D), S.multiply(r), S.multiply(c), S / D, S @ r, S.T @ D, D - S, S + D, S < D)",
-    "sparse": "(S + S, S - 2 * S, S.multiply(S), S @ S.T, S.T @ S, S / S, S.maximum(-S), S > S * 2)",
-    "conversions": "(S.tocsr() * 1, S.tocsc() * 1, S.tocoo() * 1, S.T.copy(), S.asformat('csr') * 1, S.nonzero())",
-    "reductions": "(S.sum(axis=0), S.sum(axis=1), S.mean(axis=1), S.diagonal(), S.diagonal(k=-2), S.trace(offset=1))",
+    "(S * 2, -S, S / 3)": ["bsr_array", "dia_matrix"],
+    "(S.astype(np.float32), S.power(2), abs(S))": ["bsr_matrix", "dia_array", "coo_array"],
+    "(S.multiply(D), S / c)": ["bsr_array", "dia_matrix"],
+    "(D - S, S < D)": ["bsr_matrix", "coo_matrix"],
+    "(S + S, S.multiply(S))": ["bsr_array", "dia_array"],
+    "S @ S.T": ["bsr_array", "dia_matrix"],
+    "S.maximum(-S)": ["bsr_matrix", "dia_array"],
+    "(S.tocoo() * 1, S.T.copy(), S.nonzero())": ["bsr_array", "dia_array"],
+    "(S.sum(axis=0), S.diagonal(k=-2), S.trace(offset=1))": ["csc_array", "coo_matrix", "dia_array"],
 }
 
 
-@pytest.mark.parametrize("kind", ["bsr_array", "bsr_matrix", "dia_array", "dia_matrix", "coo_array"])
-@pytest.mark.parametrize("expression", OPERATORS.values(), ids=OPERATORS)
+@pytest.mark.parametrize(("expression", "kind"), [(text, kind) for text, kinds in OPERATORS.items() for kind in kinds])
 def test_operators(expression: str, kind: str) -> None:
-    plain, compiled = compiled_source(operator("S, D, r, c", expression))
-    agree(plain, compiled, _matrix(kind), DENSE, ROW, COLUMN)
+    plain, compiled = compiled_source(operator("S, D, c", expression))
+    agree(plain, compiled, _matrix(kind), DENSE, COLUMN)
 
 
-FUNCTIONS = (
-    "(sp.tril(S), sp.triu(S, 1, format='csr'), sp.vstack([S, S * 2]), sp.hstack([S, S], format='csr'), sp.kron(S, S), "
-    "sp.csr_array(S) * 2, sp.csc_matrix(S) * 1.5, sp.issparse(S), S.size, sp.hstack([S, S, S]), S.count_nonzero())"
-)
+FUNCTIONS = {
+    "(sp.tril(S), sp.triu(S, 1, format='csr'))": ["csr_array", "coo_matrix"],
+    "(sp.vstack([S, S * 2]), sp.hstack([S, S]))": ["csr_array", "csc_matrix", "coo_array"],
+    "sp.kron(S, S)": ["csr_matrix"],
+    "(sp.csr_array(S) * 2, sp.csc_matrix(S) * 1.5, sp.issparse(S), S.count_nonzero())": ["csr_array", "coo_array"],
+}
 
 
-@pytest.mark.parametrize("kind", ["csr_array", "csc_matrix", "coo_array", "dia_array"])
-def test_functions_over_matrices(kind: str) -> None:
-    plain, compiled = compiled_source(operator("S", FUNCTIONS))
+@pytest.mark.parametrize(("expression", "kind"), [(text, kind) for text, kinds in FUNCTIONS.items() for kind in kinds])
+def test_functions_over_matrices(expression: str, kind: str) -> None:
+    plain, compiled = compiled_source(operator("S", expression))
     agree(plain, compiled, _matrix(kind))
 
 
@@ -70,29 +75,22 @@ def test_different_diagonals_are_scipys() -> None:
 
 def test_quotients_of_zeros() -> None:
     plain, compiled = compiled_source(operator("S, T", "S / T"))
-    one, other = random_sparse("csr_array", (9, 7), density=0.6), random_sparse("csr_matrix", (9, 7), density=0.6, seed=2)
+    one, other = (random_sparse(kind, (9, 7), density=0.6, seed=len(kind)) for kind in ("csr_array", "csr_matrix"))
     other.data[0] = 0.0
     one.data[1] = 0.0
     agree(plain, compiled, one, other)
 
 
-@pytest.mark.parametrize("density", [0.02, 0.6])
-@pytest.mark.parametrize("bad", [None, np.inf, np.nan])
-def test_products_of_matrices_that_are_hardly_sparse(density: float, bad: float | None) -> None:
-    """By the library where that is faster, unless a zero would meet an infinity."""
+def test_products_of_matrices_that_are_hardly_sparse() -> None:
+    """By the library where that is faster, unless a zero would meet an infinity; `explain` shows the choice."""
     plain, compiled = compiled_source(operator("S, T", "S @ T"))
-    one = random_sparse("csr_array", (40, 50), density=density)
-    other = random_sparse("csr_array", (50, 45), density=density, seed=4)
-    if bad is not None and one.nnz:
-        one.data[0] = bad
-    agree(plain, compiled, one, other)
-
-
-def test_the_choice_of_a_dense_product_is_explained() -> None:
-    _, compiled = compiled_source(operator("S, T", "S @ T"))
     for density in (0.02, 0.6):
-        one, other = (random_sparse("csr_array", (40, 40), density=density, seed=seed) for seed in (1, 2))
-        compiled(one, other)
+        one = random_sparse("csr_array", (40, 50), density=density)
+        other = random_sparse("csr_array", (50, 45), density=density, seed=4)
+        agree(plain, compiled, one, other)
+        for bad in (np.inf, np.nan):
+            one.data[0] = bad
+            agree(plain, compiled, one, other)
     line = next(line for line in str(compiled.explain()).splitlines() if "64 * indices" in line)
     assert "* indices_2.shape[0] > " in line
     _, strict = compiled_source(operator("S, T", "S @ T"), fp="strict")
@@ -107,7 +105,7 @@ def _tensor() -> Any:
 
 def test_tensors() -> None:
     plain, compiled = compiled_source(
-        operator("T", "(T * 2, T.toarray(), -T, T.copy(), T.nnz, T.size, T.shape, T.ndim, T.data.sum(), T.coords[1] * 2)")
+        operator("T", "(T * 2, T.toarray(), -T, T.copy(), T.nnz, T.size, T.shape, T.data.sum(), T.coords[1] + 2)")
     )
     agree(plain, compiled, _tensor())
 
@@ -145,7 +143,7 @@ def test_tensors_with_coordinates_outside_are_refused() -> None:
 
 def test_sparse_arrays_of_one_dimension() -> None:
     plain, compiled = compiled_source(
-        operator("L, x", "(L * 2, L @ x, L[4], L[1:5], L[[4, 0]], L[::2], L.toarray(), L.dot(x), L.copy(), -L, L.shape)")
+        operator("L, x", "(L * 2, L @ x, L[4], L[1:5], L[[4, 0]], L[::2], L.toarray(), L.dot(x), -L, L.shape)")
     )
     line = sp.coo_array((np.array([1.0, 2, 3]), (np.array([0, 4, 3]),)), shape=(6,))
     agree(plain, compiled, line, np.arange(6.0))

@@ -11,27 +11,29 @@ import pytest
 from tests.sparse.sparse_support import agree, compiled_source, operator, random_sparse, same
 
 ROWS, COLUMNS = 24, 18
-KINDS = ["csr_array", "csr_matrix", "csc_array", "csc_matrix", "coo_array"]
 ROW_PLACES, COLUMN_PLACES = np.array([3, 0, -1, 3]), np.array([2, -3, 5, 2, 7])
 ROW_MASK, COLUMN_MASK = np.arange(ROWS) % 3 == 1, np.arange(COLUMNS) % 4 > 1
 ARGUMENTS = (4, 5, ROW_PLACES, COLUMN_PLACES, ROW_MASK, COLUMN_MASK)
 PARAMETERS = "S, i, j, r, c, m, n"
 
-#: Several parts at once: a function each would take long to compile.
+#: A few parts at once, in the formats of which they say something: a function each would take long to compile.
 PARTS = {
-    "rows": "S[i], S[i, :], S[-2], S[2:7], S[-5:], S[5:2], S[:0], S[2:20:3], S[::-1]",
-    "columns": "S[:, j], S[:, -1], S[:, 2:9], S[:, ::2], S[:, ::-1]",
-    "both": "S[i, j], S[-i, -j], S[2:9, 3:7], S[2:9:2, 3:7:2], S[i, 2:9], S[2:9, j], S[:], S[...]",
-    "arrays": "S[r], S[r, :], S[:, c], S[r][:, c], S[[1, 2]], S[:, [3, 1]], S[r[:, None], c], S[np.ix_(r, c)]",
-    "masks": "S[m], S[:, n], S[m, :], S[m][:, n]",
-    "mixed": "S[i, c], S[r, j], S[r, 1:5], S[2:9, c], S[2:9:2, c], S[r, c[:4]]",
+    "(S[i], S[2:7], S[5:2], S[::-1])": ["csr_array", "csr_matrix", "csc_array", "coo_array"],
+    "(S[i, :], S[-2], S[-5:], S[:0], S[2:20:3])": ["csc_matrix", "coo_array"],
+    "(S[:, j], S[:, 2:9], S[:, ::-1])": ["csr_array", "csr_matrix", "coo_array"],
+    "(S[:, -1], S[:, ::2])": ["csc_array", "csc_matrix"],
+    "(S[i, j], S[2:9:2, 3:7:2], S[i, 2:9], S[2:9, j])": ["csr_matrix", "csc_array"],
+    "(S[-i, -j], S[2:9, 3:7], S[:], S[...])": ["csr_array", "coo_array"],
+    "(S[r], S[:, c], S[[1, 2]])": ["csr_array", "csc_matrix", "coo_array"],
+    "(S[r][:, c], S[np.ix_(r, c)])": ["csr_matrix", "csc_array"],
+    "(S[m], S[:, n], S[r, c[:4]])": ["csr_array", "csr_matrix", "csc_array", "coo_array"],
+    "(S[i, c], S[r, j], S[r, 1:5], S[2:9:2, c])": ["csr_array", "csc_matrix", "coo_array"],
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize(("parts", "kind"), [(parts, kind) for parts, kinds in PARTS.items() for kind in kinds])
 def test_parts(parts: str, kind: str) -> None:
-    plain, compiled = compiled_source(operator(PARAMETERS, f"({parts})"))
+    plain, compiled = compiled_source(operator(PARAMETERS, parts))
     agree(plain, compiled, random_sparse(kind, (ROWS, COLUMNS)), *ARGUMENTS)
 
 
@@ -74,9 +76,9 @@ def test_places_outside_are_scipys_error(expression: str, key: Any) -> None:
 def test_formats_without_indices_are_scipys_error(kind: str) -> None:
     plain, compiled = compiled_source(operator("S", "S[1:3]"), fallback="silent")
     matrix = random_sparse(kind, (ROWS, COLUMNS))
-    with pytest.raises(TypeError) as expected:
+    with pytest.raises((TypeError, NotImplementedError)) as expected:
         plain(matrix)
-    with pytest.raises(TypeError) as actual:
+    with pytest.raises(expected.type) as actual:
         compiled(matrix)
     assert str(actual.value) == str(expected.value)
 

@@ -3,11 +3,14 @@ forms."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+import weft
+from benchmarks.sparse import programs
 from tests.sparse.sparse_support import agree, compiled_source, operator, random_sparse, sp
 
 RNG = np.random.default_rng(5)
@@ -25,58 +28,21 @@ def _definite() -> Any:
     return sp.csr_array(_graph() + sp.eye_array(SIZE) * SIZE)
 
 
-PROGRAMS: dict[str, tuple[str, tuple[Any, ...]]] = {
+#: Functions of the benchmark, and source texts of `f`.
+PROGRAMS: dict[str, tuple[Callable[..., Any] | str, tuple[Any, ...]]] = {
     "word mover's distance": (
-        """
-def f(K, M, r, c, x, most):
-    it = 0
-    while it < most:
-        u = 1.0 / x
-        v = c.multiply(1 / (K.T @ u))
-        x = (1 / r) * K @ v.tocsc()
-        it += 1
-    u = 1.0 / x
-    v = c.multiply(1 / (K.T @ u))
-    return (u * ((K * M) @ v)).sum(axis=0)
-""",
+        programs.sinkhorn,
         (
             RNG.random((7, SIZE)) + 0.1, RNG.random((7, SIZE)), RNG.random((7, 1)) + 0.1,
             abs(random_sparse("csr_array", (SIZE, 9), density=0.3)), np.ones((7, 9)) / 7, 5,
         ),
     ),
     "page rank": (
-        """
-def f(A, d, steps):
-    n = A.shape[0]
-    degree = A.sum(axis=1)
-    inverse = np.where(degree > 0, 1.0 / np.maximum(degree, 1e-300), 0.0)
-    P = sp.diags_array(inverse) @ A
-    x = np.ones(n) / n
-    for _ in range(steps):
-        x = (1 - d) / n + d * (P.T @ x)
-    return x
-""",
+        programs.page_rank,
         (_graph(), 0.85, 10),
     ),
     "conjugate gradients": (
-        """
-def f(A, b, small, most):
-    x = np.zeros_like(b)
-    r = b - A @ x
-    p = r.copy()
-    rs = r @ r
-    it = 0
-    while it < most and rs > small:
-        Ap = A @ p
-        alpha = rs / (p @ Ap)
-        x += alpha * p
-        r -= alpha * Ap
-        new = r @ r
-        p = r + (new / rs) * p
-        rs = new
-        it += 1
-    return x, it
-""",
+        programs.conjugate_gradient,
         (_definite(), RNG.random(SIZE), 1e-18, 50),
     ),
     "softmax by rows": (
@@ -95,23 +61,12 @@ def f(S):
         (random_sparse("csr_array", (SIZE, SIZE), density=0.3),),
     ),
     "graph convolution": (
-        """
-def f(A, X, W):
-    D = sp.diags_array(1.0 / np.sqrt(A.sum(axis=1)))
-    return np.maximum((D @ A @ D) @ (X @ W), 0.0)
-""",
+        programs.graph_convolution,
         (sp.csr_array(_graph() + sp.eye_array(SIZE)), RNG.random((SIZE, 5)), RNG.random((5, 4))),
     ),
-    "triangles": ("def f(L):\n    return (L @ L).multiply(L).sum()\n", (sp.csr_array(sp.tril(_graph(), -1)),)),
+    "triangles": (programs.triangles, (sp.csr_array(sp.tril(_graph(), -1)),)),
     "label propagation": (
-        """
-def f(A, Y, alpha, steps):
-    P = A.multiply(1.0 / A.sum(axis=1)[:, None]).tocsr()
-    F = Y.copy()
-    for _ in range(steps):
-        F = alpha * (P @ F) + (1 - alpha) * Y
-    return F
-""",
+        programs.label_propagation,
         (sp.csr_array(_graph() + sp.eye_array(SIZE)), RNG.random((SIZE, 3)), 0.9, 5),
     ),
     "Khatri-Rao product of a tensor": (
@@ -144,8 +99,11 @@ def f(A, b, weight, step, steps):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str) -> None:
-    source, arguments = PROGRAMS[name]
-    plain, compiled = compiled_source(source)
+    program, arguments = PROGRAMS[name]
+    if isinstance(program, str):
+        plain, compiled = compiled_source(program)
+    else:
+        plain, compiled = program, weft.jit(fallback="error")(program)
     agree(plain, compiled, *arguments, tolerance=1e-9)
 
 

@@ -490,7 +490,7 @@ def test_scratch_memory_is_aligned_recycled_and_bounded() -> None:
 
 @native
 def test_small_blocks_stay_with_their_thread() -> None:
-    """What one thread has released another one does not get, unless it has to be new; none is lost when a thread ends."""
+    """What one thread has released another one does not get; nothing is lost when a thread ends."""
     body = """
     void *block = rt->alloc(100);
     if (!block) return 4;

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from pathlib import Path
@@ -320,3 +321,49 @@ def test_the_quota_of_a_control_group(
         (tmp_path / name).write_text(text + "\n")
     (tmp_path / "membership").write_text(membership + "\n")
     assert threads._control_group_limit(tmp_path, tmp_path / "membership") == expected
+
+
+@native
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen")
+def test_workers_stay_where_the_user_wants_them(tmp_path: Path) -> None:
+    """A worker leaves the processor of its caller, but only for one that it may use; a wish of the user holds."""
+    script = """
+        import os
+        import numpy as np
+        import weft
+
+        @weft.jit(fallback="error")
+        def total(n):
+            out = np.zeros(n)
+            for i in weft.prange(n):
+                s = 0.0
+                for j in range(400):
+                    s = s * 0.5 + j
+                out[i] = s
+            return out.sum()
+
+        def others():
+            return set(map(int, os.listdir("/proc/self/task"))) - {os.getpid()}
+
+        allowed = os.sched_getaffinity(0)
+        first = {min(allowed)}
+        before = total(2000)
+        for wanted in (first, allowed, first):
+            os.sched_setaffinity(0, first)
+            for thread in others():
+                os.sched_setaffinity(thread, wanted)
+            for _ in range(30):
+                assert total(2000) == before
+            for thread in others():
+                found = os.sched_getaffinity(thread)
+                assert found and found <= wanted, (found, wanted)
+                assert len(found) >= len(wanted) - 1
+        print("done")
+    """
+    if not os.path.isdir("/proc/self/task"):
+        pytest.skip("threads of a process are not listed")
+    environment = {**os.environ, "WEFT_NUM_THREADS": "2", "WEFT_CALIBRATE": "0", "OPENBLAS_NUM_THREADS": "1"}
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(script))
+    done = subprocess.run([sys.executable, str(program)], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "done\n", done.stderr

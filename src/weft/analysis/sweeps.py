@@ -200,8 +200,9 @@ def _distributed(loop: Loop) -> list[Loop]:
 
 
 def _at_its_rows(loop: Loop, time: str) -> Loop:
-    """for i in 0 .. m: b[n + i] = a[n + i - 1]   -->   for i in n .. n + m: b[i] = a[i - 1]: a distance that only the run
-    tells becomes part of the bounds, and what is left are constants."""
+    """for i in 0 .. m: b[n + i] = a[n + i - 1]   -->   for i in n .. n + m: b[i] = a[i - 1].
+
+    A distance that only the run tells becomes part of the bounds, and what is left are constants."""
     var, dim = loop.dim.var, loop.dim
     inner = {each.dim.var for each in walk((loop,)) if isinstance(each, Loop)}
     forms = (affine(e) for node in walk(loop.body) if isinstance(node, Stmt) for e in node.index)

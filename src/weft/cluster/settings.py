@@ -46,7 +46,7 @@ class Settings:
 
 
 def _require(name: str, value: Any, least: int, kind: type | tuple[type, ...]) -> None:
-    if not isinstance(value, kind) or isinstance(value, bool) or not value >= least:
+    if not isinstance(value, kind) or isinstance(value, bool) or not float(value) >= least:  # type: ignore[arg-type]
         raise OptionError(f"{name}={value!r} is not a number of at least {least}")
 
 

@@ -22,7 +22,7 @@ from weft.records import dataclass
 
 #: Pieces handed out for each thread, so that uneven iterations even out.
 TASKS_PER_THREAD = 2
-#: Pieces for each thread where iterations are long or differ much: also if one thread wakes late, none waits for another.
+#: Pieces for each thread where iterations are long or differ much: also if one thread wakes late, none waits long.
 PIECES_PER_THREAD = 8
 MAX_PIECES = 64  # the room of k_pieces
 REGION_TICKS = 1 << 16
@@ -82,7 +82,8 @@ class Parallel(Loops):
         threads = self.variable("i64", "threads", available, out)
         pointer = pointer_of(loop, lambda name: self.expressions.storages[name].buffer)
         if pointer is None:
-            tasks = C.Infix("*", C.number(PIECES_PER_THREAD if products or _uneven(loop) else TASKS_PER_THREAD), threads)
+            pieces = PIECES_PER_THREAD if products or _uneven(loop) else TASKS_PER_THREAD
+            tasks = C.Infix("*", C.number(pieces), threads)
             fewer = C.Ternary(C.Infix("<", count, tasks), count, tasks)
             many: list[C.CStmt] = [C.Evaluate(C.through(RT, "parallel", C.Number(function), address, count, fewer))]
         else:

@@ -46,7 +46,7 @@ from weft.frontend.specs import (
 )
 from weft.frontend.strings import is_text
 from weft.frontend.tasks import with_finish
-from weft.frontend.values import Instance, Object, Scalar, Tuple, Value
+from weft.frontend.values import Instance, ListOf, Object, Scalar, Tuple, Value
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
 from weft.ir.types import BOOL, INT, ScalarType
@@ -115,13 +115,16 @@ class Builder(Instances, SparseChains, Arguments):
         self.heaps, self.pools, self.rows_of_argument, self.row_sites = {}, {}, {}, {}
         self.loaded, self._shown_kinds, self.looked_at = [], [], []
         # Under another key than the body of the same function inlined.
-        plain = without_contexts(source.tree.body, source.namespace, source.tree)
-        body = bodies.setdefault(-id(source.tree), with_finish(plain, source.namespace))
+        body = bodies.get(-id(source.tree))
+        if body is None:
+            plain = without_contexts(source.tree.body, source.namespace, source.tree)
+            body = bodies[-id(source.tree)] = with_finish(plain, source.namespace)
         self.body = body
         self.sparse_arguments, self.shared, self.reordered, self.constructed = [], [], [], []
         self.borrowed, self.made_objects = set(), []
         self.row_results, self.lender, self.objects_given, self.lists_given = {}, None, {}, []
         self.columns_given: set[str] = set()
+        self.marks, self.row_params, self.kinds_given = {}, [], tuple(specs)
         self.has_small = False  # a small size is compiled in
         self.scope = Scope(source, Liveness(body), body)
 
@@ -142,6 +145,7 @@ class Builder(Instances, SparseChains, Arguments):
             self.pools[owner] = growing.make(self.emitter, owner.__name__.lower(), columns)
         if self.lender is not None:
             self.borrow(self.lender)
+            self.mark_memory()
         for position, (name, kind) in enumerate(zip(names, self.specs)):
             sample = None if self.arguments is None else self.arguments[position]
             value, param = self.parameter(name, kind, sample, position)
@@ -171,9 +175,12 @@ class Builder(Instances, SparseChains, Arguments):
             number = emitter.declare(name, INT, (), Role.PARAM)
             emitter.params.append(number.name)
             emitter._written_once.add(number.name)
+            if isinstance(kind.layout, ListOf) and kind.layout.item is not None:
+                self.row_params.append((kind.layout.item, Read(number.name, (), INT)))
             return self.assembled(kind.layout, iter([Read(number.name, (), INT)])), number.name
         if isinstance(kind, Parts):
-            parts = [self.parameter(f"{name}_{k}", part, None, -1) for k, part in enumerate(kind.items)]  # type: ignore[arg-type]
+            items: tuple[Any, ...] = kind.items
+            parts = [self.parameter(f"{name}_{place}", part, None, -1) for place, part in enumerate(items)]
             return Tuple(tuple(value for value, _ in parts), named=kind.named), None
         if isinstance(kind, SameSpec):
             other = self.names[kind.index]

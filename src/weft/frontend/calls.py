@@ -22,6 +22,7 @@ from weft.frontend.expressions import BINARY, constant_value
 from weft.frontend.generators import is_generator
 from weft.frontend.keyed import KeyedDicts
 from weft.frontend.knowledge import counters, linear, operators, records, sequences, texts
+from weft.frontend.knowledge.python import python_type
 from weft.frontend.knowledge.reshaping import reshaped, wanted_shape
 from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import as_plain
@@ -155,6 +156,10 @@ class Calls(KeyedDicts, Recursion):
             return done
         if thing is str and len(args) == 1 and isinstance(args[0], Caught):
             return self.caught_text(args[0], node)
+        if thing is type and len(args) == 1 and not kwargs and not self.is_choice(args[0]):
+            kind = python_type(args[0])
+            if kind is not None and not isinstance(args[0], Object):
+                return Object(kind)
         if thing is functools.partial and args:
             taken = [self._taken(value) for value in args[1:]]
             return Partial(args[0], tuple(taken), {name: self._taken(value) for name, value in kwargs.items()})
@@ -252,6 +257,11 @@ class Calls(KeyedDicts, Recursion):
                 return changed
         if isinstance(receiver, Tuple) and receiver.is_list and function.name == "copy" and not args and not kwargs:
             return replace(receiver, key=None)
+        if isinstance(receiver, Tuple) and receiver.named is not None and function.name == "_replace" and not args:
+            names: tuple[str, ...] = receiver.named._fields  # type: ignore[attr-defined]
+            if set(kwargs) <= set(names):
+                pairs = zip(names, receiver.items)
+                return replace(receiver, items=tuple(kwargs.get(name, item) for name, item in pairs))
         if isinstance(receiver, Records):
             self.calling = node
             kept = records.method(self, receiver, function.name, args, kwargs)  # type: ignore[arg-type]

@@ -32,7 +32,7 @@ def without_contexts(
 
     `tree`: the function that they are of.
     """
-    body = without_caches(with_own_variables(without_matches(body)), namespace, tree)
+    body = without_caches(with_own_variables(without_matches(body, namespace)), namespace, tree)
     if not any(isinstance(node, ast.With) for statement in body for node in ast.walk(statement)):
         return body
     opener = _Opener(namespace)

@@ -1,5 +1,5 @@
 """`match` statements as branches.  In: the statements of a function; out: the same, with each `match` whose patterns
-are numbers, names, tuples of these and alternatives as assignments of its subject and a chain of `if`s.
+are numbers, names, sequences, classes and alternatives as assignments of its subject and a chain of `if`s.
 
     match x, y:                      subject_0 = x; subject_1 = y
         case (0, b): s      -->      if subject_0 == 0: b = subject_1; s
@@ -10,8 +10,9 @@ Other patterns stay as they are, for the builder to refuse.
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _SUBJECT = "__weft_subject"
@@ -21,18 +22,19 @@ class _Refused(Exception):
     """A pattern that has no branches of its own."""
 
 
-def without_matches(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements without `match`; the very list if there is none."""
+def without_matches(body: list[ast.stmt], namespace: Mapping[str, Any]) -> list[ast.stmt]:
+    """The statements without `match`; the very list if there is none.  `namespace` has the classes of patterns."""
     nodes = [node for statement in body for node in ast.walk(statement)]
     if not any(isinstance(node, ast.Match) for node in nodes):
         return body
-    opener = _Opener()
+    opener = _Opener(namespace)
     return [new for statement in body for new in opener.opened(statement)]
 
 
 class _Opener(ast.NodeTransformer):
-    def __init__(self) -> None:
+    def __init__(self, namespace: Mapping[str, Any]) -> None:
         self.count = 0
+        self.namespace = namespace
 
     def opened(self, statement: ast.stmt) -> list[ast.stmt]:
         new = self.visit(copy.deepcopy(statement))
@@ -65,7 +67,7 @@ class _Opener(ast.NodeTransformer):
     def _case(self, case: ast.match_case, subject: ast.expr, otherwise: list[ast.stmt]) -> list[ast.stmt]:
         tests: list[ast.expr] = []
         names: dict[str, ast.expr] = {}
-        _pattern(case.pattern, subject, tests, names)
+        _Patterns(self.namespace, tests, names).add(case.pattern, subject)
         bound: list[ast.stmt] = [
             ast.Assign(targets=[ast.Name(id=key, ctx=ast.Store())], value=copy.deepcopy(value))
             for key, value in names.items()
@@ -84,50 +86,106 @@ class _Opener(ast.NodeTransformer):
         return [ast.copy_location(ast.If(test=test, body=body, orelse=otherwise), case.pattern)]
 
 
-def _pattern(pattern: ast.pattern, subject: ast.expr, tests: list[ast.expr], names: dict[str, ast.expr]) -> None:
-    """Add what a pattern asks of a subject, and the names that it binds."""
-    if isinstance(pattern, ast.MatchValue):
-        tests.append(_compared(subject, ast.Eq(), pattern.value))
-    elif isinstance(pattern, ast.MatchSingleton):
-        tests.append(_compared(subject, ast.Is(), ast.Constant(value=pattern.value)))
-    elif isinstance(pattern, ast.MatchAs):
-        if pattern.pattern is not None:
-            _pattern(pattern.pattern, subject, tests, names)
-        if pattern.name is not None:
-            names[pattern.name] = subject
-    elif isinstance(pattern, ast.MatchOr):
+class _Patterns:
+    """What a pattern asks of a subject, and the names that it binds."""
+
+    def __init__(self, namespace: Mapping[str, Any], tests: list[ast.expr], names: dict[str, ast.expr]) -> None:
+        self.namespace = namespace
+        self.tests = tests
+        self.names = names
+
+    def add(self, pattern: ast.pattern, subject: ast.expr) -> None:
+        if isinstance(pattern, ast.MatchValue):
+            self.tests.append(_compared(subject, ast.Eq(), pattern.value))
+        elif isinstance(pattern, ast.MatchSingleton):
+            self.tests.append(_compared(subject, ast.Is(), ast.Constant(value=pattern.value)))
+        elif isinstance(pattern, ast.MatchAs):
+            if pattern.pattern is not None:
+                self.add(pattern.pattern, subject)
+            if pattern.name is not None:
+                self.names[pattern.name] = subject
+        elif isinstance(pattern, ast.MatchOr):
+            self._alternatives(pattern, subject)
+        elif isinstance(pattern, ast.MatchSequence):
+            self._sequence(pattern.patterns, subject)
+        elif isinstance(pattern, ast.MatchClass):
+            self._class(pattern, subject)
+        else:
+            raise _Refused
+
+    def _alternatives(self, pattern: ast.MatchOr, subject: ast.expr) -> None:
         ways: list[ast.expr] = []
         for part in pattern.patterns:
-            inner: list[ast.expr] = []
-            bound: dict[str, ast.expr] = {}
-            _pattern(part, subject, inner, bound)
-            if bound or not inner:
+            inner = _Patterns(self.namespace, [], {})
+            inner.add(part, subject)
+            if inner.names or not inner.tests:
                 raise _Refused
-            ways.append(inner[0] if len(inner) == 1 else ast.BoolOp(op=ast.And(), values=inner))
-        tests.append(ast.BoolOp(op=ast.Or(), values=ways))
-    elif isinstance(pattern, ast.MatchSequence) and not any(isinstance(p, ast.MatchStar) for p in pattern.patterns):
-        _sequence(pattern.patterns, subject, tests, names)
-    else:
-        raise _Refused
+            tests = inner.tests
+            ways.append(tests[0] if len(tests) == 1 else ast.BoolOp(op=ast.And(), values=tests))
+        self.tests.append(ast.BoolOp(op=ast.Or(), values=ways))
 
+    def _class(self, pattern: ast.MatchClass, subject: ast.expr) -> None:
+        """isinstance(subject, cls), and patterns for attributes; one that Python's own types are matched by is them."""
+        kind = _found(pattern.cls, self.namespace)
+        if not isinstance(kind, type):
+            raise _Refused
+        self.tests.append(_call("isinstance", subject, pattern.cls))
+        if kind in _WHOLE and len(pattern.patterns) == 1:
+            self.add(pattern.patterns[0], subject)
+        elif pattern.patterns:
+            known = getattr(kind, "__match_args__", ())
+            if kind in _WHOLE or len(pattern.patterns) > len(known):
+                raise _Refused
+            for name, part in zip(known, pattern.patterns):
+                self.add(part, ast.Attribute(value=subject, attr=name, ctx=ast.Load()))
+        for name, part in zip(pattern.kwd_attrs, pattern.kwd_patterns):
+            self.add(part, ast.Attribute(value=subject, attr=name, ctx=ast.Load()))
 
-def _sequence(
-    patterns: Sequence[ast.pattern], subject: ast.expr, tests: list[ast.expr], names: dict[str, ast.expr]
-) -> None:
-    if isinstance(subject, ast.Tuple):
-        if len(subject.elts) != len(patterns):
-            tests.append(ast.Constant(value=False))
+    def _sequence(self, patterns: Sequence[ast.pattern], subject: ast.expr) -> None:
+        stars = [place for place, part in enumerate(patterns) if isinstance(part, ast.MatchStar)]
+        if isinstance(subject, ast.Tuple) and not stars:
+            if len(subject.elts) != len(patterns):
+                self.tests.append(ast.Constant(value=False))
+                return
+            for part, item in zip(patterns, subject.elts):
+                self.add(part, item)
             return
-        for part, item in zip(patterns, subject.elts):
-            _pattern(part, item, tests, names)
-        return
-    kinds = ast.Tuple(elts=[ast.Name(id=kind, ctx=ast.Load()) for kind in ("tuple", "list")], ctx=ast.Load())
-    tests.append(ast.Call(func=ast.Name(id="isinstance", ctx=ast.Load()), args=[subject, kinds], keywords=[]))
-    length = ast.Call(func=ast.Name(id="len", ctx=ast.Load()), args=[subject], keywords=[])
-    tests.append(_compared(length, ast.Eq(), ast.Constant(value=len(patterns))))
-    for place, part in enumerate(patterns):
-        item = ast.Subscript(value=subject, slice=ast.Constant(value=place), ctx=ast.Load())
-        _pattern(part, item, tests, names)
+        kinds = ast.Tuple(elts=[ast.Name(id=kind, ctx=ast.Load()) for kind in ("tuple", "list")], ctx=ast.Load())
+        self.tests.append(_call("isinstance", subject, kinds))
+        count = ast.Constant(value=len(patterns) - len(stars))
+        self.tests.append(_compared(_call("len", subject), ast.GtE() if stars else ast.Eq(), count))
+        for place, part in enumerate(patterns):
+            if isinstance(part, ast.MatchStar):
+                self._middle(part, place, len(patterns), subject)
+                continue
+            at = place if not stars or place < stars[0] else place - len(patterns)
+            self.add(part, ast.Subscript(value=subject, slice=ast.Constant(value=at), ctx=ast.Load()))
+
+    def _middle(self, part: ast.MatchStar, place: int, count: int, subject: ast.expr) -> None:
+        """*rest: the list of what the other patterns leave."""
+        if part.name is None:
+            return
+        after = count - place - 1
+        end = ast.BinOp(left=_call("len", subject), op=ast.Sub(), right=ast.Constant(value=after))
+        between = ast.Slice(lower=ast.Constant(value=place), upper=end if after else None, step=None)
+        self.names[part.name] = _call("list", ast.Subscript(value=subject, slice=between, ctx=ast.Load()))
+
+
+#: Python's types whose one pattern is for the value itself.
+_WHOLE = frozenset({bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple})
+
+
+def _call(name: str, *arguments: ast.expr) -> ast.expr:
+    return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=list(map(copy.deepcopy, arguments)), keywords=[])
+
+
+def _found(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
+    """What a dotted name denotes outside the function."""
+    if isinstance(node, ast.Attribute):
+        return getattr(_found(node.value, namespace), node.attr, None)
+    if not isinstance(node, ast.Name):
+        return None
+    return namespace.get(node.id, getattr(builtins, node.id, None))
 
 
 def _compared(subject: ast.expr, op: ast.cmpop, value: ast.expr) -> ast.expr:

@@ -208,7 +208,8 @@ class Generators(Comprehensions):
             lazy = [place == running for place in range(len(args))]
             if len({id(value) for value in args}) < len(args):
                 raise self.unsupported(node, "zip() of a generator and itself", "make a list of it first")
-            args = [self.iteration(v, node) if isinstance(v, Generator) and not l else v for v, l in zip(args, lazy)]
+            pairs = zip(args, lazy)
+            args = [self.iteration(v, node) if isinstance(v, Generator) and not runs else v for v, runs in pairs]
             if not any(lazy):
                 return self.call(Object(zip), args, kwargs, node)
         definition = streams.definition(thing, lazy, kwargs)
@@ -234,9 +235,11 @@ def counted_loop(value: Value) -> ast.For | None:
     if not isinstance(loop, ast.For) or loop.orelse or len(loop.body) != 1:
         return None
     inner = loop.body[0]
-    plain = isinstance(inner, ast.Expr) and isinstance(inner.value, ast.Yield) and inner.value.value is not None
-    walrus = any(isinstance(part, (ast.NamedExpr, ast.Yield)) for part in ast.walk(inner.value.value)) if plain else True  # type: ignore[attr-defined]
-    return None if walrus else loop
+    given = inner.value if isinstance(inner, ast.Expr) else None
+    if not isinstance(given, ast.Yield) or given.value is None:
+        return None
+    plain = not any(isinstance(part, (ast.NamedExpr, ast.Yield)) for part in ast.walk(given.value))
+    return loop if plain else None
 
 
 def _as_function(node: ast.GeneratorExp) -> ast.FunctionDef:

@@ -172,6 +172,9 @@ class ListParts(Lists):
     def listed(self, value: Value, title: str = "list") -> Value:
         raise NotImplementedError
 
+    def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
+        raise NotImplementedError
+
     def with_middle(self, value: Array | Records, place: int, targets: int, node: ast.AST) -> Tuple:
         """a, *b, c = xs, of a list: its first and last items, and the list of those between."""
         emitter = self.emitter

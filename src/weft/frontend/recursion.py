@@ -23,6 +23,7 @@ from weft.frontend.closures import owner_of, standing_alone, surroundings
 from weft.frontend.core import is_list
 from weft.frontend.emit import Decisions, Restart
 from weft.frontend.expressions import Expressions
+from weft.frontend.growing import Cells
 from weft.frontend.held import Held, Parts, Row, held, lent, lent_names, memories, names_in
 from weft.frontend.items import has_gaps, row_of
 from weft.frontend.scope import Scope
@@ -48,11 +49,12 @@ from weft.frontend.values import (
     Tuple,
     Value,
 )
+from weft.frontend.writing import loop, when
 from weft.ir import index as ix
-from weft.ir.expr import ZERO, Const, Expr, Read, Var
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, Var
 from weft.ir.program import Block, Invoke, Layout, Node, NoneOut, Operand, Out, Program, Role, ScalarOut, TupleOut
 from weft.ir.types import BOOL, FLOAT, INT, ScalarType
-from weft.ir.walk import buffers_written, linear_in, map_block, map_sub_blocks, sub_blocks, walk
+from weft.ir.walk import buffers_written, leaves, linear_in, map_block, map_sub_blocks, sub_blocks, walk
 from weft.records import dataclass
 
 if TYPE_CHECKING:
@@ -335,6 +337,70 @@ class Recursion(Expressions):
             self.pools[kind] = lent(self.emitter, kind.__name__.lower(), memory, table)
         self.emitter.params.extend(self._lent_names())
 
+    def mark_memory(self) -> None:
+        """Note how much memory of lists is in use where a function that returns lists begins."""
+        if self.active[0] in self.functions.listing:
+            for item, heap in self.heaps.items():
+                if isinstance(item, ScalarType) and heap.index is None:
+                    self.marks[item] = (Cells(self.emitter, heap.rows).last(), Cells(self.emitter, heap.cells).last())
+
+    #: Of kinds of lists of numbers: how many there were at the start, and how many numbers in them.
+    marks: dict[ItemType, tuple[Expr, Expr]]
+    row_params: list[tuple[ItemType, Expr]]  # lists that are parameters: what they hold, and their numbers
+
+    def _release(self, out: Out) -> None:
+        """Give back the memory of lists that nobody can know behind a return: all made here but the one returned.
+
+        No container may hold lists of the kind, and those that were given must not have moved behind the mark.
+        """
+        for item, (rows, cells) in self.marks.items():
+            kind = ListOf(item)
+            given = [leaf.buffer for leaf in leaves(out) if isinstance(leaf, ScalarOut)]
+            given = [name for name in given if self.row_results.get(name) == kind]
+            if len(given) > 1 or self._held_in_containers(kind):
+                continue
+            heap = self.heaps[item]
+            start, _, room = heap.rows.data
+            settled: Expr = Const(True, BOOL)
+            for of, row in self.row_params:
+                if of == item:
+                    end = Op("add", (Read(start, (row,), INT), Read(room, (row,), INT)), INT)
+                    settled = Op("and", (settled, Op("le", (end, cells), BOOL)), BOOL)
+            lists, numbers = Cells(self.emitter, heap.rows), Cells(self.emitter, heap.cells)
+            with when(self.emitter, settled):
+                kept: Expr = Op("ge", (Read(given[0], (), INT), rows), BOOL) if given else Const(False, BOOL)
+                kept = self.emitter.snapshot(kept, "kept")
+                with when(self.emitter, arith.negate(kept)):
+                    lists.length.set(rows)
+                    numbers.length.set(cells)
+                if given:
+                    with when(self.emitter, kept):
+                        self._move_down(Read(given[0], (), INT), rows, cells, item)
+
+    def _move_down(self, number: Read, rows: Expr, cells: Expr, item: ItemType) -> None:
+        """The list that is returned takes the place of the first that was made."""
+        emitter, heap = self.emitter, self.heaps[item]
+        lists, numbers = Cells(emitter, heap.rows), Cells(emitter, heap.cells)
+        first, count, _ = lists.taken(number)
+        with loop(emitter, ZERO, count) as at:
+            numbers.write(Op("add", (cells, at), INT), list(numbers.taken(Op("add", (first, at), INT))))
+        lists.write(rows, (cells, count, count))
+        lists.length.set(Op("add", (rows, ONE), INT))
+        numbers.length.set(Op("add", (cells, count), INT))
+        emitter.assign((), number.buffer, (), rows)
+
+    def _held_in_containers(self, kind: ListOf) -> bool:
+        """Whether containers hold lists of a kind, or what is known of them does not say."""
+        decisions = self.emitter.decisions
+        entries = [part for pair in decisions.entries.values() for part in pair]
+        attributes = [layout for owner in decisions.objects.values() for layout in owner.values()]
+        own = [part for spec in self.kinds_given for part in _layouts(spec)]
+        return any(_mentions(part, kind) for part in (*decisions.items.values(), *entries, *attributes, *own)) or any(
+            not isinstance(item, ScalarType) for item in decisions.heaps
+        )
+
+    kinds_given: tuple[Kind, ...]
+
     def _among_others(self, value: Value) -> Value:
         """A list that is given to a function that returns lists: it may be the one that is returned."""
         whole = isinstance(value, (Array, Records)) or (isinstance(value, Tuple) and bool(value.items))
@@ -375,6 +441,7 @@ class Recursion(Expressions):
 
     def optional_result(self, out: Out) -> Out:
         """A result of a function that returns None on some paths: whether there is a value, and the value."""
+        self._release(out)
         optional = None if self.entry is None else self.entry.optional
         if optional is None:
             return out
@@ -565,6 +632,21 @@ def _is_strided(array: Array) -> bool:
         return False
     names = [f"?{axis}" for axis in range(array.rank)]
     return all(linear_in(e, {*names}) for e in array.view.index(tuple(Var(name) for name in names)))
+
+
+def _layouts(kind: Kind) -> list[ItemType | None]:
+    """What the containers hold that an argument of some kind is."""
+    if isinstance(kind, Parts):
+        return [part for inner in kind.items for part in _layouts(inner)]  # type: ignore[arg-type]
+    if isinstance(kind, Held):
+        return [kind.item, kind.key]
+    return [kind.layout.item] if isinstance(kind, Row) and isinstance(kind.layout, ListOf) else []
+
+
+def _mentions(layout: ItemType | None, kind: ListOf) -> bool:
+    if isinstance(layout, tuple):
+        return any(_mentions(part, kind) for part in layout)
+    return isinstance(layout, ListOf) and (layout == kind or layout.item is None or _mentions(layout.item, kind))
 
 
 def _parts(shape: Template) -> Iterator[Template]:

@@ -408,8 +408,10 @@ def is_function(value: object) -> bool:
     if isinstance(value, types.BuiltinFunctionType):
         return isinstance(value.__self__, types.ModuleType)  # not a method of some object
     if isinstance(value, functools.partial):
-        return is_function(value.func) and all(type(part) in _NUMBERS for part in (*value.args, *value.keywords.values()))
-    return isinstance(value, (types.FunctionType, np.ufunc)) or isinstance(getattr(value, "py_func", None), types.FunctionType)
+        given = (*value.args, *value.keywords.values())
+        return is_function(value.func) and all(type(part) in _NUMBERS for part in given)
+    plain = getattr(value, "py_func", value)
+    return isinstance(plain, (types.FunctionType, np.ufunc))
 
 
 def _text_dict_spec(value: dict[Any, Any]) -> TextDictSpec | None:

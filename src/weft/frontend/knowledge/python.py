@@ -567,13 +567,13 @@ def _isinstance(call: Bound) -> Value:
         if isinstance(kinds, Tuple)
         else ((kinds.value,) if isinstance(kinds, Object) else ())
     )
-    python = None if isinstance(value, Scalar) and call.builder.is_choice(value) else _python_type(value)
+    python = None if isinstance(value, Scalar) and call.builder.is_choice(value) else python_type(value)
     if python is None or not wanted:
         raise Unsupported(call.builder.emitter.span, f"isinstance() of {describe(value)}")
     return Scalar(Const(issubclass(python, wanted), PYBOOL))
 
 
-def _python_type(value: Value) -> type | None:
+def python_type(value: Value) -> type | None:
     if isinstance(value, Scalar):
         if value.type.weak:
             return {DType.BOOL: bool, DType.I64: int, DType.F64: float, DType.C128: complex}[value.type.dtype]

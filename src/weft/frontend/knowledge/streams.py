@@ -230,7 +230,8 @@ def arranged(iterable, r):
 def filled_up(first, second, *, fillvalue):
     one, other = length_of(first), length_of(second)
     for place in range(max(one, other)):
-        yield item_of(first, place) if place < one else fillvalue, item_of(second, place) if place < other else fillvalue
+        left = item_of(first, place) if place < one else fillvalue
+        yield left, item_of(second, place) if place < other else fillvalue
 
 
 def mapped_pairs(function, first, second):

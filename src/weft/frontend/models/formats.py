@@ -432,10 +432,10 @@ class COO(Sparse):
         return CSR(self.begin, self.col, self.data, self.rows, self.columns, self.is_array, self.in_order)
 
     def canonical(self) -> Any:
-        """The library puts entries in order of columns, and adds up those of one place."""
+        """The library puts entries in order of rows, and adds up those of one place."""
         if self.in_order:
             return self
-        or_python(kernels.by_column(self.row, self.col), "entries that are out of order, or stored twice")
+        or_python(kernels.by_row(self.row, self.col), "entries that are out of order, or stored twice")
         return self
 
     def transpose(self) -> Any:

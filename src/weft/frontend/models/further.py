@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from weft.frontend.models import products
-from weft.frontend.models.formats import CSR
+from weft.frontend.models.formats import COO, CSR
 from weft.frontend.models.primitives import (
     covered,
     equal_sizes,
@@ -214,7 +214,22 @@ class BSR(Converted):
         return CSR(indptr, indices, data, self.rows, self.columns, self.is_array, self.in_order)
 
     def tocoo(self) -> Any:
-        return self.tocsr().tocoo()
+        """Block by block, as the library has them."""
+        height, width = self.data.shape[1], self.data.shape[2]
+        count = int(self.indptr[len(self.indptr) - 1]) * height * width
+        row = np.empty(count, self.indices.dtype)
+        col = np.empty(count, self.indices.dtype)
+        data = np.empty(count, self.data.dtype)
+        place = 0
+        for i in range(len(self.indptr) - 1):
+            for p in range(self.indptr[i], self.indptr[i + 1]):
+                for r in range(height):
+                    for c in range(width):
+                        row[place] = i * height + r
+                        col[place] = self.indices[p] * width + c
+                        data[place] = self.data[p, r, c]
+                        place += 1
+        return COO(row, col, data, self.rows, self.columns, self.is_array, False)
 
     def sum(self, axis: Any = None) -> Any:
         covered(self.is_array or axis is not None, "the sum of all blocks of the matrix interface")

@@ -213,11 +213,9 @@ def summed(row: Any, col: Any, data: Any, rows: int, columns: int, dtype: Any) -
     return result
 
 
-def by_column(row: Any, col: Any) -> bool:
-    """Whether coordinates go column by column, each place once."""
-    return all(
-        col[p - 1] < col[p] or (col[p - 1] == col[p] and row[p - 1] < row[p]) for p in range(1, len(row))
-    )
+def by_row(row: Any, col: Any) -> bool:
+    """Whether coordinates go row by row, each place once."""
+    return all(row[p - 1] < row[p] or (row[p - 1] == row[p] and col[p - 1] < col[p]) for p in range(1, len(row)))
 
 
 def elementwise(left: Any, right: Any, combine: Callable[[Any, Any], Any], dtype: Any, is_ordered: bool) -> Any:

@@ -106,8 +106,8 @@ def kronecker(left: Any, right: Any) -> Any:
 
 
 def found(matrix: Any) -> Any:
-    """Rows, columns and values of the elements that are not zero, column by column."""
-    entries = matrix.tocsc().without_duplicates().tocoo()
+    """Rows, columns and values of the elements that are not zero, row by row."""
+    entries = matrix.tocsr().without_duplicates().tocoo()
     keep = entries.data != 0
     return entries.row[keep], entries.col[keep], entries.data[keep]
 

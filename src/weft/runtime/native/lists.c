@@ -299,6 +299,20 @@ static int lists_are_distinct(const list_call *lists)
     return distinct;
 }
 
+/* Whether an item is still what the kernel has left in its place. */
+static inline int holds_still(list_kind kind, PyObject *item, const char *place)
+{
+    char before[16];
+    if (read_item(kind, item, before) <= 0)
+        return 0;
+    if (list_item_bytes[kind] != 8)
+        return memcmp(before, place, (size_t)list_item_bytes[kind]) == 0;
+    int64_t old, now;
+    memcpy(&old, before, 8);
+    memcpy(&now, place, 8);
+    return old == now;
+}
+
 /* Puts a new object wherever the kernel changed the value. 0, or -1 with an exception. */
 static int copy_list_out(const list_copy *copy)
 {
@@ -307,9 +321,8 @@ static int copy_list_out(const list_copy *copy)
     for (int64_t r = 0; r < copy->row_count; r++) {
         for (int64_t i = 0; i < copy->row_length; i++, place += bytes) {
             ListHead *row = (ListHead *)copy->rows[r];
-            char before[16];
             /* Another thread may have changed the list meanwhile: what is no longer there is not written. */
-            if (i >= row->size || (read_item(copy->kind, row->items[i], before) > 0 && memcmp(before, place, (size_t)bytes) == 0))
+            if (i >= row->size || holds_still(copy->kind, row->items[i], place))
                 continue;
             PyObject *item = item_object(copy->kind, place);
             if (item == NULL || PyList_SetItem((PyObject *)row, i, item) < 0)
