@@ -1,6 +1,6 @@
 """Weak scaling on MPI ranks of this machine, `python -m benchmarks.cluster_scaling`. In come sizes for one rank; out
-comes a table (and JSON): seconds on one rank of one thread, seconds on two ranks with twice the work, and the efficiency,
-beside what the machine itself allows.
+comes a table (and JSON): seconds on one rank of one thread, seconds on two ranks with twice the work, the efficiency,
+and what the machine itself allows.
 
 What it allows is measured on the same ranks in the same run: how fast a rank multiplies matrices (or adds long arrays)
 while the other one does the same, over how fast it does so alone. Arrays are spread before the clock starts.

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from weft import pipeline
     from weft.directives import Directive, Directives
     from weft.frontend.source import Source
-    from weft.frontend.specs import Spec
+    from weft.frontend.specs import ConstSpec, Spec
     from weft.report.explain import CompiledLike, Explanation
     from weft.report.outline import ProgramView
     from weft.report.tree import History
@@ -134,6 +134,8 @@ class Jitted(_Base):
         self._is_region = False
         self._steering = Steering(function, self._load)
         self._sample: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None  # of the newest version: specs, arguments
+        self._first_tuples: dict[int, ConstSpec] = {}  # the first tuple of numbers that each parameter has had
+        self._by_value: set[int] = set()  # parameters whose tuples must be known to compile
 
     # --- calling ----------------------------------------------------------------------------------------------------
 
@@ -171,10 +173,10 @@ class Jitted(_Base):
 
     def _extend(self, values: tuple[Any, ...]) -> bool:
         """Compile a version for these arguments; False if plain Python should run."""
-        from weft.frontend import specs
+        from weft.frontend.specs import ConstSpec
 
-        key = tuple(specs.specs_of(values))
         with self._lock:
+            key = tuple(self._kinds(values))
             refused = self._refused.get(key)
             if refused is not None:
                 return self._refuse(refused)
@@ -193,6 +195,11 @@ class Jitted(_Base):
                 self._keys[key] = tried  # the next call says so again
                 raise
             except Unsupported as problem:
+                opened = {place for place in self._first_tuples if not isinstance(key[place], ConstSpec)}
+                opened -= self._by_value
+                if opened:
+                    self._by_value |= opened
+                    return self._extend(values)
                 self._refused[key] = problem
                 return self._refuse(problem)
             except Exception as trouble:
@@ -201,6 +208,17 @@ class Jitted(_Base):
                     raise
                 mistake = self._refused[key] = self._own_mistake(trouble)
                 return self._refuse(mistake)
+
+    def _kinds(self, values: tuple[Any, ...]) -> list[Spec]:
+        """The specs of arguments. A tuple of numbers is compiled in; those after it are read by their items."""
+        from weft.frontend import specs
+
+        kinds = specs.specs_of(values)
+        for place, kind in enumerate(kinds):
+            if isinstance(kind, specs.ConstSpec) and specs.is_numbers(kind.value) and place not in self._by_value:
+                if self._first_tuples.setdefault(place, kind) != kind:
+                    kinds[place] = specs.ObjectSpec(tuple, kind.value)
+        return kinds
 
     def _own_mistake(self, trouble: Exception) -> Unsupported:
         reason = f"an error inside weft: {type(trouble).__name__}: {trouble}"
@@ -256,13 +274,12 @@ class Jitted(_Base):
 
     def _compile(self, values: tuple[Any, ...], stored: str | None, tried: int) -> bool:
         from weft import pipeline
-        from weft.frontend import specs
         from weft.runtime.progress import telling
 
         source = self._load()
         start = perf_counter()
         try:
-            kinds = specs.specs_of(values)
+            kinds = self._kinds(values)
             with telling(source.name):
                 compiled = pipeline.compile_for(source, kinds, values, self.options, tried == 0, self._directives())
             self._sample = (tuple(kinds), tuple(map(_light, values)))

@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import traceback
 import warnings
 
@@ -302,13 +303,6 @@ def three_products(A, B, C, D):
 
 
 @mpi
-def blurred(a, b, steps):
-    for _ in range(steps):
-        b[1:-1, 2:-2] = 0.25 * (a[:-2, 2:-2] + a[2:, 2:-2] + a[1:-1, :-4] + a[1:-1, 4:])
-        a, b = b, a
-
-
-@mpi
 def blurred_copy(x, steps):
     a, b = x.copy(), x.copy()
     for _ in range(steps):
@@ -347,6 +341,7 @@ def case_loops():
 
     out = [compare(blurred_copy, numbers(n, m), steps) for n, m, steps in ((60, 7, 9), (29, 11, 40), (5, 5, 3))]
     out += [compare(shifted_sums, numbers(40, 6), numbers(40, 6, seed=1), steps) for steps in (0, 1, 7)]
+    compare(jacobi, 2, numbers(9, 9), numbers(9, 9, seed=1))
     known = jacobi.versions()[0].extra
     message, mpi_grid._MESSAGE = mpi_grid._MESSAGE, 0.0  # messages that cost their bytes alone
     try:
@@ -461,7 +456,44 @@ def case_refused():
     near(got, recurrence(y))
     near(x, y)
     assert any("runs on this machine alone" in str(warning.message) for warning in told), told
+
+    def swapping(a, b, steps):
+        for _ in range(steps):
+            b[1:-1] = 0.5 * (a[:-2] + a[2:])
+            a, b = b, a
+        return a
+
+    expected = swapping(x.copy(), y.copy(), 3)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        got = weft.jit(target="mpi")(swapping)(x, y, 3)
+    near(got, expected)
+    assert any("an argument changes places" in str(warning.message) for warning in told), told
     return "ok"
+
+
+def case_odd_arguments():
+    """Arrays that may not be written, closures that cannot be pickled, functions of a closure's array."""
+    x = numbers(60, 4)
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    near(scaled(fixed, 2.0), x * 3.0)
+    noted = ""
+    try:
+        weft.jit(target="mpi", fallback="silent")(in_place.py_func)(fixed)
+    except ValueError as error:
+        noted = str(error)
+    assert "read-only" in noted and (fixed == x).all(), noted
+    factor, lock = 2.5, threading.Lock()
+
+    def closed(values):
+        assert lock is not None
+        return values * factor
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        near(weft.jit(target="mpi")(closed)(x), x * 2.5)
+    return noted
 
 
 def half_step(inside, outside, before, after):

@@ -362,6 +362,28 @@ def repeated(n):
     return (sum(itertools.repeat(2, n)), [a * b for a, b in zip(itertools.repeat(3), [1, 2])])
 
 
+def consumer_raises_into_try(n):
+
+    def g(n):
+        try:
+            for i in range(n):
+                yield i
+        except ValueError:
+            yield 1000
+        finally:
+            pass
+
+    t = 0
+    try:
+        for v in g(n):
+            t += v
+            if v == 2:
+                raise ValueError("x")
+    except ValueError:
+        t += 100
+    return t
+
+
 CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (squares, [(5,), (0,)]),
     (pairs_with_break, [(ramp(5),)]),
@@ -400,6 +422,7 @@ CASES: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (numbered_and_zipped, [(4,)]),
     (counted_by_halves, [(3,)]),
     (repeated, [(3,)]),
+    (consumer_raises_into_try, [(4,), (2,)]),
 ]
 
 
@@ -439,28 +462,6 @@ def sent_to(n):
     return it.send(3)
 
 
-def consumer_raises_into_try(n):
-
-    def g(n):
-        try:
-            for i in range(n):
-                yield i
-        except ValueError:
-            yield 1000
-        finally:
-            pass
-
-    t = 0
-    try:
-        for v in g(n):
-            t += v
-            if v == 2:
-                raise ValueError("x")
-    except ValueError:
-        t += 100
-    return t
-
-
 def stepped_by_hand(n):
     g = iter([1, 2, 3])
     return next(g) + next(g)
@@ -478,7 +479,6 @@ LEFT: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
     (used_twice, [(4,)]),
     (made_before_the_loop, [(4,)]),
     (sent_to, [(3,)]),
-    (consumer_raises_into_try, [(4,)]),
     (stepped_by_hand, [(4,)]),
     (condition_of_a_while, [(9,)]),
 ]

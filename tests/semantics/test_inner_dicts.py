@@ -307,7 +307,7 @@ def test_what_arguments_hold_stays_what_it_is():
 
 
 @pytest.mark.parametrize("adjacent", [
-    [{1, 2.5}], [{1}, [2]], [{1}, frozenset({2})], [{2**70}], [{1}, None], [{"a"}, {1}], [],
+    [{1, 2.5}], [{1}, [2]], [{1}, frozenset({2})], [{2**70}], [{1}, None], [],
 ], ids=repr)  # fmt: skip
 def test_other_contents_are_left_to_python(adjacent):
     compiled = weft.jit(grown)

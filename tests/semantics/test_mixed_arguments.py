@@ -118,3 +118,36 @@ def test_entries_that_the_function_sets() -> None:
     function = weft.jit(count)
     assert [function(p), function(p)] == [0.5, 1.0]
     assert p == {"calls": 2, "scale": 0.5}
+
+
+def distance(p: Any, q: Any) -> Any:
+    return ((p[0] - q[0]) ** 2 + (p[1] - q[1]) ** 2) ** 0.5
+
+
+def filled(shape: Any, value: Any) -> Any:
+    return np.full(shape, value)
+
+
+def summed(a: Any, axes: Any) -> Any:
+    return a.sum(axis=axes)
+
+
+def added(p: Any) -> Any:
+    total = 0
+    for item in p:
+        total += item
+    return total, len(p), p
+
+
+def test_tuples_of_other_numbers_share_a_version() -> None:
+    """The first is compiled in; from the second on they are read by their items, unless they must be known."""
+    of_points, of_shapes, of_axes, of_any = (weft.jit(fallback="error")(f) for f in (distance, filled, summed, added))
+    for i in range(8):
+        assert of_points((1.0, 2.0), (3.0, float(i))) == distance((1.0, 2.0), (3.0, float(i)))
+        np.testing.assert_array_equal(of_shapes((i, 3), 2.0), np.full((i, 3), 2.0))
+    assert len(of_points.versions) == len(of_shapes.versions) == 2
+    cube = np.arange(24.0).reshape(2, 3, 4)
+    for axes in ((0, 1), (1, 2), (0, 2), (0, 1, 2)):
+        np.testing.assert_array_equal(of_axes(cube, axes), cube.sum(axis=axes))
+    for p in ((1, 2, 3), (1, 2, 4), (5, 6), (1.0, 2), (1, 2, 9), (7, 8), (2.5, 1), (True, 1), (2**70, 1)):
+        assert repr(of_any(p) if p[0] != 2**70 else weft.jit(added)(p)) == repr(added(p))

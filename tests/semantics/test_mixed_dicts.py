@@ -12,7 +12,8 @@ import weft
 
 
 def summary(x: Any) -> Any:
-    return {"mean": x.mean(), "n": len(x), "low": x[x < 0.5], "name": "all", "nothing": None, "range": (x.min(), x.max())}
+    extent = (x.min(), x.max())
+    return {"mean": x.mean(), "n": len(x), "low": x[x < 0.5], "name": "all", "nothing": None, "range": extent}
 
 
 def step_by_step(x: Any) -> Any:

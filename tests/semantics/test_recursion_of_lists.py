@@ -229,8 +229,8 @@ def given_grows(n):
         if k == 0:
             return xs
         ys = [k] * 3
-        xs.append(ys[0])
         fill(xs, k - 1)
+        xs.append(ys[0])
         return xs
 
     own = [0]
@@ -241,16 +241,14 @@ def given_grows(n):
 
 
 def kept_in_a_list(n):
-    def parts(k):
-        if k == 0:
-            return [[]]
-        out = []
-        for part in parts(k - 1):
-            out.append(part)
-            out.append(part + [k])
-        return out
+    def down(k):
+        return [0] if k == 0 else down(k - 1) + [k]
 
-    return parts(n)
+    rows = []
+    for k in range(n):
+        rows.append(down(k))
+    rows[0].append(5)
+    return rows, down(n)
 
 
 def test_memory_of_lists():
@@ -267,4 +265,4 @@ def test_memory_of_lists():
 
 @pytest.mark.parametrize("function", [given_grows, kept_in_a_list])
 def test_lists_that_stay(function):
-    same_natively(function, (0,), (1,), (4,))
+    same_natively(function, (1,), (4,), (40,))

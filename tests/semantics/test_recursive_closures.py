@@ -680,23 +680,6 @@ def two_types_of_keys(starts, edges, s):
     return sorted(seen)
 
 
-def caught(n):
-    count = 0
-
-    def rec(k):
-        nonlocal count
-        count += 1
-        if k == 0:
-            raise ValueError("bottom")
-        rec(k - 1)
-
-    try:
-        rec(n)
-    except ValueError:
-        count += 100
-    return count
-
-
 def same_list_twice(n):
     xs = [1, 2]
 
@@ -743,7 +726,6 @@ def by_keyword(n):
         (another_type, (0,)),
         (another_array, (3,)),
         (two_types_of_keys, (np.array(STARTS), np.array(EDGES), 0)),
-        (caught, (3,)),
         (same_list_twice, (3,)),
     ],
 )

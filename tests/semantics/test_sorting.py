@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
 import weft
 from tests.semantics.batches import check_batch, check_statements
 from tests.semantics.samples import BOOLEAN, FLOATS, INTEGERS, LAYOUTS, REAL, awkward, ordinary
-from tests.support import function_from_source, lines, made
+from tests.support import made
 
 
 @pytest.mark.parametrize("dtype", BOOLEAN + REAL)

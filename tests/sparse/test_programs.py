@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import weft
-from benchmarks.sparse import programs
 from tests.sparse.sparse_support import agree, compiled_source, operator, random_sparse, sp
+
+programs = pytest.importorskip("benchmarks.sparse.programs")
 
 RNG = np.random.default_rng(5)
 SIZE = 40

@@ -65,10 +65,16 @@ def test_library_limits_are_coarse() -> None:
     assert one == other == 256.0
 
 
+def test_dense_products_count_against_gathered_ones() -> None:
+    numbers = {"gathering": 0.5, "gemm_multiplication": 0.12}
+    assert machine.limits_of(machine.Measurement(True, 2, numbers, {}))["sparse"] == 16.0
+    assert machine.limits_of(machine.Measurement(False, 2, numbers, {}))["sparse"] == LIMIT["sparse"].default
+
+
 def test_a_measurement_nobody_asked_for_changes_no_result() -> None:
     shipped, limits = machine.limits_of(None), machine.limits_of(measured(asked=False, region_asleep=9000.0))
     changing = [limit.name for limit in LIMITS if limit.changes_rounding]
-    assert {"gemm", "gemv", "dot"} == set(changing)
+    assert {"gemm", "gemv", "dot", "sparse"} == set(changing)
     assert all(limits[name] == shipped[name] for name in changing)
     assert limits["parallel"] != shipped["parallel"]
 

@@ -213,11 +213,12 @@ def sets_all(stmt: Stmt, shape: tuple[Expr, ...] | None) -> bool:
         return False
     if not stmt.index:
         return not stmt.domain
-    if shape is None or len(shape) != len(stmt.index):
+    if shape is None or len(shape) != len(stmt.index) or not stmt.domain:
         return False
-    # Along an axis of one place there is only that.
-    places = [(part, size) for part, size in zip(stmt.index, shape) if not is_const(size, 1)]
     dims = {dim.var: dim for dim in stmt.domain}
+    # Along an axis of one place there is only that.
+    own = [isinstance(part, Var) and part.name in dims for part in stmt.index]
+    places = [(part, size) for part, size, mine in zip(stmt.index, shape, own) if mine or not is_const(size, 1)]
     along = [dims.pop(part.name, None) for part, _ in places if isinstance(part, Var)]
     if len(along) != len(places) or dims:
         return False

@@ -3,8 +3,8 @@ memory to the next that adds to a variable, or keeps the greatest or least; out:
 the last ones under a mask.
 
     for p in ptr[i] .. ptr[i+1]: s = s + v[p] * x[idx[p]]
-      -->  for p by 8: { t = k_entries(&v[p], n) * k_told(&x[0], &idx[p], n); sum = k_added(sum, t, n) };   s = s + k_total(sum)
-           with n = end - p
+      -->  for p by 8, with n = end - p: { t = k_entries(&v[p], n) * k_told(&x[0], &idx[p], n);
+                                           sum = k_added(sum, t, n) };   s = s + k_total(sum)
 
 Rows of a sparse array are short: a vector loop with its prologue and the entries left over one by one takes longer than
 the entries themselves, and processors do not foresee where each row ends.  Without masks in the instruction set the

@@ -538,6 +538,11 @@ def _make_constant(specs: list[Spec], builder: Builder, need: NeedConstant, argu
         if param == need.symbol and arguments is not None:
             specs[position] = ConstSpec(arguments[position])
             return
+    for entry, _ in builder.hidden.values():
+        if entry.param == need.symbol and isinstance(entry.home, int) and arguments is not None:
+            if type(arguments[entry.home]) is tuple:
+                specs[entry.home] = ConstSpec(arguments[entry.home])
+                return
     raise Unsupported(
         need.span, f"{need.symbol} must be known to compile", "write it as a literal, or pass it as an argument"
     )

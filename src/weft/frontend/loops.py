@@ -350,6 +350,10 @@ class Loops(Statements):
     def _exec_for(self, node: ast.For) -> bool:
         self.looked_at.clear()
         value = self.evaluate(node.iter)
+        if isinstance(value, Dict) and value.table is not None and value.table.row is not None:
+            value = self.steady(value)
+            assert isinstance(value, Dict)
+            self.looked_at.append(value)
         self.at(node)
         return self._for_value(node, value)
 

@@ -482,6 +482,10 @@ class Recursion(Expressions):
             layout = self.layout(value)
             assert isinstance(layout, (ListOf, ObjectType))
             return Row(layout), (self.emitter.snapshot(row, name),)
+        if isinstance(value, Tuple) and value.is_list and value.items and value.key is not None:
+            listed = self._among_others(value)
+            if row_of(listed) is not None:
+                return self._given(name, listed, node)
         unknown = (isinstance(value, Tuple) and value.key is not None) or (isinstance(value, Dict) and not value.table)
         if isinstance(value, (Object, PythonFunction)) or (isinstance(value, (Tuple, Dict)) and unknown):
             return Fixed(value), ()

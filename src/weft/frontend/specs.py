@@ -403,6 +403,11 @@ def _constant(value: object) -> bool:
     return isinstance(value, tuple) and all(_constant(v) or type(v) in (int, float, bool, complex) for v in value)
 
 
+def is_numbers(value: object) -> bool:
+    """Whether a constant is a tuple of numbers, or of such tuples."""
+    return type(value) is tuple and bool(value) and all(type(v) in (int, float) or is_numbers(v) for v in value)
+
+
 def is_function(value: object) -> bool:
     """Whether an argument is a function, which is compiled in: the user's own, or one of a library."""
     if isinstance(value, types.BuiltinFunctionType):

@@ -20,7 +20,7 @@ from weft.ir.types import DType
 from weft.records import dataclass
 
 _LINALG, _FFT, _ORDER = "numpy.linalg._umath_linalg", "numpy.fft._pocketfft_umath", "numpy"
-_LETTERS = {dtype: dtype.numpy.char for dtype in DType}
+_LETTERS: dict[DType, str] = {dtype: dtype.numpy.char for dtype in DType}
 #: The sorts of NumPy, as its `kind` calls them (what it does for "heapsort" has changed from version to version).
 SORTS = ("quicksort", "stable")
 

@@ -134,7 +134,7 @@ def _sorts(what: str, kind: str, types: str, found: tuple[int, int]) -> bool:
     steps = (ctypes.c_ssize_t * 4)(items.strides[0], made.strides[0], items.strides[1], made.strides[1])
     places = (ctypes.c_void_p * 2)(items.ctypes.data, made.ctypes.data)
     _Loop(found[0])(ctypes.addressof(places), ctypes.addressof(sizes), ctypes.addressof(steps), found[1])
-    return made.tobytes() == getattr(np, what)(items, axis=-1, kind=kind).tobytes()
+    return bool(made.tobytes() == getattr(np, what)(items, axis=-1, kind=kind).tobytes())
 
 
 def _answers(ufunc: Any, types: str, found: tuple[int, int | None]) -> bool:

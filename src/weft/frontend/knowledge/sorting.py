@@ -112,7 +112,7 @@ def sorted_copy(array: Array, axis: int, emitter: Emitter, kind: str = "quicksor
     """The elements in ascending order along an axis, in memory of their own."""
     array = replace(array, is_list=False)
     extent = array.shape[axis]
-    few = isinstance(extent, Const) and int(extent.value) <= _FEW
+    few = isinstance(extent, Const) and isinstance(extent.value, int) and extent.value <= _FEW
     if few or not libraries.is_strided(array) or array.type.weak:
         result = arrays.materialise(array, emitter, "sorted")
         array = result
@@ -195,9 +195,10 @@ def _kind(call: Bound) -> str:
         raise Unsupported(emitter.span, "ValueError: `kind` and `stable` at the same time")
     if call.get("order") is not None:
         raise Unsupported(emitter.span, f"order= of {call.name}()")
-    if call.get("kind") is None:
+    wanted = call.get("kind")
+    if wanted is None:
         return "stable" if constant_bool(call.get("stable"), emitter) else "quicksort"
-    given = constant(call.get("kind"), emitter)
+    given = constant(wanted, emitter)
     kind = "stable" if given == "mergesort" else given
     if kind not in SORTS:
         raise Unsupported(emitter.span, f"kind={given!r} of {call.name}()")
