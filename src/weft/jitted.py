@@ -274,6 +274,7 @@ class Jitted(_Base):
 
     def _compile(self, values: tuple[Any, ...], stored: str | None, tried: int) -> bool:
         from weft import pipeline
+        from weft.frontend import specs
         from weft.runtime.progress import telling
 
         source = self._load()
@@ -294,6 +295,8 @@ class Jitted(_Base):
         compiled.seconds["total"] = perf_counter() - start
         assert compiled.version is not None
         if any(_same_version(compiled.version, other) for other in self.versions) and self._has_code(compiled):
+            if not any(isinstance(kind, specs.ObjectSpec) for kind in kinds):
+                self._keys[tuple(kinds)] = _MAX_FOR_KEY  # nor would another attempt help
             return False  # the same code for the same arguments would refuse them again
         self._compiled.append(compiled)
         self.add_version(compiled.version, _generality(kinds, tried))

@@ -273,10 +273,6 @@ def test_arguments_may_change_their_types():
     assert weft.jit(fallback="error")(changing_types)(8, 3) == changing_types(8, 3)
 
 
-def makes_lists(n):
-    return [] if n == 0 else [*makes_lists(n - 1), n]
-
-
 def two_views(a, b):
     if len(a) == 0:
         return 0.0
@@ -284,9 +280,7 @@ def two_views(a, b):
     return a[0] + two_views(a[1:], a[:-1])
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments"), [(makes_lists, (4,)), (two_views, (np.arange(4.0), np.ones(4)))]
-)
+@pytest.mark.parametrize(("function", "arguments"), [(two_views, (np.arange(4.0), np.ones(4)))])
 def test_what_is_not_native_is_left_to_python(function, arguments):
     with pytest.raises(weft.errors.WeftError):
         weft.jit(fallback="error")(function)(*copied(arguments))

@@ -109,23 +109,23 @@ def row_products(left: Any, right: Any) -> Any:
 
 
 def fill_from_dense(left: Any, right: Any, bounds: Any, indptr: Any, indices: Any, data: Any) -> None:
-    """All elements of the product by the library, of which those are kept that have an entry."""
+    """All elements of the product by the library, of which those are kept that have an entry, in the same order."""
     product = left.toarray() @ right.toarray()
     rows, columns = left.rows, right.columns
     for b in prange(len(bounds) - 1):
         seen = np.full(columns, -1, indices.dtype)
         for i in range(max(int(bounds[b]), 0), min(int(bounds[b + 1]), rows)):
-            free, end = int(indptr[i]), int(indptr[i + 1])
+            begin, free = int(indptr[i]), int(indptr[i + 1])
             for p in range(left.indptr[i], left.indptr[i + 1]):
-                if free == end:
+                if free == begin:
                     break
                 j = int(left.indices[p])
                 for q in range(right.indptr[j], right.indptr[j + 1]):
                     if seen[right.indices[q]] != i:
                         seen[right.indices[q]] = i
+                        free -= 1
                         indices[free] = right.indices[q]
                         data[free] = product[i, right.indices[q]]
-                        free += 1
 
 
 def fill_by_entries(
