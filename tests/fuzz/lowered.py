@@ -48,6 +48,7 @@ AT_RUN_TIME = {
     "gemm": 0.0,
     "gemv": 0.0,
     "dot": 0.0,
+    "sparse": 1.0,
     "first_cache": 64.0,
     "private_cache": 512.0,
     "shared_cache": 1024.0,
