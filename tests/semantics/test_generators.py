@@ -3,6 +3,7 @@
 # ruff: noqa: E722, B018, B904, SIM105, PLW0603
 from __future__ import annotations
 
+import collections
 import itertools
 from collections.abc import Callable
 from copy import deepcopy
@@ -509,3 +510,16 @@ def test_items_are_taken_one_at_a_time() -> None:
         return total + next(noted(n))
 
     differential(logged, lambda: (6, np.zeros(6)))
+
+
+def counted_parts(text, k):
+    parts = collections.Counter(text[i : i + k] for i in range(len(text) - k + 1))
+    return parts, collections.Counter(x % 3 for x in range(k))
+
+
+def test_counters_of_generators() -> None:
+    native = weft.jit(fallback="error")(counted_parts)
+    for text, k in (("abracadabra", 2), ("aaaa", 1), ("ab", 3)):
+        mine, theirs = native(text, k), counted_parts(text, k)
+        assert mine == theirs
+        assert [list(one.items()) for one in mine] == [list(one.items()) for one in theirs]

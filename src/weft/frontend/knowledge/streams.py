@@ -73,6 +73,13 @@ def as_set(iterable):
     return result
 
 
+def as_counter(iterable):
+    result = collections.Counter()
+    for item in iterable:
+        result[item] += 1
+    return result
+
+
 def as_deque(iterable):
     result = collections.deque()
     for item in iterable:
@@ -360,6 +367,7 @@ _CONSUMERS: dict[Any, Callable[..., Any]] = {
     list: as_list,
     set: as_set,
     dict: as_dict,
+    collections.Counter: as_counter,
     collections.deque: as_deque,
     sorted: in_order,
     min: least,
