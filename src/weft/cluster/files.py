@@ -5,6 +5,7 @@ steps done tile by tile, each as large as the limit allows, and results in files
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
@@ -21,6 +22,7 @@ from weft.cluster.work import Failure, Give, Task, Window, throw
 from weft.cluster.workload import bytes_along, bytes_of
 from weft.ir.program import Alloc
 from weft.ir.walk import buffers_read, buffers_written, walk
+from weft.records import dataclass
 
 #: Of the memory allowed, what the arrays of one tile may take: the rest is for copies, the interpreter and the file
 #: system's pages on their way.
@@ -53,6 +55,39 @@ class Files:
 
     def get(self, handles: Sequence[Any]) -> list[Any]:
         return [handle.load() if isinstance(handle, Part) else handle for handle in handles]
+
+    ahead = 0  # tasks whose results need not be written yet
+
+    def done(self) -> None:
+        """The results of a task are written."""
+
+
+class Workers(Files):
+    """Runs tasks on workers of Ray, which read their parts of the files themselves; their results are written here."""
+
+    def __init__(self, progress: Bar, engine: Any) -> None:
+        import ray
+
+        super().__init__(progress)
+        self._engine, self._reference = engine, ray.ObjectRef
+        self.ahead = 2 * max(int(engine.processors), 1)
+
+    def submit(self, task: Task, kernel: Kernel, objects: Sequence[Any], size: float) -> list[Any]:
+        there = [not isinstance(entry, Part) or entry.store.is_found for entry in objects]
+        sent = [entry if found else entry.load() for entry, found in zip(objects, there)]
+        sent = [self._engine.put(entry) if isinstance(entry, np.ndarray) else entry for entry in sent]
+        handles: list[Any] = self._engine.submit(task, kernel, sent, size)
+        return handles
+
+    def get(self, handles: Sequence[Any]) -> list[Any]:
+        found = super().get(handles)
+        remote = [at for at, handle in enumerate(found) if isinstance(handle, self._reference)]
+        for at, value in zip(remote, self._engine.get([found[at] for at in remote])):
+            found[at] = value
+        return found
+
+    def done(self) -> None:
+        self.progress.step()
 
 
 class Bar:
@@ -88,6 +123,15 @@ class Bar:
             self._bar = None
 
 
+@dataclass(frozen=True)
+class _Pending:
+    """Results of a task: the blocks of arrays, and its first result, which tells whether it failed."""
+
+    block: tuple[int, int]
+    blocks: tuple[tuple[str, int, Any], ...]
+    first: tuple[Any, ...]
+
+
 # --- one call ---------------------------------------------------------------------------------------------------------
 
 
@@ -104,10 +148,14 @@ class FileRun(driver.Run):
         memory: int,
         progress: bool | None,
         threads: int,
+        cluster: Any = None,
     ) -> None:
         arrays = {name: Spread(store.shape, store.dtype, source=store) for name, store in stores.items()}  # type: ignore[arg-type]
         self.bar = Bar(version.plan.program.name, 0, progress)
-        super().__init__(version.programs, Files(self.bar), call.numbers, call.scalars, arrays, 1, threads)
+        here = Files(self.bar) if cluster is None else Workers(self.bar, cluster)
+        super().__init__(version.programs, here, call.numbers, call.scalars, arrays, 1, threads)
+        self.files = here
+        self.pending: deque[_Pending] = deque()  # results of tasks that are not yet written
         self.scratch, self.targets = scratch, dict(targets)
         self.into: dict[str, Store] = {}
         self.titles: dict[str, str] = {}  # what to call the results that go straight to their target
@@ -202,7 +250,12 @@ class FileRun(driver.Run):
             target = self.targets.get(name)
             self.into[name] = self.scratch.make(spread.shape, spread.dtype) if target is None else target
         super().stage(stage)
+        self.drain(0)
         self.drop(before)
+
+    def combined(self, name: str, op: str, shares: list[Any]) -> None:
+        self.drain(0)
+        super().combined(name, op, shares)
 
     def drop(self, before: Mapping[str, Spread]) -> None:
         """Files of old contents that no array refers to any more."""
@@ -223,27 +276,44 @@ class FileRun(driver.Run):
     ) -> None:
         """The blocks of a tile go to their file, its shares of reductions too unless they are small."""
         left = list(results)
+        blocks: list[tuple[str, int, Any]] = []
         for name, give in outputs:
-            value = left.pop(0)
+            handle = left.pop(0)
             for _ in range(bool(give.low) + bool(give.high)):
                 left.pop(0)
-            if isinstance(value, Failure):
-                throw(value)
             axis = give.axis if isinstance(give, Give) else give.take.axis
-            if axis is not None:
+            if axis is None:
+                shares[name].append(self.share(handle))
+            else:
+                blocks.append((name, axis, handle))
+                made[name].append(self.piece(self.into[name], axis, name, block))
+        self.pending.append(_Pending(block, tuple(blocks), tuple(results[:1])))
+        self.drain(self.files.ahead)
+
+    def share(self, value: Any) -> Any:
+        """A share of a reduction, in a file if it is large."""
+        if not isinstance(value, np.ndarray) or value.nbytes <= _SMALL:
+            return value
+        shared = self.scratch.make(value.shape, value.dtype)
+        shared.write(None, 0, 0, value)
+        shared.release()
+        return Part(shared, None)
+
+    def drain(self, most: int) -> None:
+        """Write the results of tasks until those of so many are left."""
+        while len(self.pending) > most:
+            task = self.pending.popleft()
+            values = self.files.get([*(handle for _, _, handle in task.blocks), *task.first])
+            for value in values:
+                if isinstance(value, Failure):
+                    throw(value)
+            for (name, axis, _), value in zip(task.blocks, values):
                 store = self.into[name]
-                store.write(axis, *block, value)
+                store.write(axis, *task.block, value)
                 store.release()
                 if name in self.targets:
-                    self.note(name, axis, block)
-                made[name].append(self.piece(store, axis, name, block))
-            elif value.nbytes > _SMALL:
-                shared = self.scratch.make(value.shape, value.dtype)
-                shared.write(None, 0, 0, value)
-                shared.release()
-                shares[name].append(Part(shared, None))
-            else:
-                shares[name].append(value)
+                    self.note(name, axis, task.block)
+            self.files.done()
 
     def whole_of(self, spread: Spread) -> Any:
         parts = [piece.handle for piece in spread.pieces]

@@ -58,6 +58,7 @@ def out_of_core(
     into: Any = None,
     directory: str | Path | None = None,
     progress: bool | None = None,
+    target: str | None = None,
 ) -> Any:
     """A function that takes arrays from files, larger than memory, and computes them in tiles.
 
@@ -65,10 +66,13 @@ def out_of_core(
     most `memory` bytes ("500MB", "2 GiB").  `into` is where the result goes: a path (a new .npy file), an array or a
     dataset, or a tuple of these for a function that returns several arrays; without it a large result is a memmap of a
     file in `directory` that lives as long as the array.  `progress`: whether to show a bar (None: on a terminal).
+    `target="ray"`: the workers of a cluster compute tiles, in `memory` bytes each, and read the files themselves.
     """
+    if target not in (None, "ray"):
+        raise OptionError(f"target={target!r} of out_of_core is neither None nor 'ray'")
 
-    def decorate(target: Callable[..., Any]) -> OutOfCore:
-        return OutOfCore(getattr(target, "py_func", target), memory, into, directory, progress)
+    def decorate(one: Callable[..., Any]) -> OutOfCore:
+        return OutOfCore(getattr(one, "py_func", one), memory, into, directory, progress, target)
 
     return decorate if function is None else decorate(function)
 
@@ -83,8 +87,10 @@ class OutOfCore(Distributed):
         into: Any = None,
         directory: str | Path | None = None,
         progress: bool | None = None,
+        target: str | None = None,
     ) -> None:
         super().__init__(function, Options(target="ray", fallback="warn"))
+        self.target = target
         self.memory, self.into, self.directory, self.progress = bytes_from(memory), into, directory, progress
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -112,12 +118,17 @@ class OutOfCore(Distributed):
     def _run(self, version: Version, call: Call, stores: Mapping[str, Store], scratch: Scratch) -> Any:
         from weft.runtime.threads import get_num_threads
 
-        plan = version.plan
+        plan, cluster, threads = version.plan, None, get_num_threads()
+        if self.target == "ray":
+            from weft.cluster.ray_engine import engine
+
+            cluster = engine()
+            threads = max(int(cluster.settings.cpus_per_task), 1)
         trees = plan.program.results
         targets = _Targets(self.into, trees[plan.result], plan, stores, call.numbers) if len(trees) == 1 else None
         direct = {} if targets is None else targets.direct
         try:
-            run = FileRun(version, call, stores, direct, scratch, self.memory, self.progress, get_num_threads())
+            run = FileRun(version, call, stores, direct, scratch, self.memory, self.progress, threads, cluster)
         except BaseException:
             if targets is not None:
                 targets.discard({})  # refused before it began

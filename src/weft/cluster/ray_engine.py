@@ -21,6 +21,7 @@ import numpy as np
 from weft.cluster import work
 from weft.cluster.kernels import Kernel, load
 from weft.cluster.settings import Settings, current
+from weft.cluster.storage import Part
 from weft.cluster.work import Task
 from weft.errors import ClusterError
 from weft.records import dataclass
@@ -82,7 +83,7 @@ def _remote_tile(task: Task, digest: str, reference: list[Any], timed: bool, *ob
         kernel = _kernels[digest] = ray.get(reference[0])
         load(kernel)
     loaded = time()
-    results = work.run(task, kernel, objects)
+    results = work.run(task, kernel, [entry.load() if isinstance(entry, Part) else entry for entry in objects])
     if timed:
         place = f"{ray.get_runtime_context().get_node_id()[:6]} process {os.getpid()}"
         results.append(Timing(task.name, place, start, time(), loaded - start))

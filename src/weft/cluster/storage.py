@@ -5,6 +5,7 @@ slices); out: a `Store`, of which parts are read and written without the rest of
 from __future__ import annotations
 
 import errno
+import importlib
 import math
 import mmap
 import os
@@ -73,6 +74,16 @@ class Store:
         if isinstance(self.value, np.memmap):
             self.value.flush()
 
+    @property
+    def is_found(self) -> bool:
+        """Whether other processes can open the file that holds it."""
+        return _address(self.value) is not None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A store travels as the place of its file, and is opened again where it arrives."""
+        address = _address(self.value)
+        return (Store, (self.value,)) if address is None else (_reopened, address)
+
 
 def along(axis: int | None, first: int, past: int) -> Any:
     """The index for elements first .. past of an axis."""
@@ -88,6 +99,36 @@ def _mapping(value: Any) -> Any:
             shared = value.mode != "c"
         value = value.base
     return mapped if shared else None
+
+
+def _address(value: Any) -> tuple[Any, ...] | None:
+    """Where an array lies, for another process: its file and its place there; None for one in memory."""
+    root = value
+    while isinstance(root, np.ndarray) and isinstance(root.base, np.ndarray):
+        root = root.base
+    if isinstance(root, np.memmap) and root.filename is not None:
+        place = value.ctypes.data - root.ctypes.data + root.offset
+        return "mapped", str(root.filename), (value.shape, value.dtype.str, place, value.strides)
+    home = getattr(getattr(value, "file", None), "filename", None)
+    if isinstance(home, str) and isinstance(getattr(value, "name", None), str):
+        return "hdf5", home, value.name
+    where = getattr(getattr(value, "store", None), "root", None)
+    return ("zarr", str(where), value.path) if isinstance(where, (str, Path)) else None
+
+
+def _reopened(kind: str, home: str, place: Any) -> Store:
+    """The array of an address, to be read."""
+    try:
+        if kind == "mapped":
+            shape, dtype, start, steps = place
+            raw = np.memmap(home, np.uint8, "r")
+            return Store(np.ndarray(shape, dtype, raw, start, steps))
+        if kind == "hdf5":
+            return Store(importlib.import_module("h5py").File(home, "r")[place])
+        return Store(importlib.import_module("zarr").open_array(home, path=place or None, mode="r"))
+    except OSError as problem:
+        remedy = "all workers must see the files: give `directory=` on a shared file system"
+        raise StorageError(f"{home} cannot be opened by a worker ({problem}); {remedy}") from problem
 
 
 @dataclass(frozen=True)
