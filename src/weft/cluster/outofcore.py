@@ -1,8 +1,8 @@
 """Arrays larger than memory.  In: a function, a limit of memory, and arguments that may lie in files; out: the result,
 in files where it is large.
 
-The plan of the function is followed as on a cluster, tile by tile on this machine: what a tile reads is taken from the
-files, what it makes is written to a file, and tiles are as large as the limit allows.  Arguments that the function
+The plan of the function is followed as on a cluster, tile by tile on this machine or by Ray's workers: what a tile
+reads is taken from the files, what it makes is written to a file, and tiles are as large as the limit allows.  Arguments that the function
 changes are changed at the end, once all of it is computed, so a run that is interrupted leaves them as they were.
 """
 
