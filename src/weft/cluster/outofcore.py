@@ -2,8 +2,9 @@
 in files where it is large.
 
 The plan of the function is followed as on a cluster, tile by tile on this machine or by Ray's workers: what a tile
-reads is taken from the files, what it makes is written to a file, and tiles are as large as the limit allows.  Arguments that the function
-changes are changed at the end, once all of it is computed, so a run that is interrupted leaves them as they were.
+reads is taken from the files, what it makes is written to a file, and tiles are as large as the limit allows.
+Arguments that the function changes are changed at the end, once all of it is computed, so a run that is interrupted
+leaves them as they were.
 """
 
 from __future__ import annotations
