@@ -25,47 +25,10 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", WEFT_NUM_THREADS="1")
 import numpy as np
 
 import weft
-from benchmarks.cluster import _limits, _random, atax, best, doitgen
-from benchmarks.cluster_model import jacobi
+from benchmarks.cluster import _limits, _random, best
+from benchmarks.weak_scaling import atax, bicg, doitgen, gemm, gemver, gesummv, jacobi_1d, jacobi_2d, k2mm, k3mm, mvt
 
 RANKS = (1, 2)
-
-
-def bicg(a, p, r):
-    return r @ a, a @ p
-
-
-def gemver(alpha, beta, a, u1, v1, u2, v2, w, x, y, z):
-    a += np.outer(u1, v1) + np.outer(u2, v2)
-    x += beta * y @ a + z
-    w += alpha * a @ x
-
-
-def gesummv(alpha, beta, a, b, x):
-    return alpha * a @ x + beta * b @ x
-
-
-def mvt(x1, x2, y1, y2, a):
-    x1 += a @ y1
-    x2 += y2 @ a
-
-
-def jacobi_1d(a, b, steps):
-    for _ in range(steps):
-        b[1:-1] = 0.33333 * (a[:-2] + a[1:-1] + a[2:])
-        a[1:-1] = 0.33333 * (b[:-2] + b[1:-1] + b[2:])
-
-
-def gemm(alpha, beta, c, a, b):
-    c[:] = alpha * a @ b + beta * c
-
-
-def two_products(alpha, beta, a, b, c, d):
-    d[:] = alpha * a @ b @ c + beta * d
-
-
-def three_products(a, b, c, d):
-    return (a @ b) @ (c @ d)
 
 
 def _squares(count: int, n: int) -> tuple[Any, ...]:
@@ -89,11 +52,11 @@ KERNELS: dict[str, tuple[Callable[..., Any], Callable[[int, int], tuple[Any, ...
     "gemver": (gemver, lambda n, p: (1.5, 1.2, _random(m := _root(3 * n, p, 2), m), *_vectors(8, m)), "memory"),
     "gesummv": (gesummv, lambda n, p: (1.5, 1.2, *_squares(2, m := _root(3 * n, p, 2)), _random(m)), "memory"),
     "mvt": (mvt, lambda n, p: (*_vectors(4, m := _root(4 * n, p, 2)), _random(m, m)), "memory"),
-    "jacobi_1d": (jacobi_1d, lambda n, p: (*_vectors(2, 4000 * n * p), 20), "memory"),
-    "jacobi_2d": (jacobi, lambda n, p: (*_squares(2, _root(2 * n, p, 2)), 20), "memory"),
+    "jacobi_1d": (jacobi_1d, lambda n, p: (21, *_vectors(2, 4000 * n * p)), "memory"),
+    "jacobi_2d": (jacobi_2d, lambda n, p: (21, *_squares(2, _root(2 * n, p, 2))), "memory"),
     "gemm": (gemm, lambda n, p: (1.5, 1.2, *_squares(3, _root(2 * n, p, 3))), "products"),
-    "2mm": (two_products, lambda n, p: (1.5, 1.2, *_squares(4, _root(3 * n // 2, p, 3))), "products"),
-    "3mm": (three_products, lambda n, p: _squares(4, _root(3 * n // 2, p, 3)), "products"),
+    "2mm": (k2mm, lambda n, p: (1.5, 1.2, *_squares(4, _root(3 * n // 2, p, 3))), "products"),
+    "3mm": (k3mm, lambda n, p: _squares(4, _root(3 * n // 2, p, 3)), "products"),
 }
 
 

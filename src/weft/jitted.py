@@ -173,7 +173,7 @@ class Jitted(_Base):
 
     def _extend(self, values: tuple[Any, ...]) -> bool:
         """Compile a version for these arguments; False if plain Python should run."""
-        from weft.frontend.specs import ConstSpec
+        from weft.frontend.specs import ObjectSpec
 
         with self._lock:
             key = tuple(self._kinds(values))
@@ -195,8 +195,7 @@ class Jitted(_Base):
                 self._keys[key] = tried  # the next call says so again
                 raise
             except Unsupported as problem:
-                opened = {place for place in self._first_tuples if not isinstance(key[place], ConstSpec)}
-                opened -= self._by_value
+                opened = {place for place in self._first_tuples if key[place] == ObjectSpec(tuple, ())} - self._by_value
                 if opened:
                     self._by_value |= opened
                     return self._extend(values)

@@ -23,51 +23,35 @@ def total(counter):
     return found
 
 
-def added(left, right):
+def combined(left, right, both):
+    """The keys of the left one, then those of the right one alone, where `both` makes more than 0 of two counts."""
     found = Counter()
     for key, count in left.items():
-        new = count + right[key]
+        new = both(count, right[key])
         if new > 0:
             found[key] = new
     for key, count in right.items():
-        if key not in left and count > 0:
-            found[key] = count
+        if key not in left:
+            new = both(0, count)
+            if new > 0:
+                found[key] = new
     return found
+
+
+def added(left, right):
+    return combined(left, right, lambda one, other: one + other)
 
 
 def subtracted(left, right):
-    found = Counter()
-    for key, count in left.items():
-        new = count - right[key]
-        if new > 0:
-            found[key] = new
-    for key, count in right.items():
-        if key not in left and count < 0:
-            found[key] = 0 - count
-    return found
+    return combined(left, right, lambda one, other: one - other)
 
 
 def united(left, right):
-    found = Counter()
-    for key, count in left.items():
-        other = right[key]
-        new = other if count < other else count
-        if new > 0:
-            found[key] = new
-    for key, count in right.items():
-        if key not in left and count > 0:
-            found[key] = count
-    return found
+    return combined(left, right, lambda one, other: max(one, other))
 
 
 def common(left, right):
-    found = Counter()
-    for key, count in left.items():
-        other = right[key]
-        new = count if count < other else other
-        if new > 0:
-            found[key] = new
-    return found
+    return combined(left, right, lambda one, other: min(one, other))
 
 
 METHODS = {"elements": elements, "total": total}

@@ -15,7 +15,6 @@ from weft.frontend.models.primitives import (
     equal_sizes,
     holds,
     is_dense,
-    is_matrix,
     is_number,
     larger,
     or_python,
@@ -61,15 +60,6 @@ class Converted(Sparse):
 
     def minimum(self, other: Any) -> Any:
         return self.tocsr().minimum(other)
-
-    def multiply(self, other: Any) -> Any:
-        if is_number(other):
-            return self.with_data(self.data * other)
-        if is_matrix(other):
-            return self.times_elements(other.A)
-        if is_dense(other):
-            return self.times_elements(other)
-        return self.joined(other, lambda a, b: a * b)
 
 
 @dataclass(frozen=True)

@@ -125,21 +125,20 @@ def entry_sums(
 
 def entry_greatest(indptr: Any, indices: Any, minor: int, value: Callable[[Any, Any, Any], Any], dtype: Any) -> Any:
     """The greatest value(i, j, p) of the entries of each row, NaN if one is; anything for a row without entries."""
-    result = np.empty(len(indptr) - 1, dtype)
-    for i in range(len(indptr) - 1):
-        for p in range(indptr[i], indptr[i + 1]):
-            here = value(i, indices[p], p)
-            result[i] = here if p == indptr[i] else np.maximum(result[i], here)
-    return result
+    return _extremes(indptr, indices, value, dtype, np.maximum)
 
 
 def entry_least(indptr: Any, indices: Any, minor: int, value: Callable[[Any, Any, Any], Any], dtype: Any) -> Any:
     """The least value(i, j, p) of the entries of each row, NaN if one is; anything for a row without entries."""
+    return _extremes(indptr, indices, value, dtype, np.minimum)
+
+
+def _extremes(indptr: Any, indices: Any, value: Callable[[Any, Any, Any], Any], dtype: Any, better: Any) -> Any:
     result = np.empty(len(indptr) - 1, dtype)
     for i in range(len(indptr) - 1):
         for p in range(indptr[i], indptr[i + 1]):
             here = value(i, indices[p], p)
-            result[i] = here if p == indptr[i] else np.minimum(result[i], here)
+            result[i] = here if p == indptr[i] else better(result[i], here)
     return result
 
 

@@ -85,9 +85,7 @@ class Sparse:
             return self.times_elements(other.A)
         if is_dense(other):
             return self.times_elements(other)
-        left = self.compressed()
-        dtype = np.result_type(self.data, other.data)
-        return left.elementwise(left.alike(other), lambda a, b: a * b, dtype)
+        return self.joined(other, lambda a, b: a * b)
 
     def __truediv__(self, other: Any) -> Any:
         if is_number(other):
