@@ -4,8 +4,6 @@ page: each public name loads the module behind it when it is first used.
 
 from __future__ import annotations
 
-import importlib
-
 __version__ = "0.1.0"
 
 _DTYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "c64", "c128")
@@ -46,6 +44,8 @@ __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (the names are strings, spelt
 
 
 def __getattr__(name: str) -> object:
+    import importlib
+
     if name in _MODULES:
         return importlib.import_module(_MODULES[name])
     home = _HOME.get(name)

@@ -36,7 +36,7 @@ from weft.ir.program import Layout
 from weft.options import Options
 from weft.records import dataclass
 from weft.runtime import dispatch, machine
-from weft.runtime.descriptor import Signature, Version
+from weft.runtime.descriptor import ArrayParam, Signature, Version
 from weft.steering import Steering
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ class Jitted(_Base):
         self._compiled: list[pipeline.Compiled | _Restored] = []
         self._prebuilt: list[Prebuilt] = []
         self._keys: dict[Any, int] = {}
+        self._written: dict[Any, set[int]] = {}  # the arrays that versions for these specs write
         self._refused: dict[Any, Unsupported] = {}
         self._source: Source | None = None
         self._file = _file_stamp(function)
@@ -132,6 +133,8 @@ class Jitted(_Base):
         self._plain = function  # what runs where no version does: the function, or its split into regions
         self._regions: list[Jitted] = []
         self._is_region = False
+        self._defined = function  # what the user has written
+        self._forms: dict[tuple[int, tuple[str, ...]], tuple[Jitted, dict[str, str]] | None] = {}
         self._steering = Steering(function, self._load)
         self._sample: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None  # of the newest version: specs, arguments
         self._first_tuples: dict[int, ConstSpec] = {}  # the first tuple of numbers that each parameter has had
@@ -141,6 +144,8 @@ class Jitted(_Base):
 
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], status: int | None) -> Any:
         """No version fits, or a guard said no: make one if that can help, else run the Python function."""
+        if self.signature.variadic:
+            return self._call_form(args, kwargs)
         values = self._bound(args, kwargs)
         if values is not None and self._extend(values):
             return self._call_new(args, kwargs)
@@ -151,6 +156,46 @@ class Jitted(_Base):
         """A version fits, but copying its containers takes longer than plain Python does."""
         self._plain_calls += 1
         return self._plain(*args, **kwargs)
+
+    def _call_form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of a function with `*` or `**` parameters: each number and names of arguments have a form of it."""
+        shape = (len(args), tuple(kwargs))
+        found = self._forms.get(shape)
+        if found is None and shape not in self._forms and len(self._forms) < _MAX_VERSIONS:
+            found = self._forms[shape] = self._form(args, kwargs)
+        if found is None:
+            self._plain_calls += 1
+            return self.py_func(*args, **kwargs)
+        form, renamed = found
+        return form(*args, **{renamed.get(name, name): value for name, value in kwargs.items()})
+
+    def _form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Jitted, dict[str, str]] | None:
+        """The form for calls like this one; None if there is none, or Python must say what is wrong with it."""
+        from weft.frontend.source import Source
+        from weft.frontend.variadic import ORIGINAL, form_of
+
+        if self._bound(args, kwargs) is None:
+            return None
+        with self._lock:
+            try:
+                source = self._load()
+            except Unsupported as problem:
+                self._refused["form"] = problem
+                self._refuse(problem)
+                return None
+            form = form_of(source.tree, len(args), tuple(kwargs))
+            function: Any = _function_from(form.calling, source, None, {ORIGINAL: self.py_func})
+            function.__defaults__ = self.py_func.__defaults__ if form.calling.args.defaults else None
+            function.__kwdefaults__ = self.py_func.__kwdefaults__
+            # Part of the key of versions in the disk cache: forms of one function differ in nothing else.
+            told = ", ".join((str(len(args)), *form.renamed))
+            function.__module__, function.__qualname__ = self.py_func.__module__, f"{self.py_func.__qualname__}[{told}]"
+            made = Jitted(function, self.options)
+            made._defined, made._is_region = self._defined, self._is_region
+            made._source = Source(source.name, source.file, form.tree, source.text, source.namespace, source.cells)
+            made._steering.ask(self.transforms())
+            self._regions.append(made)
+            return made, form.renamed
 
     def _call_new(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         depth = getattr(_state, "depth", 0)
@@ -180,6 +225,10 @@ class Jitted(_Base):
             refused = self._refused.get(key)
             if refused is not None:
                 return self._refuse(refused)
+            if key in self._written:
+                key = self._overlapping(key, values)
+                if key in self._refused:
+                    return self._refuse(self._refused[key])
             tried = self._keys.get(key, 0)
             if tried >= _MAX_FOR_KEY or len(self._compiled) >= _MAX_VERSIONS:
                 return False
@@ -190,7 +239,7 @@ class Jitted(_Base):
                 if stored is not None and self._restore(stored, key, values, tried):
                     return True
                 with _without_collector():
-                    return self._compile(values, stored, tried)
+                    return self._compile(key, values, stored, tried)
             except (ParallelError, TransformError):
                 self._keys[key] = tried  # the next call says so again
                 raise
@@ -219,6 +268,17 @@ class Jitted(_Base):
                     kinds[place] = specs.ObjectSpec(tuple, kind.value)
         return kinds
 
+    def _overlapping(self, kinds: tuple[Spec, ...], values: tuple[Any, ...]) -> tuple[Spec, ...]:
+        """The specs, for arrays that share memory with one that the version for these specs writes: as they lie in it."""
+        from weft import pipeline
+
+        return pipeline.overlapping(kinds, values, frozenset(self._written[kinds]))
+
+    def _note_written(self, kinds: tuple[Spec, ...], version: Version) -> None:
+        """Remember which arrays a version writes: it refuses arguments that overlap them."""
+        written = {at for at, param in enumerate(version.params) if isinstance(param, ArrayParam) and param.written}
+        self._written.setdefault(kinds, set()).update(written)
+
     def _own_mistake(self, trouble: Exception) -> Unsupported:
         reason = f"an error inside weft: {type(trouble).__name__}: {trouble}"
         return Unsupported(self._place(), reason, "please report it; WEFT_VERIFY=1 shows where it comes from")
@@ -241,7 +301,7 @@ class Jitted(_Base):
         return versions.key_for(self.py_func, text, self.options, attempt)
 
     def _cells(self) -> dict[str, Any]:
-        return dict(zip(self.py_func.__code__.co_freevars, self.py_func.__closure__ or ()))
+        return dict(zip(self._defined.__code__.co_freevars, self._defined.__closure__ or ()))
 
     def _restore(self, stored: str, kinds: tuple[Any, ...], values: tuple[Any, ...], tried: int) -> bool:
         """A version from the disk cache."""
@@ -253,6 +313,7 @@ class Jitted(_Base):
             return False
         self._sample = (kinds, tuple(map(_light, values)))
         self._compiled.append(_Restored(kept, *self._sample, perf_counter() - start, tried))
+        self._note_written(kinds, kept.version)
         self.add_version(kept.version, _generality(kinds, tried))
         return True
 
@@ -271,7 +332,7 @@ class Jitted(_Base):
             inlined=compiled.built.functions,
         )
 
-    def _compile(self, values: tuple[Any, ...], stored: str | None, tried: int) -> bool:
+    def _compile(self, kinds: tuple[Spec, ...], values: tuple[Any, ...], stored: str | None, tried: int) -> bool:
         from weft import pipeline
         from weft.frontend import specs
         from weft.runtime.progress import telling
@@ -279,10 +340,9 @@ class Jitted(_Base):
         source = self._load()
         start = perf_counter()
         try:
-            kinds = self._kinds(values)
             with telling(source.name):
                 compiled = pipeline.compile_for(source, kinds, values, self.options, tried == 0, self._directives())
-            self._sample = (tuple(kinds), tuple(map(_light, values)))
+            self._sample = (kinds, tuple(map(_light, values)))
         except CompileError as problem:
             refusal = Unsupported(
                 source.span(source.tree), f"the C compiler failed: {problem.reason}", problem.remedy
@@ -295,9 +355,10 @@ class Jitted(_Base):
         assert compiled.version is not None
         if any(_same_version(compiled.version, other) for other in self.versions) and self._has_code(compiled):
             if not any(isinstance(kind, specs.ObjectSpec) for kind in kinds):
-                self._keys[tuple(kinds)] = _MAX_FOR_KEY  # nor would another attempt help
+                self._keys[kinds] = _MAX_FOR_KEY  # nor would another attempt help
             return False  # the same code for the same arguments would refuse them again
         self._compiled.append(compiled)
+        self._note_written(kinds, compiled.version)
         self.add_version(compiled.version, _generality(kinds, tried))
         machine.consider()
         if stored is not None:
@@ -391,8 +452,8 @@ class Jitted(_Base):
                 self._steering, self._compiled = before, compiled
                 raise
             self.clear_versions()
-            self._prebuilt, self._keys, self._refused = [], {}, {}
-            self._plain, self._regions = self.py_func, []
+            self._prebuilt, self._keys, self._refused, self._written = [], {}, {}, {}
+            self._plain, self._regions, self._forms = self.py_func, [], {}
 
     def _front(self, kinds: tuple[Any, ...], sample: tuple[Any, ...], specialise: bool = True) -> pipeline.Compiled:
         """A version up to its lowered program."""
@@ -409,6 +470,9 @@ class Jitted(_Base):
             values = self._bound(args, kwargs)
             if values is None:
                 raise TypeError(f"these are no arguments of {self.py_func.__name__}")
+            found = self._form(args, kwargs) if self.signature.variadic else None
+            if found is not None:
+                return found[0].program(*args, **{found[1].get(name, name): value for name, value in kwargs.items()})
             version = self._front(tuple(specs.specs_of(values)), values)
         else:
             version = self._pick(None)
@@ -424,22 +488,29 @@ class Jitted(_Base):
     @property
     def signatures(self) -> list[str]:
         """The kinds of arguments that versions exist for."""
-        return [*(version.signature for version in self._prebuilt), *(version.signature for version in self._compiled)]
+        own = [*(version.signature for version in self._prebuilt), *(version.signature for version in self._compiled)]
+        return own + [signature for form in self._made_forms() for signature in form.signatures]
 
     @property
     def stats(self) -> dict[str, Any]:
         """Counts and times: calls by version, guards that failed, calls left to Python, seconds to compile."""
         counts: dict[str, int] = {}
-        for signature, count in zip(self.signatures, self.call_counts):
-            counts[signature] = counts.get(signature, 0) + count
+        parts = [self, *self._made_forms()]
+        for part in parts:
+            for signature, count in zip(part.signatures, part.call_counts):
+                counts[signature] = counts.get(signature, 0) + count
         return {
             "calls": counts,
-            "guard_failures": self.guard_failures,
+            "guard_failures": sum(part.guard_failures for part in parts),
             "misses": self.misses,
-            "python_calls": self._plain_calls,
-            "compile_seconds": {v.signature: v.seconds.get("total", 0.0) for v in self._compiled},
-            "fallbacks": [problem.reason for problem in self._refused.values()],
+            "python_calls": sum(part._plain_calls for part in parts),
+            "compile_seconds": {v.signature: v.seconds.get("total", 0.0) for part in parts for v in part._compiled},
+            "fallbacks": [problem.reason for part in parts for problem in part._refused.values()],
         }
+
+    def _made_forms(self) -> list[Jitted]:
+        """The forms of a function with `*` or `**` parameters."""
+        return [found[0] for found in self._forms.values() if found is not None]
 
     def explain(self, format: str = "text") -> Explanation:
         """What became of each line, and why."""
@@ -511,6 +582,9 @@ class Jitted(_Base):
         return chain.assembly(version.c_source, version.flags)
 
     def _pick(self, signature: str | int | None) -> pipeline.Compiled:
+        for form in reversed(self._made_forms()):
+            if form._compiled and (signature is None or signature in form.signatures):
+                return form._pick(signature)
         if not self._compiled:
             raise WeftError(f"{self.py_func.__name__} has not been compiled yet: call it once")
         if signature is None:
@@ -565,8 +639,12 @@ def _same_version(one: Version, other: Version) -> bool:
 
 
 def _generality(kinds: Sequence[Any], tried: int) -> int:
-    """How many arguments a version takes in more than one form: of arrays with any strides, or of any sizes."""
-    return 16 * min(tried, 1) + sum(getattr(kind, "layout", None) is Layout.STRIDED for kind in kinds)
+    """How many arguments a version takes in more than one form: of arrays with any strides, or of any sizes.
+
+    Those for arguments that overlap are the last: they would take others, too.
+    """
+    shared = any(hasattr(kind, "memory") for kind in kinds)
+    return 64 * shared + 16 * min(tried, 1) + sum(getattr(kind, "layout", None) is Layout.STRIDED for kind in kinds)
 
 
 _state = threading.local()

@@ -31,6 +31,7 @@ LIMITS: Final[tuple[Limit, ...]] = (
     Limit("first_cache", 32.0 * 1024, "bytes of the first cache of a core"),
     Limit("private_cache", 1024.0 * 1024, "bytes of the largest cache that a core has to itself"),
     Limit("shared_cache", 32.0 * 1024 * 1024, "bytes of the last cache"),
+    Limit("threads", 2.0, "threads of this process, asked for when the code runs"),
 )
 
 LIMIT: Final[dict[str, Limit]] = {limit.name: limit for limit in LIMITS}

@@ -15,6 +15,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from weft.codegen import binding, c, c_library
 from weft.codegen.c_ops import CFeatures
 from weft.deep import with_room
@@ -26,6 +28,7 @@ from weft.frontend.source import Source, load
 from weft.frontend.values import Object
 from weft.ir import verify
 from weft.ir.program import Program
+from weft.ir.types import from_numpy
 from weft.options import Options
 from weft.passes import (
     PassContext,
@@ -59,7 +62,7 @@ from weft.passes import (
     whiles,
 )
 from weft.records import dataclass
-from weft.runtime import cache, dispatch, routines, toolchain
+from weft.runtime import cache, dispatch, routines, sharing, toolchain
 from weft.runtime import descriptor as D
 
 Pass = Callable[[Program, PassContext], Program]
@@ -283,6 +286,35 @@ def _front(
     )
 
 
+def overlapping(
+    kinds: tuple[specs.Spec, ...], arguments: Sequence[Any], written: frozenset[int]
+) -> tuple[specs.Spec, ...]:
+    """The specs of a call's arguments, those of arrays that overlap one that is written as they lie in its memory."""
+    found = list(kinds)
+    for layout, filled in sharing.groups(arguments, written) or ():
+        arrays = [arguments[member.argument] for member in layout.members]
+        dtype = from_numpy(arrays[0].dtype)
+        if dtype is None:
+            return kinds
+        members = tuple(
+            specs.MemberSpec(
+                argument=member.argument,
+                writeable=member.writeable,
+                axes=member.axes,
+                ones=tuple(extent == 1 for extent in array.shape),
+                start=place.start,
+                shape=place.shape,
+                steps=place.steps,
+            )
+            for member, array, place in zip(layout.members, arrays, filled.places)
+        )
+        form = specs.layout_of(filled.array)
+        memory = specs.MemorySpec(dtype, layout.rank, form, str(layout), members, filled.array.shape)
+        for number, member in enumerate(layout.members):
+            found[member.argument] = specs.SharedSpec(memory, number)
+    return tuple(found)
+
+
 def compile(function: Callable[..., Any], arguments: Sequence[Any], options: Options = DEFAULTS) -> Compiled:
     """A version of `function` for these arguments, compiled to C (and by the C compiler, if there is one)."""
     source = load(function)
@@ -352,7 +384,16 @@ def _python_version(compiled: Compiled) -> None:
 
     def function(*values: object) -> object:
         """The dispatcher passes every value, also those that are only compared."""
-        return code(*(values[position] for position in filling))
+        passed: list[object] = []
+        for position in filling:
+            kind = kinds[position]
+            if isinstance(kind, specs.MemorySpec):
+                filled = sharing.fill(sharing.parse(kind.text), values)
+                assert filled is not None  # the dispatcher has asked
+                passed += filled.values
+            else:
+                passed.append(values[position])
+        return code(*passed)
 
     places = binding.layout(compiled.program_optimised)
     compiled.version = _version(compiled, places, (), function, None)
@@ -390,6 +431,11 @@ def _bind(
         return D.SameAsParam(kind.index)
     if isinstance(kind, specs.ObjectSpec):
         return D.ObjectParam(kind.kind)
+    if isinstance(kind, specs.SharedSpec):
+        return D.ObjectParam(np.ndarray)
+    if isinstance(kind, specs.MemorySpec):
+        assert isinstance(name, tuple)
+        return binding.FillsMemory(name, kind.dtype.typenum, kind.text)
     if isinstance(kind, _COLUMNS):
         assert isinstance(name, tuple)
         return binding.FillsColumns(name, kind.template, not changed.isdisjoint(name))

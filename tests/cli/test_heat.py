@@ -14,9 +14,10 @@ import pytest
 
 from weft.heat import beforehand, elsewhere, estimate, trampoline
 from weft.heat.elsewhere import Answer
-from weft.heat.manager import Manager, find_function, has_loop, is_users
+from weft.heat.manager import Manager, is_users
 from weft.heat.report import lines
 from weft.heat.spots import Spot
+from weft.heat.trampoline import find_function, has_loop
 
 # --- other code behind a function -----------------------------------------------------------------------------------
 
@@ -325,7 +326,7 @@ def test_only_first_calls_are_looked_at():
     text = "def loops(n):\n    for i in range(n):\n        for j in range(n):\n            pass\n    return n\n"
     text += "def straight(n):\n    return n\n"
     namespace, spots = {"__name__": "own"}, []
-    code = beforehand.prepared(compile(text, "own.py", "exec"), ast.parse(text), namespace, {}, spots)
+    code = beforehand.prepared(compile(text, "own.py", "exec"), text.encode(), namespace, {}, spots)
     exec(code, namespace)
     loops, straight = namespace["loops"], namespace["straight"]
     assert trampoline.is_passing_on(loops.__code__) and not trampoline.is_passing_on(straight.__code__)

@@ -8,22 +8,22 @@ the syntax tree instead, and is compiled at its first call.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import os
 import sys
-import types
-from importlib.machinery import SourceFileLoader
+from _frozen_importlib_external import SourceFileLoader
 
 from weft.cli import DONE, FAILED, WRONG_REQUEST, complain
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
+    import ast
     import traceback
+    import types
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from weft.heat.manager import Manager
+    from weft.heat.early import Watch
 
 _DECORATOR = "__weft_jit__"
 _ARRAY_LIBRARIES = ("numpy", "scipy")
@@ -85,7 +85,7 @@ def module_program(name: str, arguments: Sequence[str]) -> Program | int:
 
 
 def _main_module(file: str) -> types.ModuleType:
-    module = types.ModuleType("__main__")
+    module = type(sys)("__main__")
     module.__dict__.update(__file__=file, __builtins__=builtins, __annotations__={}, __spec__=None, __cached__=None)
     return module
 
@@ -96,7 +96,7 @@ def _main_module(file: str) -> types.ModuleType:
 def run_program(program: Program, options: dict[str, Any], *, eager: bool = False, report: bool = False) -> int:
     """Execute a program, its hot functions compiled; the exit code.  SystemExit passes through."""
     compiled: list[Any] = []
-    manager: Manager | None = None
+    watch: Watch | None = None
     has_ended = False
 
     def ended() -> None:
@@ -104,17 +104,19 @@ def run_program(program: Program, options: dict[str, Any], *, eager: bool = Fals
         if has_ended:
             return
         has_ended = True
-        if manager is not None:
-            manager.stop()
+        if watch is not None:
+            watch.stop()
         if report:
-            _show(manager, compiled)
+            _show(watch, compiled)
 
     try:
         if eager and program.text is not None:
+            import ast
+
             program.module.__dict__[_DECORATOR] = _decorator(options, compiled)
             program.code = _compiled(decorated(ast.parse(program.text, program.file)), program.file)
         elif _wanted():
-            manager = _watched(program, options)
+            watch = _watched(program, options)
         return execute(program, ended)
     except SyntaxError as problem:
         return _report(problem)
@@ -150,17 +152,16 @@ def _wanted() -> bool:
     return os.environ.get("WEFT_DISABLE", "0") in ("", "0") and sys.gettrace() is None and sys.getprofile() is None
 
 
-def _watched(program: Program, options: dict[str, Any]) -> Manager:
+def _watched(program: Program, options: dict[str, Any]) -> Watch:
     from weft.heat.beforehand import prepared
-    from weft.heat.manager import Manager
+    from weft.heat.early import Watch
 
-    manager = Manager(options)
+    watch = Watch(options)
     if program.text is not None:
-        program.code = _compiled(program.text, program.file)
-        tree = ast.parse(program.text, program.file)
-        program.code = prepared(program.code, tree, program.module.__dict__, options, manager.spots)
-    manager.start()
-    return manager
+        code = _compiled(program.text, program.file)
+        program.code = prepared(code, program.text, program.module.__dict__, options, watch.spots)
+    watch.start()
+    return watch
 
 
 # --- eagerly --------------------------------------------------------------------------------------------------------
@@ -171,6 +172,8 @@ def decorated(tree: ast.Module) -> ast.Module:
 
     A decorator belongs to the syntax tree alone: it takes the place of the `def`, so that no line number changes.
     """
+    import ast
+
     numpy = _numpy_names(tree)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and not node.decorator_list and _worth(node, numpy):
@@ -182,6 +185,8 @@ def decorated(tree: ast.Module) -> ast.Module:
 
 def _numpy_names(tree: ast.Module) -> set[str]:
     """The names under which the script has imported NumPy and SciPy, or things from them."""
+    import ast
+
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -194,6 +199,8 @@ def _numpy_names(tree: ast.Module) -> set[str]:
 
 def _worth(function: ast.FunctionDef, numpy: set[str]) -> bool:
     """A function that loops or computes with arrays; small helpers are compiled into their callers anyway."""
+    import ast
+
     inside = list(ast.walk(function))
     if any(isinstance(node, (ast.Yield, ast.YieldFrom, ast.Await)) for node in inside):
         return False
@@ -244,6 +251,8 @@ def _report(problem: BaseException, ended: Callable[[], None] | None = None) -> 
 
 def _reads_source(file: str) -> bool:
     """Whether a frame belongs to what turns a file into code, rather than to the program."""
+    import ast
+
     return file == ast.__file__ or file.startswith("<frozen importlib")
 
 
@@ -258,12 +267,12 @@ def _without_weft(told: traceback.TracebackException) -> None:
             _without_weft(behind)
 
 
-def _show(manager: Manager | None, compiled: Sequence[Any]) -> None:
+def _show(watch: Watch | None, compiled: Sequence[Any]) -> None:
     """What was hot and what was compiled, on stderr."""
-    if manager is not None:
+    if watch is not None:
         from weft.heat.report import lines
 
-        for line in lines(manager):
+        for line in lines(watch.reported()):
             print(f"weft: {line}", file=sys.stderr)
     for function in compiled:
         signatures = getattr(function, "signatures", [])

@@ -154,8 +154,17 @@ class FillsColumns:
     changed: bool = False
 
 
+@dataclass(frozen=True)
+class FillsMemory:
+    """The memory of several arguments, which fills parameters: the memory, and where each argument is in it."""
+
+    names: tuple[str, ...]
+    typenum: int
+    layout: str
+
+
 #: How one argument of the call is bound: to a parameter of the program, or only looked at (a constant, any object).
-Binding = Union[Fills, FillsColumns, D.ConstParam, D.SameAsParam, D.ObjectParam]
+Binding = Union[Fills, FillsColumns, FillsMemory, D.ConstParam, D.SameAsParam, D.ObjectParam]
 #: A value that is no argument (an attribute, a global, a closure cell), with how the dispatcher fetches it.
 HiddenBinding = tuple[Binding, Callable[[D.DirectParam], D.HiddenParam]]
 
@@ -174,6 +183,8 @@ def _array_param(buffer: Buffer, written: bool, binding: Fills) -> D.DirectParam
 def _param(program: Program, binding: Binding, written: frozenset[str]) -> D.DirectParam:
     if isinstance(binding, FillsColumns):
         return D.ContainerParam(binding.template, not written.isdisjoint(binding.names), binding.changed)
+    if isinstance(binding, FillsMemory):
+        return D.MemoryParam(binding.typenum, binding.layout)
     if not isinstance(binding, Fills):
         return binding
     buffer = program.table.get(binding.name)
@@ -186,7 +197,8 @@ def _param(program: Program, binding: Binding, written: frozenset[str]) -> D.Dir
 
 def _check_order(program: Program, bindings: Sequence[Binding]) -> None:
     """The dispatcher packs words in the order of the call: it must be the order of the program's parameters."""
-    filled = tuple(name for binding in bindings if isinstance(binding, (Fills, FillsColumns)) for name in binding.names)
+    filling = (Fills, FillsColumns, FillsMemory)
+    filled = tuple(name for binding in bindings if isinstance(binding, filling) for name in binding.names)
     if filled != program.params:
         raise ValueError(f"the arguments fill {filled}, the program's parameters are {program.params}")
 
@@ -222,9 +234,10 @@ def _result(
 
 def returns(program: Program, places: WordLayout, bindings: Sequence[Binding]) -> tuple[D.Result, ...]:
     """The result descriptors, indexed by return id."""
-    filling = [(at, binding) for at, binding in enumerate(bindings) if isinstance(binding, (Fills, FillsColumns))]
+    filling = [(at, b) for at, b in enumerate(bindings) if isinstance(b, (Fills, FillsColumns, FillsMemory))]
     position = {name: at for at, binding in filling for name in binding.names}
-    lists = {name for _, b in filling if isinstance(b, FillsColumns) or b.as_list for name in b.names}
+    copied = [b for _, b in filling if isinstance(b, FillsColumns) or (isinstance(b, Fills) and b.as_list)]
+    lists = {name for binding in copied for name in binding.names}
     found: list[D.Result] = []
     for tree, words in zip(program.results, places.returns):
         for out in leaves(tree):

@@ -142,6 +142,8 @@ def truncates(program: Program) -> bool:
 
 def limit(name: str) -> C.CExpr:
     """A number of the machine, from the run-time table."""
+    if name == "threads":
+        return C.Convert("f64", C.through(RT, "threads"))
     return C.Subscript(C.Arrow(C.Name(RT), "limits"), C.number(POSITION[name]))
 
 

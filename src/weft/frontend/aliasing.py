@@ -34,6 +34,7 @@ class Given:
     target: str
     source: str | None
     tracked: bool = False
+    adds: bool = False  # the target is memory of many arrays and gets one more
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Conflict:
 
     copy: str
     span: Span
+    others: frozenset[str] = frozenset()  # what NumPy would have shared with it
 
 
 @dataclass
@@ -53,15 +55,20 @@ class _Leaving:
 
 
 def conflict(
-    body: Block, given: Mapping[int, Given], results: Sequence[frozenset[str]], arguments: frozenset[str]
+    body: Block,
+    given: Mapping[int, Given],
+    results: Sequence[frozenset[str]],
+    arguments: frozenset[str],
+    memory: frozenset[str] = frozenset(),
 ) -> Conflict | None:
     """The first conflict of a program.
 
-    `given` are its giving statements, by identity; `results` the arrays of each result; `arguments` the caller's.
+    `given` are its giving statements, by identity; `results` the arrays of each result; `arguments` the caller's;
+    `memory` the buffers of many arrays each, which stay what they are when they move into larger ones.
     """
     if not any(entry.source is not None for entry in given.values()):
         return None
-    checker = _Checker(given, results, arguments)
+    checker = _Checker(given, results, arguments, memory)
     checker.block(body, {}, _Leaving())
     return checker.found
 
@@ -71,6 +78,7 @@ class _Checker:
     given: Mapping[int, Given]
     results: Sequence[frozenset[str]]
     arguments: frozenset[str]
+    memory: frozenset[str]
     found: Conflict | None = None
 
     def block(self, block: Block, state: State | None, leaving: _Leaving) -> State | None:
@@ -94,11 +102,11 @@ class _Checker:
             return None
         entry = self.given.get(id(node))
         if entry is not None:
-            return _given(entry, state)
+            return _added(entry, state) if entry.adds else _given(entry, state, self.memory)
         if isinstance(node, Alloc):
-            return _anew(node.buffer, state)
+            return state if node.buffer in self.memory else _anew(node.buffer, state, self.memory)
         if isinstance(node, Rebind):
-            return _exchanged(node, state)
+            return state if self.memory.intersection(node.targets) else _exchanged(node, state)
         if isinstance(node, (Stmt, Call)):
             self.write(node.buffer if isinstance(node, Stmt) else node.stmt.buffer, node.span, state)
         return state
@@ -121,19 +129,33 @@ class _Checker:
         shared = (copy for copy, links in state.items() if any(link.source == buffer for link in links))
         copy = buffer if state.get(buffer) else next(shared, None)
         if copy is not None and self.found is None:
-            self.found = Conflict(copy, span)
-
+            self.found = Conflict(copy, span, frozenset(link.source for link in state[copy]))
 
     def result(self, node: Return, state: State) -> None:
         """A copy is returned where NumPy would give a view of an argument, or of another result."""
         returned = self.results[node.result]
-        for copy in sorted(returned):
-            loose = {link.source for link in state.get(copy, ()) if not link.tracked}
-            if loose & (self.arguments | returned) and self.found is None:
-                self.found = Conflict(copy, node.span)
+        links = {copy: {link.source for link in state.get(copy, ()) if not link.tracked} for copy in sorted(returned)}
+        # Of memory that holds one array twice each would be returned as an array of its own.
+        twice = {name for name in self.memory if Link(name) in state.get(name, ())}
+        for copy, loose in links.items():
+            held = {name for other in links if other != copy for name in links[other] & self.memory}
+            if loose & (self.arguments | returned | twice | held) and self.found is None:
+                self.found = Conflict(copy, node.span, frozenset(loose))
 
 
-def _given(entry: Given, state: State) -> State:
+def _added(entry: Given, state: State) -> State:
+    """Memory of many arrays has got one more."""
+    if entry.source is None:
+        return state
+    links = state.get(entry.source, frozenset()) | {Link(entry.source)}
+    before = state.get(entry.target, frozenset())
+    links = frozenset(Link(link.source) for link in links)
+    if links & before:
+        links |= {Link(entry.target)}  # it holds one array twice, whatever becomes of the source
+    return state | {entry.target: before | links}
+
+
+def _given(entry: Given, state: State, memory: frozenset[str]) -> State:
     links = frozenset[Link]()
     if entry.source is not None:
         links = state.get(entry.source, links)
@@ -142,14 +164,18 @@ def _given(entry: Given, state: State) -> State:
         if not entry.tracked:
             links = frozenset(Link(link.source) for link in links)
     links = frozenset(link for link in links if link.source != entry.target)
-    result = _anew(entry.target, state)
+    result = _anew(entry.target, state, memory)
     if links:
         result[entry.target] = links
     return result
 
 
-def _anew(buffer: str, state: State) -> State:
+def _anew(buffer: str, state: State, memory: frozenset[str]) -> State:
     """The buffer holds an array of its own, which nothing else is a copy of."""
+    sharers = {name for name, links in state.items() if any(link.source == buffer for link in links)} - {buffer}
+    if len(sharers) > 1 and sharers & memory:
+        # Copies of one array are copies of each other when it is gone.
+        state = state | {name: state[name] | {Link(other) for other in sharers - {name}} for name in sharers}
     kept = {
         name: frozenset(link for link in links if link.source != buffer)
         for name, links in state.items()

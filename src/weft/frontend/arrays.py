@@ -15,6 +15,7 @@ from weft.frontend import arith
 from weft.frontend.emit import Emitter
 from weft.frontend.values import (
     Array,
+    ArrayOf,
     EitherType,
     Flat,
     Index,
@@ -36,6 +37,9 @@ from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer
 from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType, can_cast, promote
 
+#: What becomes of each array before all are joined to one: the array as it is to be, and the axis to join along.
+Plan = Callable[[Array], tuple[Array, int]]
+
 EMPTY = "zero-size array to reduction operation {op} which has no identity"
 MISMATCH = "operands could not be broadcast together with shapes"
 
@@ -46,13 +50,18 @@ def of_buffer(buffer: Buffer, is_list: bool = False) -> Array:
 
 
 def view(
-    buffer: Buffer, shape: tuple[Expr, ...], index: Callable[[Index], Index], is_list: bool = False, whole: bool = False
+    buffer: Buffer,
+    shape: tuple[Expr, ...],
+    index: Callable[[Index], Index],
+    is_list: bool = False,
+    whole: bool = False,
+    argument: int | None = None,
 ) -> Array:
     return Array(
         shape,
         buffer.type,
         lambda at: Read(buffer.name, index(at), buffer.type),
-        View(buffer.name, index, whole),
+        View(buffer.name, index, whole, argument),
         is_list,
     )
 
@@ -157,6 +166,8 @@ def numbers_in(value: Records, of: ScalarType, emitter: Emitter) -> Array:
 def _table(value: Records, emitter: Emitter) -> Array:
     """A list of tuples of numbers as NumPy takes it: a row for each, or one dimension if there is none."""
     columns = value.growing.data
+    if isinstance(value.item, ArrayOf) and emitter.stacked is not None:
+        return emitter.stacked(value)
     if isinstance(value.item, EitherType) and value.item.one.dtype is value.item.other.dtype:
         numbers = numbers_in(value, value.item.other, emitter)
         emitter.hand_back(Op("gt", (numbers.shape[0], ZERO), BOOL), "an array of a list that may be empty")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft.errors import LeftToLibrary, Unsupported
-from weft.frontend import arrays, growing, nested
+from weft.frontend import arrays, growing, nested, sharing
 from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
@@ -36,9 +36,11 @@ from weft.frontend.specs import (
     ConstSpec,
     ContainerSpec,
     ListSpec,
+    MemorySpec,
     ObjectSpec,
     SameSpec,
     ScalarSpec,
+    SharedSpec,
     Spec,
     TextDictSpec,
     TextSpec,
@@ -99,6 +101,7 @@ class Builder(Instances, SparseChains, Arguments):
         self.unsettled = {}
         self.widened = {}
         self.emitter.literal = lambda value: self.array_of(value, None)
+        self.emitter.stacked = self.stacked
         self.undecided = set()
         self._keep = []
         self.depth = 0
@@ -125,6 +128,7 @@ class Builder(Instances, SparseChains, Arguments):
         self.row_results, self.lender, self.objects_given, self.lists_given = {}, None, {}, []
         self.columns_given: set[str] = set()
         self.marks, self.row_params, self.kinds_given = {}, [], tuple(specs)
+        self.memories: dict[MemorySpec, sharing.Memory] = {}
         self.has_small = False  # a small size is compiled in
         self.scope = Scope(source, Liveness(body), body)
 
@@ -151,6 +155,10 @@ class Builder(Instances, SparseChains, Arguments):
             value, param = self.parameter(name, kind, sample, position)
             self.scope.values[name] = value
             self.names.append(param)
+        for memory in self.memories.values():
+            emitter, first = self.emitter, memory.spec.members[0].argument
+            emitter.params += memory.params
+            self.hidden[first, ()] = (Hidden("memory", first, memory.spec, memory.params), Object(None))
         for (_, name), home in self.emitter.decisions.outside.items() if self.entry is None else ():
             self._outside_container(name, home)
         for argument, path in sorted(self.emitter.decisions.parts) if self.entry is None else ():
@@ -183,10 +191,13 @@ class Builder(Instances, SparseChains, Arguments):
             parts = [self.parameter(f"{name}_{place}", part, None, -1) for place, part in enumerate(items)]
             return Tuple(tuple(value for value, _ in parts), named=kind.named), None
         if isinstance(kind, SameSpec):
-            other = self.names[kind.index]
-            assert other is not None
             array = self.scope.values[list(self.scope.values)[kind.index]]
             return array, None
+        if isinstance(kind, SharedSpec):
+            memory = self.memories.get(kind.memory)
+            if memory is None:
+                memory = self.memories[kind.memory] = sharing.declare(emitter, kind.memory)
+            return memory.views[position], None
         if isinstance(kind, ConstSpec):
             value = constant_value(kind.value)
             if value is None:

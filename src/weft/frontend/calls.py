@@ -110,8 +110,8 @@ class Calls(KeyedDicts, Recursion):
         for keyword, value in zip(node.keywords, values):
             if keyword.arg is not None:
                 new = {keyword.arg: value}
-            elif isinstance(value, Keywords):
-                new = value.items
+            elif isinstance(value, (Keywords, Keyed)):
+                new = self.keyed_items(value, node)
             else:
                 raise self.unsupported(node, "a call with ** of this", value=value)
             if set(new) & set(kwargs):
@@ -230,9 +230,7 @@ class Calls(KeyedDicts, Recursion):
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         receiver = function.receiver
-        if isinstance(receiver, Keywords):
-            return self._keywords_method(receiver, function.name, args, node)
-        if isinstance(receiver, Keyed):
+        if isinstance(receiver, (Keyed, Keywords)):
             return self.keyed_method(receiver, function.name, args, node)
         if isinstance(receiver, Struct):
             return self.struct_method(receiver, function.name, args, kwargs, node)
@@ -278,16 +276,9 @@ class Calls(KeyedDicts, Recursion):
         self.calling = node
         return entry.call(self, [receiver, *args], kwargs)  # type: ignore[arg-type]
 
-    def _keywords_method(self, base: Keywords, name: str, args: list[Value], node: ast.AST) -> Value:
-        """kwargs.get(name, default)"""
-        key = args[0].value if args and isinstance(args[0], Object) else None
-        if name != "get" or len(args) not in (1, 2) or not isinstance(key, str):
-            raise self.unsupported(node, f"the method {name} of ** arguments")
-        return base.items.get(key, args[1] if len(args) == 2 else Object(None))
-
     def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
-        if isinstance(base, Keywords) and isinstance(key, Object) and key.value in base.items and not store:
-            return base.items[key.value]
+        if isinstance(base, Keywords) and node is not None and not store:
+            return self.keyed_item(base, key, node)
         if isinstance(base, Object) and not store:
             entry = knowledge.lookup(base.value)
             if entry is not None and not callable(base.value):

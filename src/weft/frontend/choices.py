@@ -35,6 +35,13 @@ class Choices(Comparisons):
     def evaluate_open(self, node: ast.expr) -> Value:
         raise NotImplementedError
 
+    def run_of(self, value: Value, node: ast.AST) -> Value:
+        raise NotImplementedError
+
+    def evaluate_run(self, node: ast.expr) -> Value:
+        """The value of an expression that is run through: what its class says it is, if that is the user's."""
+        return self.run_of(self.evaluate(node), node)
+
     def _eval_boolop(self, node: ast.BoolOp) -> Value:
         """`and`/`or`: later operands are evaluated only if they are needed."""
         conjunction = isinstance(node.op, ast.And)

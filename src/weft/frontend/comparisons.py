@@ -15,6 +15,7 @@ from weft.frontend.values import (
     Dict,
     EitherType,
     Keyed,
+    Keywords,
     Mask,
     Object,
     Records,
@@ -37,6 +38,9 @@ class Comparisons(DictMethods):
     """`_eval_compare` and what it needs."""
 
     def keyed_name(self, key: Value, node: ast.AST) -> str:
+        raise NotImplementedError
+
+    def keyed_items(self, base: Keyed | Keywords, node: ast.AST | None) -> dict[str, Value]:
         raise NotImplementedError
 
     def _joined(
@@ -155,8 +159,8 @@ class Comparisons(DictMethods):
             same = arith.cast(arith.compare("eq", right.element(at), left.expr, self.emitter.span), PYBOOL)
             found_one = self.emitter.snapshot(Reduce("or", dims, same, self.emitter.span), "found")
             return Scalar(found_one if positive else arith.negate(found_one))
-        if isinstance(right, Keyed):
-            return Scalar(Const((self.keyed_name(left, node) in right.entries.fields) == positive, PYBOOL))
+        if isinstance(right, (Keyed, Keywords)):
+            return Scalar(Const((self.keyed_name(left, node) in self.keyed_items(right, node)) == positive, PYBOOL))
         if isinstance(right, Dict):
             found_key = self.contains(right, left, node)
             return Scalar(found_key if positive else arith.negate(found_key))

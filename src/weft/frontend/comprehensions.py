@@ -54,7 +54,7 @@ class Comprehensions(Tasks):
         """The items of a comprehension: as a list, or (not `lists`) as the array that np.array makes of them."""
         if any(generator.is_async for generator in node.generators):
             raise self.unsupported(node, "an asynchronous comprehension")
-        first = self.evaluate(node.generators[0].iter)
+        first = self.evaluate_run(node.generators[0].iter)
         saved, stale, known = dict(self.scope.values), set(self.scope.stale), set(self.scope.known)
         try:
             items = self._compile_time_items(node, first)
@@ -83,7 +83,7 @@ class Comprehensions(Tasks):
         if level == len(node.generators):
             return [self.evaluate(node.elt)]
         generator = node.generators[level]
-        iterable = first if first is not None else self.evaluate(generator.iter)
+        iterable = first if first is not None else self.evaluate_run(generator.iter)
         if not isinstance(iterable, Tuple):
             return None
         items: list[Value] = []
@@ -117,6 +117,7 @@ class Comprehensions(Tasks):
             elif isinstance(value, Tuple) and not lists:
                 value = self.array_of(value, node)
         several = isinstance(value, (Tuple, Struct)) or is_text(value) or self.is_choice(value)
+        several = several or (isinstance(value, Array) and not value.is_list)
         if nested or (lists and several and self.layout(value) is not None):
             return self._grown_list(node, iterable)
         if isinstance(value, Scalar):
@@ -178,7 +179,7 @@ class Comprehensions(Tasks):
             return
         emitter = self.emitter
         generator = node.generators[level]
-        iterable = first if first is not None else self.evaluate(generator.iter)
+        iterable = first if first is not None else self.evaluate_run(generator.iter)
         if isinstance(iterable, Tuple):
             for item in iterable.items:
                 self.assign_target(generator.target, item, node)
@@ -265,7 +266,7 @@ class Comprehensions(Tasks):
         return self._keyed(node, node.elt, None)
 
     def _keyed(self, node: ast.DictComp | ast.SetComp, key: ast.expr, value: ast.expr | None) -> Value:
-        first = self.evaluate(node.generators[0].iter)
+        first = self.evaluate_run(node.generators[0].iter)
         saved, stale, known = dict(self.scope.values), set(self.scope.stale), set(self.scope.known)
         made = self.new_dict(node, is_set=value is None)
 
@@ -289,7 +290,7 @@ class Comprehensions(Tasks):
         if function in (min, max):
             values = self.comprehension(generator, lists=True)
             return self.call(Object(function), [values], {}, node)
-        first = self.evaluate(generator.generators[0].iter)
+        first = self.evaluate_run(generator.generators[0].iter)
         if function is sum and simple and not isinstance(first, (Tuple, Generator)):
             try:
                 return self._simple_sum(generator, first, node)

@@ -547,7 +547,7 @@ class Core(ArraySlots):
             value = self.scope.values.get(name)
             if self.open_maybe(name, slot, value):
                 pass
-            elif value is not None and row_of(value) is not None:
+            elif value is not None and self._row_in_slot(name, value):
                 self._assign_row(name, slot, value)
             elif isinstance(value, Scalar):
                 self._open_scalar(name, slot, value)
@@ -573,10 +573,16 @@ class Core(ArraySlots):
 
     # A list among others that a loop carries: its number is in a slot.
 
+    def _row_in_slot(self, name: str, value: Value | None) -> bool:
+        """Whether a slot holds the number of a value; an array is copied as long as nobody could tell."""
+        if isinstance(value, Array) and not value.is_list and (self.scope.path, name) not in self.emitter.decisions.escaping:
+            return False
+        return row_of(value) is not None
+
     def _holds_row(self, name: str, slot: Slot, value: Value) -> bool:
         """Whether a variable denotes a list among others; a list of its own becomes one if both are assigned to it."""
         current = self.scope.values.get(name)
-        rows = row_of(value) is not None, row_of(current) is not None
+        rows = self._row_in_slot(name, value), self._row_in_slot(name, current)
         if not any(rows) or (all(rows) and current is not None and self.same_rows(current, value)):
             return all(rows)
         if isinstance(value, Dict) and isinstance(current, Dict) and not all(rows):
@@ -596,8 +602,13 @@ class Core(ArraySlots):
         if isinstance(value, Dict):
             assert value.table is not None
             return replace(value, table=replace(value.table, row=row, entries=replace(value.table.entries, row=row)))
+        if isinstance(value, Array) and not value.is_list:
+            return self.renumbered_array(value, row)
         assert isinstance(value, (Array, Records)) and value.growing is not None
         return as_value(replace(value.growing, row=row), value.type if isinstance(value, Array) else value.item, False)
+
+    def renumbered_array(self, value: Array, row: Expr) -> Value:
+        raise NotImplementedError
 
     def same_rows(self, one: Value, other: Value) -> bool:
         raise NotImplementedError

@@ -210,10 +210,17 @@ class DictMethods(WholeDicts):
                 made = self.dict_operation("bitxor", base, other, node)
                 assert made is not None
                 return made
-        if base.is_set and name == "union" and other is not None and not isinstance(other, Dict):
-            made = self.copied_dict(base, node)
-            self._dict_update(made, [other], node)
-            return made
+        if base.is_set and name == "union" and (other is None or not isinstance(other, Dict)):
+            united = self.copied_dict(base, node)
+            for one in args:
+                self._dict_update(united, [one], node)
+            return united
+        if base.is_set and name == "intersection" and len(args) > 1:
+            common: Value = base
+            for one in args:
+                assert isinstance(common, Dict)
+                common = self.dict_method(common, name, [one], node)
+            return common
         if base.is_set and name in _UPDATES and isinstance(other, (Array, Records, Tuple, Iterable)):
             if name == "difference_update":
                 self._take_items(base, other, node)

@@ -71,7 +71,10 @@ class Dicts(ListParts):
 
     def _eval_dict(self, node: ast.Dict) -> Value:
         keys = self.evaluate_all([key for key in node.keys if key is not None])
-        values = self.evaluate_all(node.values)
+        return self.display(keys, self.evaluate_all(node.values), node)
+
+    def display(self, keys: list[Value], values: list[Value], node: ast.AST) -> Value:
+        """{key: value, ...}"""
         known = self.keyed_display(node, keys, values)
         if known is not None:
             return known

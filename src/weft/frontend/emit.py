@@ -18,7 +18,7 @@ from dataclasses import field, replace
 from weft.errors import Span, Unsupported
 from weft.frontend import arith
 from weft.frontend.aliasing import Given
-from weft.frontend.values import Array, HeapKind, ItemType, Tuple
+from weft.frontend.values import Array, HeapKind, ItemType, Records, Tuple
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import TRUE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Var, integer
@@ -189,11 +189,14 @@ class Emitter:
         self.boxed: set[str] = set()  # scalars that NumPy has as arrays of rank 0: not to be shown as what they are
         self.disjoint: set[tuple[str, str]] = set()  # pairs of arguments that must not share memory: else Python runs
         self.exchanged: list[tuple[str, ...]] = []  # buffers that change places
+        self.array_memory: set[str] = set()  # the buffers of arrays in containers
+        self.copied_names: dict[str, set[tuple[int, str]]] = {}  # names of arrays that such buffers have copies of
         self.given: dict[int, Given] = {}  # statements that give a variable its array, by identity
         self._given_nodes: list[Node] = []
         self.branches: dict[str, tuple[int, int]] = {}  # the branch that opened the slot of each buffer
         self.kept: dict[str, Kept] = {}  # slots that were opened with an argument
         self.literal: Callable[[Tuple], Array] | None = None  # how a literal list becomes an array: the builder tells
+        self.stacked: Callable[[Records], Array] | None = None  # how a list of arrays becomes one: the builder tells
         self.mutations = 0  # counts writes to memory that an earlier, still lazy value may read
         self.span = Span("<unknown>", 0, 0, 0, 0)
 

@@ -70,6 +70,25 @@ class Enums(Strings):
             result = Op("select", (Op("eq", (code, integer(place)), BOOL), Const(value, of), result), of)
         return Scalar(result)
 
+    def member_of_value(self, kind: Any, value: Value, node: ast.AST) -> Value:
+        """kind(value): the member with that value, or ValueError"""
+        if is_member(value) and class_of(value) is kind:
+            return value
+        values = [one.value for one in kind]
+        types = {type_of_value(one) for one in values}
+        if types != {INT} or len(values) > _MOST or not isinstance(value, Scalar) or value.type != INT:
+            raise self.unsupported(node, f"{kind.__name__}() of this", "use values that are int", value=value)
+        if issubclass(kind, enum.Flag) or "_missing_" in vars(kind):
+            raise self.unsupported(node, f"{kind.__name__}() of a value that it may have no member for")
+        wanted = self.emitter.snapshot(value.expr, "value")
+        code: Expr = integer(-1)
+        for place, one in enumerate(values):
+            code = Op("select", (Op("eq", (wanted, Const(one, INT)), BOOL), integer(place), code), INT)
+        found = self.emitter.snapshot(code, "member")
+        message = f"{{0}} is not a valid {kind.__qualname__}"
+        self.emitter.check(Op("ge", (found, integer(0)), BOOL), "ValueError", message, (wanted,))
+        return Member(kind, found)
+
     def as_number(self, value: Value) -> Value:
         """A member that is a number (of an IntEnum) as that number; anything else as it is."""
         if is_member(value) and issubclass(class_of(value), int) and _plain(class_of(value)):

@@ -29,6 +29,7 @@ from weft.frontend.values import (
     Instance,
     Iterable,
     Keyed,
+    Keywords,
     Mask,
     Member,
     Method,
@@ -632,7 +633,7 @@ class Expressions(Choices):
     def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
         raise NotImplementedError
 
-    def keyed_item(self, base: Keyed, key: Value, node: ast.AST) -> Value:
+    def keyed_item(self, base: Keyed | Keywords, key: Value, node: ast.AST) -> Value:
         raise NotImplementedError
 
     def _array_attribute(self, array: Array, name: str, node: ast.AST) -> Value:

@@ -78,7 +78,7 @@ class Generators(Comprehensions):
         """A generator of one parameter: the first iterable is evaluated where the expression stands."""
         if any(part.is_async for part in node.generators):
             raise self.unsupported(node, "an asynchronous generator")
-        first = self.evaluate(node.generators[0].iter)
+        first = self.evaluate_run(node.generators[0].iter)
         # Kept on the node itself: bodies are remembered by the identity of their tree, over all attempts at a build.
         tree: ast.FunctionDef | None = getattr(node, "generator", None)
         if tree is None:
@@ -180,7 +180,7 @@ class Generators(Comprehensions):
             finally:
                 self.scope = caller
 
-        run: Iterable = inside(lambda: self.iteration(self.evaluate(loop.iter), loop))
+        run: Iterable = inside(lambda: self.iteration(self.evaluate_run(loop.iter), loop))
 
         def item(trip: Expr) -> Value:
             def computed() -> Value:

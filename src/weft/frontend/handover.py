@@ -15,6 +15,8 @@ from weft.frontend.tables import MADE_HERE, Hashed
 from weft.frontend.textpool import CODE
 from weft.frontend.values import (
     Array,
+    ArrayOf,
+    ArraysOf,
     Dict,
     DictOf,
     EitherType,
@@ -48,6 +50,8 @@ def lists_in(layout: ItemType | None) -> list[HeapKind]:
         return [kind for part in layout for kind in lists_in(part)]
     if isinstance(layout, DictOf):
         return [] if layout.key is None else [TablesOf(layout), *lists_in(layout.item)]
+    if isinstance(layout, ArrayOf):
+        return [ArraysOf(layout)]
     if not isinstance(layout, ListOf) or layout.item is None:
         return []
     return [layout.item, *lists_in(layout.item)]
@@ -73,6 +77,8 @@ class Handover(Expressions):
             return f"[{'i' if layout.item is None else self.spelled(layout.item, node)}]"
         if isinstance(layout, DictOf):
             return self._spelled_dict(layout, node)
+        if isinstance(layout, ArrayOf):
+            return f"<{layout.type.dtype.numpy.num}:{layout.rank}>"
         if isinstance(layout, TextType):
             self._shows_texts = True
             return "s" if layout.kind == "str" else "y"
@@ -102,7 +108,7 @@ class Handover(Expressions):
         return "Dl"
 
     def _kind_spelled(self, kind: HeapKind, node: ast.AST) -> str:
-        return self.spelled(kind.of if isinstance(kind, TablesOf) else ListOf(kind), node)
+        return self.spelled(kind.of if isinstance(kind, (TablesOf, ArraysOf)) else ListOf(kind), node)
 
     def is_nested(self, value: Value) -> bool:
         """Whether a value is a list among others, or holds such lists."""
@@ -117,7 +123,7 @@ class Handover(Expressions):
         row = row_of(value)
         if row is not None:
             layout = self.layout(value)
-            assert isinstance(layout, (ListOf, DictOf))
+            assert isinstance(layout, (ListOf, DictOf, ArrayOf))
             self._shown_kinds += lists_in(layout)
             return self._later("=" + self.spelled(layout, node), [self._number_out(row)])
         layouts, template = self._described(value, node)
@@ -165,6 +171,8 @@ class Handover(Expressions):
 
     def _packed_kind(self, kind: HeapKind) -> list[Array]:
         """All lists, or all dicts, of a kind."""
+        if isinstance(kind, ArraysOf):
+            return self.packed_arrays(self.heap(kind))
         if not isinstance(kind, TablesOf):
             return self.packed(self.heap(kind))
         layout, emitter = kind.of, self.emitter

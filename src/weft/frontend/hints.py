@@ -194,7 +194,9 @@ def specs_from_hints(function: Callable[..., Any]) -> list[Spec] | None:
     except (NameError, TypeError, AttributeError, SyntaxError):
         return None
     found: list[Spec] = []
-    for name in inspect.signature(function).parameters:
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            return None  # calls tell how many there are
         hint = hints.get(name)
         dtype = _array_hint(hint)
         kind: Spec | None = spec_of_hint(hint)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from weft.frontend.values import (
     Array,
+    ArrayOf,
     Closure,
     Dict,
     DictOf,
@@ -42,8 +43,8 @@ def layout_of(value: Value) -> ItemType | None:
         return value.type
     if isinstance(value, Array) and value.is_list:
         return _list_layout(value.type, value.rank)
-    if isinstance(value, Array) and value.rank == 0:
-        return value.type
+    if isinstance(value, Array):
+        return value.type if value.rank == 0 else ArrayOf(value.type, value.rank)
     if isinstance(value, Records):
         return None if value.is_deque else ListOf(value.item)
     if isinstance(value, Tuple) and value.is_list:
@@ -102,8 +103,8 @@ def has_gaps(layout: ItemType | None) -> bool:
 
 
 def has_lists(layout: ItemType | None) -> bool:
-    """Whether there are lists, dicts or sets in it."""
-    return any(map(has_lists, layout)) if isinstance(layout, tuple) else isinstance(layout, (ListOf, DictOf))
+    """Whether there are lists, dicts, sets or arrays in it."""
+    return any(map(has_lists, layout)) if isinstance(layout, tuple) else isinstance(layout, (ListOf, DictOf, ArrayOf))
 
 
 def has_objects(layout: ItemType | None) -> bool:
@@ -201,7 +202,7 @@ def types_in(layout: ItemType | None) -> list[ScalarType]:
     """The types of the numbers of an item."""
     if layout is None:
         return []
-    if isinstance(layout, (ListOf, DictOf)):
+    if isinstance(layout, (ListOf, DictOf, ArrayOf)):
         return [INT]
     if isinstance(layout, TextType):
         return [INT, INT]
@@ -256,7 +257,10 @@ def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
 
 
 def row_of(value: Value | None) -> Expr | None:
-    """Which of the lists or objects of its kind one is that is an item of some container; None for anything else."""
+    """Which of the lists, arrays or objects of its kind one is that is an item of some container; None for anything
+    else."""
+    if isinstance(value, Array) and not value.is_list:
+        return None if value.view is None else value.view.number
     if isinstance(value, Struct):
         return value.row
     if isinstance(value, Dict):

@@ -3,7 +3,8 @@ with constant strings as keys and values of several types; out: an object with a
 
     out = {"mean": m, "bins": h}; out["n"] = n; return out    -->    out_mean = m; out_bins = h; out_n = n
 
-A dict of one type of values stays a table (dicts.py), in which any key is found.
+A dict of one type of values stays a table (dicts.py), in which any key is found.  What `**` parameters hold is known by
+name as well; nothing is put into it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Sequence
 
 from weft.frontend.emit import Restart
 from weft.frontend.structs import Structs
-from weft.frontend.values import Dict, Keyed, Object, Struct, Value
+from weft.frontend.values import Dict, Keyed, Keywords, Object, Struct, Tuple, Value
 
 
 class Entries:
@@ -56,17 +57,38 @@ class KeyedDicts(Structs):
             raise self.unsupported(node, "this key of a dict with values of several types", "use a constant", key=key)
         return name
 
-    def keyed_item(self, base: Keyed, key: Value, node: ast.AST) -> Value:
+    def keyed_item(self, base: Keyed | Keywords, key: Value, node: ast.AST) -> Value:
         """base["key"]"""
         name = self.keyed_name(key, node)
-        if name not in base.entries.fields:
+        if isinstance(base, Keywords) and name in base.items:
+            return base.items[name]
+        if isinstance(base, Keywords) or name not in base.entries.fields:
             raise self.unsupported(node, f"KeyError: {name!r}")
         return self.field(base.entries, name, node)
 
-    def keyed_method(self, base: Keyed, name: str, args: list[Value], node: ast.AST) -> Value:
-        """base.get("key"), with or without a default"""
+    def keyed_method(self, base: Keyed | Keywords, name: str, args: list[Value], node: ast.AST) -> Value:
+        """base.get("key"), with or without a default; base.keys() and the like, which are written out"""
+        # The values of a dict that may change are looked up one by one.
+        if not args and (name == "keys" or (name in ("values", "items") and isinstance(base, Keywords))):
+            pairs = self.keyed_items(base, node)
+            if name == "items":
+                return Tuple(tuple(Tuple((Object(key), value)) for key, value in pairs.items()))
+            return Tuple(tuple(map(Object, pairs)) if name == "keys" else tuple(pairs.values()))
         if name != "get" or not 1 <= len(args) <= 2:
             raise self.unsupported(node, f"{name}() of a dict with values of several types", "name its keys")
-        if self.keyed_name(args[0], node) in base.entries.fields:
-            return self.keyed_item(base, args[0], node)
+        found = self.keyed_items(base, node).get(self.keyed_name(args[0], node))
+        if found is not None:
+            return found
         return args[1] if len(args) == 2 else Object(None)
+
+    def keyed_items(self, base: Keyed | Keywords, node: ast.AST | None) -> dict[str, Value]:
+        """The entries by their keys."""
+        if isinstance(base, Keywords):
+            return base.items
+        place = node or ast.Pass()
+        return {name: self.field(base.entries, name, place) for name in base.entries.fields}
+
+    def _eval_gathered(self, node: ast.Dict) -> Value:
+        """What `**` parameters of the function hold."""
+        names = [str(key.value) for key in node.keys if isinstance(key, ast.Constant)]
+        return Keywords(dict(zip(names, map(self.evaluate, node.values))))

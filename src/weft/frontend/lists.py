@@ -46,7 +46,9 @@ CHANGES_LENGTH = frozenset(
 )
 #: Methods of deques that lists do not have.
 _OF_DEQUES = frozenset({"appendleft", "popleft", "rotate", "extendleft"})
-_HEAP_FUNCTIONS = frozenset({"heappush", "heappop", "heapify", "heapreplace", "insort", "insort_left", "insort_right"})
+_HEAP_FUNCTIONS = frozenset(
+    {"heappush", "heappop", "heapify", "heapreplace", "heappushpop", "insort", "insort_left", "insort_right"}
+)
 
 
 def grown_names(body: Sequence[ast.stmt]) -> frozenset[str]:
@@ -105,6 +107,8 @@ class Lists(Nested):
         if self.escapes(name) and _is_list(value) and row_of(value) is None:
             self._like_before(name, value)
             value = self.as_row(self._unshared(name, value))
+        elif self.escapes(name) and isinstance(value, Array) and not value.is_list and value.rank:
+            value = self.in_block(value)
         elif slot is not None and isinstance(value, Tuple) and value.is_list and _of_numbers(value):
             value = self.literal_list(value, None)
         elif slot is not None and isinstance(value, Records) and row_of(value) is None:

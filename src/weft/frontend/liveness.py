@@ -83,10 +83,36 @@ def bound_anew(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def used(node: ast.AST | None) -> Names:
-    """Names read anywhere in a node, nested functions included."""
+    """Names read in a node, nested functions included, but not what these and comprehensions bind for themselves."""
     if node is None:
         return EMPTY
-    return frozenset(n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    if isinstance(node, ast.Name):
+        return frozenset({node.id}) if isinstance(node.ctx, ast.Load) else EMPTY
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        own = {name for part in node.generators for name in target_names(part.target)}
+        return used(node.generators[0].iter) | (_used_in(ast.iter_child_nodes(node)) - own)
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        body = node.body if isinstance(node.body, list) else [node.body]
+        own = {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+        own |= assigned(body) - _declared_elsewhere(body)
+        around = [node.args, *getattr(node, "decorator_list", ()), getattr(node, "returns", None)]
+        return _used_in(around) | (_used_in(body) - own)
+    return _used_in(ast.iter_child_nodes(node))
+
+
+def _used_in(nodes: Iterable[ast.AST | None]) -> Names:
+    return EMPTY.union(*map(used, nodes))
+
+
+def _declared_elsewhere(body: list[ast.stmt] | list[ast.expr]) -> set[str]:
+    """Names that a function says belong to a scope around it."""
+    return {
+        name
+        for top in body
+        for node in ast.walk(top)
+        if isinstance(node, (ast.Global, ast.Nonlocal))
+        for name in node.names
+    }
 
 
 def surely_named(node: ast.AST) -> set[str]:

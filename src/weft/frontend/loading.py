@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any, Union
 
 from weft.frontend import arith, arrays
-from weft.frontend.calls import Calls
 from weft.frontend.emit import Restart
 from weft.frontend.items import types_in
 from weft.frontend.nested import reserve
+from weft.frontend.special import SpecialMethods
 from weft.frontend.specs import ContainerSpec
 from weft.frontend.tables import LIVE_COLUMN
 from weft.frontend.values import DictOf, HeapKind, ItemType, ListOf, Loaded, TablesOf, Value
@@ -46,7 +46,7 @@ class _Dicts:
     total: Expr
 
 
-class Loading(Calls):
+class Loading(SpecialMethods):
     """Lists inside arguments."""
 
     #: How many statements put the arguments in place, before the function's own.

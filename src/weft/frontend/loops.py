@@ -349,7 +349,7 @@ class Loops(Statements):
 
     def _exec_for(self, node: ast.For) -> bool:
         self.looked_at.clear()
-        value = self.evaluate(node.iter)
+        value = self.evaluate_run(node.iter)
         if isinstance(value, Dict) and value.table is not None and value.table.row is not None:
             value = self.steady(value)
             assert isinstance(value, Dict)

@@ -14,14 +14,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.errors import Unsupported
-from weft.frontend import arith, growing, inner_dicts
+from weft.frontend import arith, blocks, growing, inner_dicts
+from weft.frontend.blocks import Blocks
 from weft.frontend.emit import Decisions, Emitter, Restart, Untyped, without_guesses
 from weft.frontend.growing import Cells
-from weft.frontend.inner_dicts import InnerDicts
 from weft.frontend.items import as_value, either, layout_of, name_of, numbers_of, row_of, takes, types_in, with_name
 from weft.frontend.scope import Scope
 from weft.frontend.values import (
     Array,
+    ArrayOf,
+    ArraysOf,
     Dict,
     DictOf,
     EitherType,
@@ -53,6 +55,8 @@ def make(emitter: Emitter, item: HeapKind) -> Heap:
     """Memory for lists of such items, or for dicts, without any so far."""
     if isinstance(item, TablesOf):
         return inner_dicts.make(emitter, item.of)
+    if isinstance(item, ArraysOf):
+        return blocks.make(emitter, item.of)
     cells = growing.make(emitter, "cells", types_in(item), sparse=True)
     return Heap(cells, growing.make(emitter, "rows", [INT, INT, INT]))
 
@@ -91,7 +95,7 @@ def reserve(emitter: Emitter, heap: Heap, rows: Expr, total: Expr) -> tuple[Expr
     return base, start
 
 
-class Nested(InnerDicts):
+class Nested(Blocks):
     """Lists in containers."""
 
     #: The memory of the lists that containers hold, by what they hold themselves.
@@ -218,6 +222,9 @@ class Nested(InnerDicts):
         if isinstance(layout, DictOf):
             assert isinstance(value, Dict)
             return [self.table_number(layout, value)]
+        if isinstance(layout, ArrayOf):
+            assert isinstance(value, Array)
+            return [self.array_number(layout, value)]
         if isinstance(layout, tuple):
             assert isinstance(value, Tuple)
             return [number for part, item in zip(layout, value.items) for number in self.numbers(part, item)]
@@ -248,6 +255,8 @@ class Nested(InnerDicts):
             return Scalar(self.of_either(layout, number, next(numbers)))
         if isinstance(layout, DictOf):
             return self.dict_at(layout, number)
+        if isinstance(layout, ArrayOf):
+            return self.array_at(layout, number)
         if not isinstance(layout, ListOf):
             return Scalar(number)
         if layout.item is None:

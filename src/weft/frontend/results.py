@@ -44,6 +44,7 @@ from weft.frontend.values import (
 )
 from weft.ir.expr import ZERO, Expr, Read
 from weft.ir.program import (
+    ArgumentOut,
     ArrayOut,
     Buffer,
     ConstOut,
@@ -398,6 +399,8 @@ class Results(Handover):
 
     def _out_array(self, value: Array, node: ast.AST) -> Out:
         emitter = self.emitter
+        if value.view is not None and value.view.argument is not None:
+            return ArgumentOut(value.view.argument)
         if value.growing is not None:
             value = arrays.materialise(value, emitter, "result")
         if value.view is None:

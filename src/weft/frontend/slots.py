@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arrays
-from weft.frontend.aliasing import Given, conflict
+from weft.frontend.aliasing import Conflict, Given, conflict
 from weft.frontend.emit import Emitter, Kept, LateArray, Restart
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.values import Array, Keyed, Struct, Tuple, Value, describe
@@ -240,7 +240,7 @@ class ArraySlots:
         sizes: list[Node] = [
             Stmt((), buffer.name, (), shape[axis], None, emitter.span) for axis, buffer in sorted(slot.sizes.items())
         ]
-        source = self.shared_memory(value)
+        source = self._noted_source(slot, value)
         tracked = self._flag(slot.buffer.name, value)
         if source is None and self._made_in_twin(slot, value, sizes):
             pass
@@ -288,10 +288,18 @@ class ArraySlots:
         local = self.emitter.buffers[buffer].role is not Role.PARAM and value.view.whole
         return None if local and not self.scope.keeping and self.exclusive(None, buffer) else buffer
 
+    def _noted_source(self, slot: Slot, value: Array) -> str | None:
+        """The same; of an array in a container it is noted which variable holds a copy."""
+        source = self.shared_memory(value)
+        if source in self.emitter.array_memory and slot.buffer is not None:
+            names = self.emitter.copied_names.setdefault(slot.buffer.name, set())
+            names.add((self.scope.path, slot.key[1]))
+        return source
+
     def give(self, slot: Slot, target: Array, value: Array) -> None:
         """Store the array that a name now denotes."""
         assert slot.buffer is not None
-        source = self.shared_memory(value)
+        source = self._noted_source(slot, value)
         tracked = self._flag(slot.buffer.name, value)
         block = self.emitter.blocks[-1]
         before = len(block)
@@ -319,14 +327,19 @@ class ArraySlots:
             for out in self.emitter.results
         ]
         arguments = frozenset(b.name for b in self.emitter.buffers.values() if b.role is Role.PARAM)
-        found = conflict(body, self.emitter.given, results, arguments)
+        found = conflict(body, self.emitter.given, results, arguments, frozenset(self.emitter.array_memory))
         if found is not None:
+            self.share_from_start(found)
             error = Unsupported(
                 found.span,
                 f"{found.copy} may share memory with another array here, and one of them is written in place",
                 "add .copy() where it is assigned",
             )
             raise self.apart(self.emitter.branches.get(found.copy), error)
+
+
+    def share_from_start(self, found: Conflict) -> None:
+        raise NotImplementedError
 
 
 def arrays_in(value: Value) -> Sequence[Array]:

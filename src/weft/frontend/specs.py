@@ -11,6 +11,7 @@ import functools
 import itertools
 import types
 from collections import Counter, defaultdict, deque
+from dataclasses import field
 from typing import Any, Union
 
 import numpy as np
@@ -188,6 +189,47 @@ class SameSpec:
 
 
 @dataclass(frozen=True)
+class MemberSpec:
+    """An argument in memory that it shares: its number, the axis of the memory that each of its axes is along, and, as
+    one example of a call, where it starts, its shape and its steps.
+    """
+
+    argument: int
+    writeable: bool
+    axes: tuple[int, ...]
+    ones: tuple[bool, ...]
+    start: tuple[int, ...] = field(compare=False, repr=False)
+    shape: tuple[int, ...] = field(compare=False, repr=False)
+    steps: tuple[int, ...] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class MemorySpec:
+    """The memory that several arguments lie in, as one array around all of them; `shape` is an example."""
+
+    dtype: DType
+    rank: int
+    layout: Layout
+    text: str  # as weft.runtime.sharing reads it
+    members: tuple[MemberSpec, ...]
+    shape: tuple[int, ...] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class SharedSpec:
+    """An array that is written and overlaps other arguments, or that overlaps such a one: a view of their memory."""
+
+    memory: MemorySpec
+    member: int
+
+    def __str__(self) -> str:
+        own = self.memory.members[self.member]
+        extents = ", ".join("1" if one else ":" for one in own.ones)
+        others = [str(part.argument) for part in self.memory.members if part is not own]
+        return f"{self.memory.dtype.value}[{extents}] overlapping argument {' and '.join(others)}"
+
+
+@dataclass(frozen=True)
 class ObjectSpec:
     """An instance whose attributes are read; they become hidden arguments."""
 
@@ -218,7 +260,8 @@ class ObjectSpec:
 
 
 Spec = Union[
-    ArraySpec, ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec
+    ArraySpec, ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec,
+    MemorySpec, SharedSpec,
 ]  # fmt: skip
 
 

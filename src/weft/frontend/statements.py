@@ -455,6 +455,8 @@ class Statements(Results):
         if isinstance(base, Keyed):
             self.store_attribute(base.entries, self.keyed_name(key, node), value, node)
             return
+        if self.store_special(base, key, value, node):
+            return
         if not isinstance(base, Array):
             self.will_change(base)
             raise self.unsupported(target, "an assignment to an element of this", base=base)
@@ -463,6 +465,9 @@ class Statements(Results):
         elif isinstance(value, Scalar) and self.from_either(value.expr):
             self.keep_in_range(value, base)
         self.store(base, key, value, target)
+
+    def store_special(self, base: Value, key: Value, value: Value, node: ast.AST) -> bool:
+        raise NotImplementedError
 
     def _store_item(self, name: str, base: Tuple, key: Value, value: Value, node: ast.AST) -> None:
         """An item of a list that exists at compile time only, where every path passes and no other name has it."""
@@ -625,6 +630,9 @@ class Statements(Results):
         if isinstance(base, (Dict, Records)) and not isinstance(node.op, ast.MatMult):
             key = Scalar(self.emitter.snapshot(key.expr, "key")) if isinstance(key, Scalar) else key
             old = self.subscript(base, key, node)
+            if isinstance(old, Array) and not old.is_list:
+                self._augment_array(old, node, value)
+                return
             if self._changed_itself(old, node, value):
                 return
             new = self.binary(BINARY[type(node.op)], old, value, node, self.emitter.span)

@@ -27,7 +27,9 @@ from weft.ir.expr import Read
 from weft.ir.types import ScalarType
 
 #: What Python calls for an operator, and for its mirror image.
-OPERATORS = frozenset({"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"})
+OPERATORS = {name: name for name in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow")} | {
+    "bitand": "and", "bitor": "or", "bitxor": "xor", "shl": "lshift", "shr": "rshift",
+}  # fmt: skip
 
 
 def is_simple_class(thing: Any) -> bool:
@@ -87,7 +89,7 @@ class Structs(Generators):
         """kind(*args)"""
         made = Struct(kind, {}, self.emitter.blocks[-1])
         if dataclasses.is_dataclass(kind) and "__init__" in vars(kind):
-            self._fill(made, args, kwargs, node)
+            self.fill(made, args, kwargs, node)
             if hasattr(kind, "__post_init__"):
                 self._inline_function(kind.__post_init__, [made], {}, node)
         elif isinstance(start := inspect.getattr_static(kind, "__init__"), types.FunctionType):
@@ -182,7 +184,7 @@ class Structs(Generators):
             self.emitter.assign((), column.buffer, column.index, number)
         self.emitter.mutations += 1
 
-    def _fill(self, made: Struct, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> None:
+    def fill(self, made: Struct, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> None:
         """What the generated __init__ of a dataclass does."""
         wanted = [entry for entry in dataclasses.fields(made.kind) if entry.init]
         given = dict(zip([entry.name for entry in wanted if not getattr(entry, "kw_only", False)], args))
@@ -195,6 +197,11 @@ class Structs(Generators):
                 value = constant_value(entry.default)
             if value is None and entry.default_factory in (list, dict):
                 value = Tuple((), is_list=True) if entry.default_factory is list else self.new_dict(node)
+            elif value is None and entry.default_factory is not dataclasses.MISSING:
+                made_by = constant_value(entry.default_factory)
+                value = None if made_by is None else self.call(made_by, [], {}, node)
+            if value is None and not entry.init:
+                continue  # __post_init__ sets it
             if value is None:
                 raise self.unsupported(node, f"the field {entry.name} of {made.kind.__name__}()")
             self.store_attribute(made, entry.name, value, node)
@@ -202,7 +209,11 @@ class Structs(Generators):
     def store_attribute(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
         """base.name = value"""
         frozen = getattr(getattr(base.kind, "__dataclass_params__", None), "frozen", False)
-        if (frozen and base.block is None) or isinstance(inspect.getattr_static(base.kind, name, None), property):
+        described = inspect.getattr_static(base.kind, name, None)
+        if isinstance(described, property) and isinstance(described.fset, types.FunctionType) and not frozen:
+            self._inline_function(described.fset, [base, value], {}, node)
+            return
+        if (frozen and base.block is None) or isinstance(described, property):
             raise self.unsupported(node, f"an assignment to {name} of {base.kind.__name__}")
         slots = slots_of(base.kind)
         if slots is not None and name not in slots:
@@ -278,7 +289,7 @@ class Structs(Generators):
     def struct_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
         """left OP right, where one of them is an object."""
         for base, other, prefix in ((left, right, "__"), (right, left, "__r")):
-            name = f"{prefix}{op}__" if op in OPERATORS else ""
+            name = f"{prefix}{OPERATORS[op]}__" if op in OPERATORS else ""
             found = inspect.getattr_static(base.kind, name, None) if isinstance(base, Struct) else None
             if isinstance(base, Struct) and isinstance(found, types.FunctionType):
                 return self.struct_method(base, name, [other], {}, node)

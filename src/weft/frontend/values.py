@@ -39,6 +39,8 @@ class View:
     buffer: str
     index: Callable[[Index], Index]
     whole: bool = False  # the array is the buffer itself, not a part or a permutation of it
+    argument: int | None = None  # the array is this argument of the call, in memory that others lie in, too
+    number: Expr | None = field(default=None, compare=False)  # which it is of the arrays that containers hold
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,21 @@ class TablesOf:
 
 
 @dataclass(frozen=True)
+class ArrayOf:
+    """The type of an array in a container: which it is of all arrays of its type and rank."""
+
+    type: ScalarType
+    rank: int
+
+
+@dataclass(frozen=True)
+class ArraysOf:
+    """The memory of all arrays of one type and rank in containers, as opposed to that of lists of them."""
+
+    of: ArrayOf
+
+
+@dataclass(frozen=True)
 class TextType:
     """The type of a string in a container: two numbers, where it begins among all strings, and its length."""
 
@@ -199,19 +216,22 @@ class NamedParts(tuple[Any, ...]):
         return hash((self.named, tuple(self)))
 
 
-#: The type of an item: of a number, of the parts of a tuple, of a list, of a dict or set, of a string, of a member of
-#: an enumeration, of an object.
-ItemType = Union[ScalarType, tuple["ItemType", ...], ListOf, DictOf, TextType, MemberType, EitherType, ObjectType]
+#: The type of an item: of a number, of the parts of a tuple, of a list, of a dict or set, of an array, of a string, of
+#: a member of an enumeration, of an object.
+ItemType = Union[
+    ScalarType, tuple["ItemType", ...], ListOf, DictOf, ArrayOf, TextType, MemberType, EitherType, ObjectType
+]
 
-#: Things that share memory: lists, by what they hold; dicts and sets.
-HeapKind = Union[ItemType, TablesOf]
+#: Things that share memory: lists, by what they hold; dicts and sets; arrays.
+HeapKind = Union[ItemType, TablesOf, ArraysOf]
 
 
 @dataclass(frozen=True)
 class Heap:
     """The memory of all lists in containers that hold one type of items: the items, and a row for each list that tells
     where it begins, how long it is and how long it may become.  Of dicts and sets the items are entries, and there are
-    the places of all their indices, and of the order of sets."""
+    the places of all their indices, and of the order of sets.  Of arrays the items are elements, and a row tells where
+    one begins and its shape."""
 
     cells: Growing
     rows: Growing
@@ -421,6 +441,14 @@ class Method:
     name: str
 
 
+@dataclass(frozen=True, eq=False)
+class Super:
+    """super() in a method of the class `kind`: `base` by the classes behind it."""
+
+    base: Struct
+    kind: type
+
+
 @dataclass(frozen=True)
 class Closure:
     """A function defined inside the function being compiled; its free names are those of the place of definition."""
@@ -487,6 +515,7 @@ class Caught:
 Value = Union[
     Scalar, Array, Mask, Flat, Text, Member, Tuple, Records, Rows, Stack, Dict, Struct, Keyed, Range, Grid, Slice,
     Iterable, Object, Maybe, Instance, Method, Closure, PythonFunction, Recursive, Caught, Generator, Keywords, Partial,
+    Super,
 ]  # fmt: skip
 
 
@@ -507,7 +536,7 @@ def describe(value: Value) -> str:
     if isinstance(value, Keyed):
         return "dict"
     if isinstance(value, Records):
-        return "deque" if value.is_deque else "list of tuples"
+        return "deque" if value.is_deque else f"list of {'arrays' if isinstance(value.item, ArrayOf) else 'tuples'}"
     if isinstance(value, Rows):
         return "list of arrays" if value.of_arrays else "list of lists"
     if isinstance(value, Stack):

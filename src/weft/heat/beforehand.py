@@ -1,4 +1,4 @@
-"""Functions that are called once and run for long.  In: the tree and the code of a script; out: code in which such
+"""Functions that are called once and run for long.  In: the text and the code of a script; out: code in which such
 functions, at their first call, are compiled if their loops over these arguments take long enough.
 
 Samples come too late for them.  What counts is the estimate for the arguments at hand; below it the function gets its
@@ -7,48 +7,57 @@ own code back and costs nothing more.
 
 from __future__ import annotations
 
-import ast
-import types
-
-from weft.heat import estimate, trampoline
-from weft.heat.spots import Spot
+from weft.heat import trampoline
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
+    import _ast
+    import types
     from collections.abc import Callable
     from typing import Any
 
+    from weft.heat.spots import Spot
+
 #: Seconds of plain Python from which the wait for the compiler is sure to be won back.
 HEAVY = 4.0
-
-
-def candidates(tree: ast.Module) -> dict[int, ast.FunctionDef]:
-    """Top-level functions with loops, by the line of their code object."""
-    found = {}
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and estimate.deepest_loop(node):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            found[first] = node
-    return found
+_ONLY_TREE = 0x400  # as ast.PyCF_ONLY_AST
 
 
 def prepared(
-    code: types.CodeType, tree: ast.Module, namespace: dict[str, Any], options: dict[str, Any], spots: list[Spot]
+    code: types.CodeType, text: bytes, namespace: dict[str, Any], options: dict[str, Any], spots: list[Spot]
 ) -> types.CodeType:
-    """The code of a module whose candidates look at the arguments of their first call."""
-    found = candidates(tree)
+    """The code of a module whose top-level functions with loops look at the arguments of their first call."""
+    lines = text.splitlines()
 
     def replaced(constant: Any) -> Any:
-        if not isinstance(constant, types.CodeType) or trampoline.unfit(constant) or constant.co_freevars:
+        if not isinstance(constant, type(code)) or trampoline.unfit(constant) or constant.co_freevars:
             return constant
-        node = found.get(constant.co_firstlineno)
-        if node is None or node.name != constant.co_name:
+        # A decorator may look at the code, or call the function in its own ways.
+        if not _line(lines, constant.co_firstlineno).startswith(b"def ") or not trampoline.has_loop(constant):
             return constant
-        return First(constant, node, namespace, options, spots).armed
+        return First(constant, lines, namespace, options, spots).armed
 
-    if not found:
-        return code
     return code.replace(co_consts=tuple(map(replaced, code.co_consts)))
+
+
+def _line(lines: list[bytes], number: int) -> bytes:
+    return lines[number - 1] if 0 < number <= len(lines) else b""
+
+
+def tree_of(lines: list[bytes], first: int) -> _ast.FunctionDef | None:
+    """The function that begins on a line of its own at the margin; None if its text cannot be told from what follows.
+
+    Only its own lines are parsed: those up to the next one at the margin.
+    """
+    last = first
+    while last < len(lines) and lines[last][:1] in (b"", b" ", b"\t", b"\f", b"#", b")", b"]", b"}"):
+        last += 1
+    try:
+        tree: Any = compile(b"\n".join(lines[first - 1 : last]), "<weft>", "exec", _ONLY_TREE, dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return None  # a text of several lines goes on at the margin, or the file has an encoding of its own
+    found: _ast.FunctionDef = tree.body[0]
+    return found
 
 
 class First:
@@ -57,29 +66,35 @@ class First:
     def __init__(
         self,
         code: types.CodeType,
-        tree: ast.FunctionDef,
+        lines: list[bytes],
         namespace: dict[str, Any],
         options: dict[str, Any],
         spots: list[Spot],
     ) -> None:
-        self.code, self.tree, self.namespace, self.options, self.spots = code, tree, namespace, options, spots
+        self.code, self.lines, self.namespace, self.options, self.spots = code, lines, namespace, options, spots
         self.armed = trampoline.passing_on(code, self.call)
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        from weft.heat.manager import find_function
-
-        function = find_function(self.armed, self.namespace)
+        function = trampoline.find_function(self.armed, self.namespace)
         target: Callable[..., Any] = trampoline.like(function, self.code, self.namespace)
         if function is None:
             return target(*args, **kwargs)  # there are several of it, and each asks again
         function.__code__ = self.code
-        values = dict(zip(self.code.co_varnames, (*args, *kwargs.values())))
-        if estimate.seconds(self.tree, values, self.namespace) < HEAVY:
+        if self._seconds((*args, *kwargs.values())) < HEAVY:
             return target(*args, **kwargs)
         return self._compiled(function, target)(*args, **kwargs)
 
+    def _seconds(self, values: tuple[Any, ...]) -> float:
+        tree = tree_of(self.lines, self.code.co_firstlineno)
+        if tree is None:
+            return 0.0
+        from weft.heat import estimate
+
+        return estimate.seconds(tree, dict(zip(self.code.co_varnames, values)), self.namespace)
+
     def _compiled(self, function: types.FunctionType, plain: Callable[..., Any]) -> Any:
         from weft.api import jit
+        from weft.heat.spots import Spot
 
         native: Any = jit(plain, **self.options)
         if native is plain:

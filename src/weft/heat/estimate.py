@@ -1,15 +1,18 @@
 """How long a call would take in plain Python.  In: the syntax tree of a function and the arguments of a call; out:
-seconds, roughly: trips of loops that can be told from the arguments, times the statements inside.
+seconds, roughly: trips of loops that can be told from the arguments, times the statements inside.  A loop that may end
+early counts for little, since an estimate that is too high makes the program wait for nothing.
+
+The nodes come from `_ast`: loading `ast` takes longer than an estimate.
 """
 
 from __future__ import annotations
 
-import ast
+import _ast as ast
 import operator
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
 _STATEMENT = 60e-9  # seconds of the interpreter for each part of a simple statement
@@ -39,10 +42,14 @@ def seconds(tree: ast.FunctionDef, arguments: Mapping[str, Any], namespace: Mapp
     return _of_body(tree.body, values, namespace)
 
 
-def deepest_loop(tree: ast.AST) -> int:
-    """How many loops stand inside each other."""
-    inner = max((deepest_loop(child) for child in ast.iter_child_nodes(tree)), default=0)
-    return inner + isinstance(tree, (ast.For, ast.While, ast.comprehension))
+def walk(tree: ast.AST) -> Iterator[ast.AST]:
+    """The node and everything below it, as `ast.walk` but from top to bottom."""
+    yield tree
+    for name in tree._fields:
+        value = getattr(tree, name, None)
+        for child in value if isinstance(value, list) else (value,):
+            if isinstance(child, ast.AST):
+                yield from walk(child)
 
 
 def _of_body(body: list[ast.stmt], values: dict[str, Any], namespace: Mapping[str, Any]) -> float:
@@ -53,7 +60,8 @@ def _of_statement(statement: ast.stmt, values: dict[str, Any], namespace: Mappin
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
         return _STATEMENT
     if isinstance(statement, ast.For):
-        return _trips(statement.iter, values, namespace) * (_STATEMENT + _of_body(statement.body, values, namespace))
+        trips = _UNKNOWN_TRIPS if _may_end_early(statement) else _trips(statement.iter, values, namespace)
+        return trips * (_STATEMENT + _of_body(statement.body, values, namespace))
     if isinstance(statement, ast.While):
         return _UNKNOWN_TRIPS * (_STATEMENT + _of_body(statement.body, values, namespace))
     if isinstance(statement, ast.If):
@@ -62,15 +70,33 @@ def _of_statement(statement: ast.stmt, values: dict[str, Any], namespace: Mappin
     nested = [child for field in ("body", "orelse", "finalbody") for child in getattr(statement, field, [])]
     if nested:
         return _of_body(nested, values, namespace)
-    parts = sum(isinstance(node, (ast.BinOp, ast.Subscript, ast.Call, ast.Compare)) for node in ast.walk(statement))
+    parts = sum(isinstance(node, (ast.BinOp, ast.Subscript, ast.Call, ast.Compare)) for node in walk(statement))
     return _STATEMENT * (1 + parts) + _whole_arrays(statement, values)
+
+
+def _may_end_early(loop: ast.For) -> bool:
+    """Whether the body leaves the loop on some condition: by `break`, or by `return` in it or further in."""
+
+    def leaves(statements: list[Any], is_inner: bool) -> bool:
+        for statement in statements:
+            if isinstance(statement, ast.Return) or (isinstance(statement, ast.Break) and not is_inner):
+                return True
+            inner = is_inner or isinstance(statement, (ast.For, ast.While))
+            if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+                continue
+            parts = [getattr(statement, field, []) for field in ("body", "orelse", "finalbody", "handlers", "cases")]
+            if any(leaves(part, inner) for part in parts):
+                return True
+        return False
+
+    return leaves(loop.body, False)
 
 
 def _whole_arrays(statement: ast.stmt, values: Mapping[str, Any]) -> float:
     """Operations on whole arrays: a nanosecond an element of those named outside subscripts."""
     total = 0.0
-    inside = {id(part) for node in ast.walk(statement) if isinstance(node, ast.Subscript) for part in ast.walk(node)}
-    for node in ast.walk(statement):
+    inside = {id(part) for node in walk(statement) if isinstance(node, ast.Subscript) for part in walk(node)}
+    for node in walk(statement):
         if isinstance(node, ast.Name) and id(node) not in inside:
             size = getattr(values.get(node.id), "size", 0)
             total += 1e-9 * size if isinstance(size, int) else 0.0
@@ -92,7 +118,7 @@ def _trips(iterated: ast.expr, values: Mapping[str, Any], namespace: Mapping[str
 def _note_assignments(tree: ast.FunctionDef, values: dict[str, Any], namespace: Mapping[str, Any]) -> None:
     """Sizes that the function computes from its arguments; names that are set more than once are not known."""
     counts: dict[str, int] = {}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             counts[node.id] = counts.get(node.id, 0) + 1
     resolved: set[str] = set()

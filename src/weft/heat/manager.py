@@ -2,13 +2,13 @@
 that become native one after the other, and the report.
 
 A thread looks at the stacks from time to time and does nothing else while nothing is hot.  Everything that
-takes the program's own time (a fork, loading the dispatcher) is counted, and allowed for a small part of the time.
+takes the program's own time (samples, a fork, loading the dispatcher) is counted, and allowed for a small part of the
+time that the program has run: however soon it ends, it has lost no more than that.
 """
 
 from __future__ import annotations
 
 import _thread
-import gc
 import os
 import sys
 import time
@@ -25,9 +25,15 @@ if TYPE_CHECKING:
 # A sample makes the program give way to another thread, which costs up to a third of a millisecond: the interval grows
 # with the age of the program.
 _INTERVAL, _SLOWEST, _GROWTH = 0.015, 0.1, 0.04
+_TURN = 1e-4  # seconds that the program waits for a sample, beside those of the sample itself
 _HOT = 6  # samples
 _DEPTH = 64
-_SHARE, _CREDIT = 0.02, 0.1  # of the program's time, and seconds at its beginning
+_SHARE = 0.04  # of the time the program has run: what may be spent on it
+_STARTING = 0.01  # seconds before the program began
+_FORK = 0.005  # seconds: a process for the compiler, and the pages that it makes the program copy
+_COMPILING = 1.0  # seconds of a processor, which the program pays for where no other is idle
+_LOADING, _LOADING_NUMPY = 0.065, 0.11  # seconds: the dispatcher, and what it needs
+_RESTORING = 0.01  # seconds: a version from the disk
 _BUSY = 0.3  # of an interval: below it the program is waiting for something
 _REVIEW = 0.5
 _YOUNG = 5.0  # seconds of the program
@@ -52,7 +58,7 @@ def is_users(file: str) -> bool:
 class Manager:
     """Watches one program from `start` to `stop`."""
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    def __init__(self, options: dict[str, Any], began: float | None = None, lock: _thread.LockType | None = None) -> None:
         self.options = options
         self.spots: list[Spot] = []
         self.samples = 0
@@ -61,65 +67,58 @@ class Manager:
         self._tops: dict[int, int] = {}  # how often code was found at the top of a stack
         self._kept: list[types.CodeType] = []  # whose identities the table uses
         self._request: tuple[elsewhere.Request, Spot, Any] | None = None
+        self._answer: elsewhere.Answer | None = None  # to the request; loading what it leads to may have to wait
         self._busy = False
-        self._lock = _thread.allocate_lock()  # held while modules are imported: no fork of the program in between
-        self._holds = False  # the lock, for a fork
-        self._spent = 0.0
-        self._running: bool = False
-        self._began = self._reviewed = perf_counter()
-
-    def start(self) -> None:
-        self._running = True
-        os.register_at_fork(
-            before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._after_fork_in_child
-        )
-        _thread.start_new_thread(self._watch, ())
+        # Held while this thread is at work, which may import modules: no fork of the program in between.
+        self._lock = lock or _thread.allocate_lock()
+        self._spent = _STARTING  # seconds of the program's own threads
+        self._turns = 0
+        self._ours = 0.0  # seconds of the watching thread
+        self._cores = 0.0  # that the program kept busy during the last interval
+        self._is_child = False
+        self._running: bool = True
+        self._reviewed = perf_counter()
+        self._began = self._reviewed if began is None else began
 
     def stop(self) -> None:
         """No more samples; a compilation under way is given up."""
         self._running = False
         request, self._request = self._request, None
-        if request is not None:
+        if request is not None and self._answer is None:
             request[0].give_up()
 
-    # --- forks of the program ---------------------------------------------------------------------------------------
-
-    def _before_fork(self) -> None:
-        if not elsewhere.making and self._running:
-            self._lock.acquire()
-            self._holds = True
-
-    def _after_fork(self) -> None:
-        if not elsewhere.making and self._holds:
-            self._holds = False
-            self._lock.release()
-
-    def _after_fork_in_child(self) -> None:
-        """A child of the program is watched as well; the compilation under way belongs to its parent."""
-        if elsewhere.making or not self._running:
-            return
-        self._after_fork()
+    def forked(self) -> None:
+        """In a child of the program, which is watched as well: the compilation under way belongs to its parent."""
         request, self._request = self._request, None
         self._busy = False
+        self._is_child = True
+        self._began, self._spent, self._turns = perf_counter(), 0.0, 0
         if request is not None:
-            os.close(request[0].reader)
+            if self._answer is None:
+                os.close(request[0].reader)
+            self._answer = None
             if request[1].state == "asked":
                 request[1].again()
-        _thread.start_new_thread(self._watch, ())
 
     # --- watching ---------------------------------------------------------------------------------------------------
 
-    def _watch(self) -> None:
+    def watch(self) -> None:
+        """Sample until `stop`, on this thread."""
         own, process = _thread.get_ident(), os.getpid()
         interval, used = _INTERVAL, time.process_time()
         try:
             while self._running and os.getpid() == process:
                 time.sleep(interval)
                 now = time.process_time()
-                is_busy, used = now - used > _BUSY * interval, now
-                if is_busy:
-                    self._sample(own, interval)
-                self._settle()
+                self._cores, used = (now - used) / interval, now
+                with self._lock:
+                    if not self._running:
+                        break
+                    if self._cores > _BUSY:
+                        self._sample(own, interval)
+                    self._settle()
+                self._turns += 1
+                self._ours = time.thread_time()
                 interval = min(max(_INTERVAL, _GROWTH * (perf_counter() - self._began)), _SLOWEST)
         except Exception as trouble:  # the program goes on as it is; the report says why nothing more was compiled
             self.trouble = f"{type(trouble).__name__}: {trouble}"
@@ -146,7 +145,7 @@ class Manager:
                     if spot is not None:
                         spot.sampled(id(frame), is_leaf, interval)
                         is_leaf = False
-                        if spot.state == "seen" and spot.samples >= _HOT and self._affordable():
+                        if spot.state == "seen" and spot.samples >= _HOT and self._can_ask():
                             self._consider(spot)
                 frame, depth = frame.f_back, depth + 1
 
@@ -167,9 +166,9 @@ class Manager:
             spot = self._table.get(id(inner), _MISSING)
             if spot is _MISSING:
                 spot = self._meet(inner, function.__globals__)
-            if spot is None or spot.state != "seen" or trampoline.unfit(inner) is not None or not has_loop(inner):
+            if spot is None or spot.state != "seen" or trampoline.unfit(inner) is not None:
                 continue
-            if self._affordable():
+            if trampoline.has_loop(inner) and self._can_ask():
                 spot.arm(function, self._ask_first, perf_counter())
 
     def _meet(self, code: types.CodeType, namespace: dict[str, Any]) -> Spot | None:
@@ -181,17 +180,26 @@ class Manager:
         self._table[id(code)] = spot
         return spot
 
-    def _affordable(self) -> bool:
-        return not self._busy and self._spent < _CREDIT + _SHARE * (perf_counter() - self._began)
+    def _affordable(self, seconds: float) -> bool:
+        """Whether the program may lose so much more of its time."""
+        spent = self._spent + self._ours + self._turns * _TURN
+        return spent + seconds < _SHARE * (perf_counter() - self._began)
+
+    def _can_ask(self) -> bool:
+        """Whether a compilation may begin: it costs a fork, and its own time as well if no processor is idle."""
+        if self._busy:
+            return False
+        has_idle = not self._is_child and self._cores < _processors() - 0.5
+        return self._affordable(_FORK if has_idle else _FORK + _COMPILING)
 
     def _consider(self, spot: Spot) -> None:
         """Arm a hot function, or say why not."""
         reason = trampoline.unfit(spot.code)
         began = perf_counter()
-        if reason is None and not has_loop(spot.code) and began - self._began < _YOUNG:
+        if reason is None and not trampoline.has_loop(spot.code) and began - self._began < _YOUNG:
             spot.samples = 0  # what is left to gain over NumPy takes longer to pay for loading the dispatcher
             return
-        function = None if reason else find_function(spot.code, spot.namespace)
+        function = None if reason else trampoline.find_function(spot.code, spot.namespace)
         self._spent += perf_counter() - began
         if function is None:
             spot.leave(reason or "it was not found, or is made anew for each use")
@@ -205,14 +213,16 @@ class Manager:
 
     def _ask(self, spot: Spot, kinds: Any, values: tuple[Any, ...], attempt: int) -> bool:
         """Begin to compile for the arguments of a call, on the program's own thread; False if that has to wait."""
-        if self._busy or not self._running or not self._affordable():
-            return False
-        if spot.twin is None:
+        if not self._running or spot.twin is None or not self._can_ask():
             return False
         if elsewhere.possible() is not None:
-            if kinds is None:
+            if kinds is None and self._affordable(_COMPILING):
                 spot.answered(elsewhere.Answer(True), self._make_direct)
-            return kinds is None
+                return True
+            return False
+        # A process that is made while this one imports something would wait for that for ever.
+        if not self._lock.acquire(blocking=False):
+            return False
         self._busy = True
         began = perf_counter()
         try:
@@ -222,33 +232,34 @@ class Manager:
             self._running = self._busy = False
             return False
         finally:
-            self._spent += perf_counter() - began
+            self._lock.release()
+            self._spent += max(2 * (perf_counter() - began), _FORK)
         self._request = (request, spot, kinds)
         return True
 
     def _settle(self) -> None:
-        """Take the compiler's answer if it is there."""
+        """Take the compiler's answer if it is there and there is time for what follows."""
         now = perf_counter()
         if now - self._reviewed > _REVIEW:
             self._reviewed = now
             for spot in self.spots:
                 spot.review()
                 if spot.has_parts and spot.seconds > _PATIENCE and not self._busy:
-                    with self._lock:
-                        spot.in_parts(self._make_direct)
+                    spot.in_parts(self._make_direct)
         pending = self._request
         if pending is None:
             return
         request, spot, kinds = pending
-        answer = request.answer(0.0)
-        if answer is None:
+        if self._answer is None:
+            self._answer = request.answer(0.0)
+        answer = self._answer
+        if answer is None or (answer.good and not self._affordable(_loading())):
             return
-        with self._lock:
-            if kinds is None:
-                spot.answered(answer, self._make)
-            else:
-                spot.native.told(kinds, answer)
-        self._request = None
+        if kinds is None:
+            spot.answered(answer, self._make)
+        else:
+            spot.native.told(kinds, answer)
+        self._request = self._answer = None
         self._busy = False
 
     def _make(self, spot: Spot) -> Any:
@@ -270,21 +281,24 @@ class Manager:
         return Counted(spot.twin, make_options(self.options))
 
 
+def _loading() -> float:
+    """Seconds until a compiled function can be called in this process."""
+    if "weft.heat.hot" in sys.modules:
+        return _RESTORING
+    return _LOADING + _RESTORING + (0.0 if "numpy" in sys.modules else _LOADING_NUMPY)
+
+
+def _processors() -> int:
+    """Those this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _is_made(code: types.CodeType) -> bool:
     """Code that is no function of the user's: a module, or what weft has made of one."""
     name = str(getattr(code, "co_qualname", code.co_name))
     return name == "<module>" or "__weft_" in name or trampoline.is_passing_on(code)
-
-
-def has_loop(code: types.CodeType) -> bool:
-    """Whether the code, or a comprehension in it, jumps back."""
-    from opcode import opmap
-
-    backward = {number for name, number in opmap.items() if "JUMP_BACKWARD" in name or name == "JUMP_ABSOLUTE"}
-    if not backward.isdisjoint(code.co_code[::2]):
-        return True
-    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
-    return any(item.co_name.startswith("<") and has_loop(item) for item in inner)
 
 
 def _callees(code: types.CodeType, namespace: dict[str, Any]) -> list[types.FunctionType]:
@@ -292,27 +306,5 @@ def _callees(code: types.CodeType, namespace: dict[str, Any]) -> list[types.Func
     named = [namespace.get(name) for name in code.co_names]
     modules = [item for item in named if isinstance(item, types.ModuleType)]
     named += [vars(module).get(name) for module in modules for name in code.co_names]
-    plain = (_unwrapped(item) for item in named if callable(item) and not isinstance(item, type))
+    plain = (trampoline.unwrapped(item) for item in named if callable(item) and not isinstance(item, type))
     return [item for item in plain if isinstance(item, types.FunctionType)]
-
-
-def find_function(code: types.CodeType, namespace: dict[str, Any]) -> types.FunctionType | None:
-    """The function object of a code object: by its name, or else among all objects; None if there are several."""
-    parts = str(getattr(code, "co_qualname", code.co_name)).split(".")
-    found: Any = namespace.get(parts[0])
-    for part in parts[1:]:
-        found = vars(found).get(part) if isinstance(found, type) else None
-    plain = _unwrapped(found)
-    if isinstance(plain, types.FunctionType) and plain.__code__ is code:
-        return plain
-    users = [item for item in gc.get_referrers(code) if isinstance(item, types.FunctionType) and item.__code__ is code]
-    return users[0] if len(users) == 1 else None
-
-
-def _unwrapped(found: Any) -> Any:
-    """What a decorator, a property or a static method stands around."""
-    for _ in range(10):
-        if isinstance(found, types.FunctionType) and not hasattr(found, "__wrapped__"):
-            return found
-        found = getattr(found, "__wrapped__", None) or getattr(found, "__func__", None) or getattr(found, "fget", None)
-    return found

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import os
 import sys
-import types
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
+    import types
     from collections.abc import Callable
     from typing import Any
 
 _OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_TARGET, _TRIM = "__weft_target", "__weft_trim"
+_TARGET, _TRIM, _DOC = "__weft_target", "__weft_trim", "__weft_doc"
+_ONLY_TREE = 0x400  # as ast.PyCF_ONLY_AST
+_HAS_DOC = 0x4000000  # from Python 3.14 on
+_backward: set[int] = set()  # codes of jumps
+_templates: dict[tuple[int, int, int, int], types.CodeType] = {}
 _VARIADIC = 0x04 | 0x08  # as inspect.CO_VARARGS and its like, which take longer to load than to write
 _UNFIT = 0x20 | 0x80 | 0x100 | 0x200
 #: Names of what looks at its callers: it would see one frame more.
@@ -38,6 +42,20 @@ def unfit(code: types.CodeType) -> str | None:
     return None
 
 
+def has_loop(code: types.CodeType) -> bool:
+    """Whether the code, or a comprehension in it, jumps back."""
+    if not _backward:
+        from opcode import opmap
+
+        _backward.update(
+            number for name, number in opmap.items() if "JUMP_BACKWARD" in name or name == "JUMP_ABSOLUTE"
+        )
+    if not _backward.isdisjoint(code.co_code[::2]):
+        return True
+    inner = (constant for constant in code.co_consts if isinstance(constant, type(code)))
+    return any(item.co_name.startswith("<") and has_loop(item) for item in inner)
+
+
 def twin(function: types.FunctionType, code: types.CodeType | None = None) -> types.FunctionType:
     """A function that is like this one, with its present code (or `code`) for good."""
     return like(function, code or function.__code__, function.__globals__)
@@ -46,7 +64,7 @@ def twin(function: types.FunctionType, code: types.CodeType | None = None) -> ty
 def like(function: types.FunctionType | None, code: types.CodeType, namespace: dict[str, Any]) -> types.FunctionType:
     """A function of `code` in a namespace, with what else belongs to `function` if there is one."""
     defaults, closure = (None, None) if function is None else (function.__defaults__, function.__closure__)
-    made = types.FunctionType(code, namespace, code.co_name, defaults, closure)
+    made = type(like)(code, namespace, code.co_name, defaults, closure)
     made.__module__ = namespace.get("__name__", "__main__")
     if function is not None:
         made.__kwdefaults__ = function.__kwdefaults__
@@ -58,47 +76,72 @@ def like(function: types.FunctionType | None, code: types.CodeType, namespace: d
 
 def passing_on(code: types.CodeType, target: Callable[..., Any]) -> types.CodeType:
     """Code with the parameters, free variables, name and place of `code` that calls `target` with its arguments."""
-    import ast
-
-    names = code.co_varnames
-    count, hidden = code.co_argcount, code.co_kwonlyargcount
-    taken = set(names) | set(code.co_freevars)
-    target_name, trim_name, problem = (_fresh(name, taken) for name in (_TARGET, _TRIM, "__weft_problem"))
-    positional, keywords = names[:count], names[count : count + hidden]
-    passed = ", ".join([*positional, *(f"{name}={name}" for name in keywords)])
-    only = code.co_posonlyargcount
-    head = [*positional[:only], *(["/"] if only else []), *positional[only:], *(["*", *keywords] if hidden else [])]
-    free = "".join(f"{name}, " for name in code.co_freevars)
-    # A function takes its docstring from its code's first constant. The branch that never runs makes the free variables
-    # those of the original, which a function insists on.
+    positional, keywords = code.co_argcount, code.co_kwonlyargcount
+    count = positional + keywords
+    made = _template(positional, code.co_posonlyargcount, keywords, len(code.co_freevars))
+    taken = {*code.co_varnames, *code.co_freevars}
     first = code.co_consts[0] if code.co_consts else None
-    text = f"""
-def __weft_outer({", ".join(code.co_freevars)}):
-    def {code.co_name}({", ".join(head)}):
-        {ascii(first) if isinstance(first, str) else None}
-        if False:
-            ({free or "None"})
-        {target_name} = {_TARGET!r}
-        {trim_name} = {_TRIM!r}
-        try:
-            return {target_name}({passed})
-        except BaseException as {problem}:
-            {trim_name}({problem})
-            raise
-"""
-    tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if hasattr(node, "lineno"):
-            place: Any = node
-            place.lineno = place.end_lineno = code.co_firstlineno
-            place.col_offset = place.end_col_offset = 0
-    made = _inner(_inner(compile(tree, code.co_filename, "exec", dont_inherit=True)))
-    constants = {_TARGET: target, _TRIM: trim}
-    values = tuple(constants.get(c, c) if isinstance(c, str) else c for c in made.co_consts)
-    changes: dict[str, Any] = {"co_consts": values, "co_firstlineno": code.co_firstlineno}
+    values: dict[Any, Any] = {
+        _TARGET: target,
+        _TRIM: trim,
+        _DOC: first if isinstance(first, str) else None,  # a function takes its docstring from its code's constants
+        made.co_varnames[positional:count]: code.co_varnames[positional:count],  # the names of keywords in the call
+    }
+    changes: dict[str, Any] = {
+        "co_consts": tuple(values.get(c, c) if isinstance(c, (str, tuple)) else c for c in made.co_consts),
+        "co_varnames": (*code.co_varnames[:count], *(_fresh(name, taken) for name in made.co_varnames[count:])),
+        "co_freevars": code.co_freevars,
+        "co_flags": made.co_flags & ~_HAS_DOC | code.co_flags & _HAS_DOC,
+        "co_filename": code.co_filename,
+        "co_firstlineno": code.co_firstlineno,
+        "co_name": code.co_name,
+    }
     if sys.version_info >= (3, 11):
         changes["co_qualname"] = code.co_qualname
     return made.replace(**changes)
+
+
+def _template(positional: int, only: int, keywords: int, free: int) -> types.CodeType:
+    """Code that passes so many arguments on; names, constants and place are put in by `passing_on`."""
+    shape = (positional, only, keywords, free)
+    if shape in _templates:
+        return _templates[shape]
+    names = [f"__weft_{k}" for k in range(positional + keywords)]
+    closed = [f"__weft_free_{k}" for k in range(free)]
+    head = [*names[:only], *(["/"] if only else []), *names[only:positional]]
+    head += ["*", *names[positional:]] if keywords else []
+    passed = ", ".join([*names[:positional], *(f"{name}={name}" for name in names[positional:])])
+    # The branch that never runs makes the free variables those of the original, which a function insists on.
+    text = f"""
+def __weft_outer({", ".join(closed)}):
+    def __weft_inner({", ".join(head)}):
+        {_DOC!r}
+        if False:
+            ({", ".join([*closed, "None"])})
+        {_TARGET} = {_TARGET!r}
+        {_TRIM} = {_TRIM!r}
+        try:
+            return {_TARGET}({passed})
+        except BaseException as __weft_problem:
+            {_TRIM}(__weft_problem)
+            raise
+"""
+    # The tree without the module ast, which takes longer to load than all of this.
+    tree: Any = compile(text, "<weft>", "exec", _ONLY_TREE, dont_inherit=True)
+    _on_one_line(tree)
+    made = _templates[shape] = _inner(_inner(compile(tree, "<weft>", "exec", dont_inherit=True)))
+    return made
+
+
+def _on_one_line(node: Any) -> None:
+    if hasattr(node, "lineno"):
+        node.lineno = node.end_lineno = 1
+        node.col_offset = node.end_col_offset = 0
+    for name in node._fields:
+        value = getattr(node, name, None)
+        for child in value if isinstance(value, list) else [value]:
+            if hasattr(child, "_fields"):
+                _on_one_line(child)
 
 
 def is_passing_on(code: types.CodeType) -> bool:
@@ -113,7 +156,7 @@ def _fresh(name: str, taken: set[str]) -> str:
 
 
 def _inner(code: types.CodeType) -> types.CodeType:
-    return next(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return next(constant for constant in code.co_consts if hasattr(constant, "co_code"))
 
 
 def trim(problem: BaseException) -> None:
@@ -124,3 +167,27 @@ def trim(problem: BaseException) -> None:
         rest = rest.tb_next
     if rest is not None:
         problem.__traceback__ = rest
+
+
+def find_function(code: types.CodeType, namespace: dict[str, Any]) -> types.FunctionType | None:
+    """The function object of a code object: by its name, or else among all objects; None if there are several."""
+    parts = str(getattr(code, "co_qualname", code.co_name)).split(".")
+    found: Any = namespace.get(parts[0])
+    for part in parts[1:]:
+        found = vars(found).get(part) if isinstance(found, type) else None
+    plain = unwrapped(found)
+    if isinstance(plain, type(unwrapped)) and plain.__code__ is code:
+        return plain
+    import gc
+
+    users = [item for item in gc.get_referrers(code) if isinstance(item, type(unwrapped)) and item.__code__ is code]
+    return users[0] if len(users) == 1 else None
+
+
+def unwrapped(found: Any) -> Any:
+    """What a decorator, a property or a static method stands around."""
+    for _ in range(10):
+        if isinstance(found, type(unwrapped)) and not hasattr(found, "__wrapped__"):
+            return found
+        found = getattr(found, "__wrapped__", None) or getattr(found, "__func__", None) or getattr(found, "fget", None)
+    return found

@@ -624,8 +624,14 @@ def _result(state: _State, out: Out) -> object:
             return memory.origin
         if not out.as_list:
             return memory.data
-        return cast(object, memory.data.tolist()) if state.program.buffer(out.buffer).type.weak else list(memory.data)
+        weak = state.program.buffer(out.buffer).type.weak
+        return cast(object, memory.data.tolist()) if weak else _list_of_scalars(memory.data)
     return _view(state, memory, out)
+
+
+def _list_of_scalars(array: np.ndarray[Any, Any]) -> list[object]:
+    """The nested list of an array's elements as NumPy's own scalars, which `tolist` does not keep."""
+    return list(array) if array.ndim == 1 else [_list_of_scalars(row) for row in array]
 
 
 def _view(state: _State, memory: _Memory, out: ViewOut) -> object:

@@ -50,7 +50,7 @@ from weft.passes.disjoint import pairs_apart, unknown
 from weft.passes.scheduling.batches import split
 from weft.passes.scheduling.fuse import Facts, Group, partition
 from weft.passes.scheduling.independent import handing_back, outputs, why_not_independent
-from weft.passes.scheduling.kinds import FEW_ITERATIONS, Kinds
+from weft.passes.scheduling.kinds import DEEP, FEW_ITERATIONS, Kinds
 from weft.passes.scheduling.lower import Atom, Workspace, has_reduce, is_private, to_atoms
 from weft.passes.scheduling.order import order
 from weft.passes.scheduling.partial import in_blocks, reduced_scalars
@@ -58,6 +58,9 @@ from weft.passes.scheduling.plain import plain, plain_check
 from weft.passes.scheduling.products import calls_products, why_not_at_once
 from weft.passes.scheduling.recompute import pays, recomputed
 from weft.passes.scheduling.rewrite_dims import dense_domain
+from weft.passes.scheduling.scan_blocks import in_blocks as scan_in_blocks
+from weft.passes.scheduling.scan_blocks import worth_blocks
+from weft.passes.scheduling.scans import Scan, scan_of, why_not_regrouped
 from weft.passes.scheduling.sink import sunk
 from weft.passes.scheduling.tile import Chain, find_chain, tile_sizes, tiled
 from weft.passes.scheduling.unique import unique_loops
@@ -112,6 +115,7 @@ class _Scheduler:
     context: PassContext
     workspace: Workspace
     pairs: list[tuple[str, str]] = field(default_factory=list)
+    scanning: bool = False  # whether the loops at hand are the blocks of a scan
 
     def __post_init__(self) -> None:
         self.kinds = Kinds(self.workspace, self.context, filled=_filled(self.program))
@@ -167,13 +171,50 @@ class _Scheduler:
         elif isinstance(node, Loop) and node.kind is LoopKind.ASSERTED:
             node = replace(node, kind=LoopKind.SEQUENTIAL)
         shared = isinstance(node, Loop) and node.kind is LoopKind.PARALLEL
+        scan = self.scan(node) if isinstance(node, Loop) and not shared else None
         self.kinds.depth += 1
         self.kinds.shared += shared
         try:
-            return (self.repeated(node),)
+            lowered = self.repeated(node)
         finally:
             self.kinds.depth -= 1
             self.kinds.shared -= shared
+        if scan is None:
+            return (lowered,)
+        assert isinstance(lowered, Loop)
+        return self.scanned(scan, lowered)
+
+    def scan(self, loop: Loop) -> Scan | None:
+        """The scan that a loop is, if its iterations may run in blocks."""
+        if self.scanning:
+            return None
+        found = scan_of(loop, self.program, self.outside(loop), self.workspace.new_buffer)
+        if isinstance(found, str):
+            return None
+        if self.kinds.shared or self.kinds.depth >= DEEP or self.kinds.concurrent is LoopKind.SEQUENTIAL:
+            self.context.done(PASS, found.text, loop.span)
+            return None
+        reason = why_not_regrouped(found, self.context.options.fp == "fast")
+        if reason is not None:
+            self.context.missed(PASS, f"{found.text}, in order: {reason}", loop.span, 'fp="fast" lets them be regrouped')
+            return None
+        return found
+
+    def scanned(self, scan: Scan, lowered: Loop) -> Block:
+        """A scan in blocks where there is enough to do, else as it was."""
+        work = self.kinds.work(lowered)
+        worth = worth_blocks(scan, work, self.context.options.fp == "fast")
+        if worth is None:
+            return (lowered,)
+        self.context.done(PASS, f"{scan.text}, in blocks", scan.loop.span)
+        written = set().union(*(buffers_written(node) for node in scan.loop.body))
+        self.note_pairs(buffers_read(scan.loop) | written, written)
+        blocks: list[Node] = []
+        self.scanning = True
+        for node in scan_in_blocks(replace(scan, loop=handing_back(scan.loop)), self.workspace, work):
+            blocks.extend(self.control(node) if isinstance(node, Loop) else (node,))
+        self.scanning = False
+        return (If(worth, tuple(blocks), (lowered,), span=scan.loop.span),)
 
     def in_blocks(self, loop: Loop, reduced: dict[str, str]) -> Block:
         """A loop with accumulators in parallel blocks: what is around the blocks is no loop of the source's."""

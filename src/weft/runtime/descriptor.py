@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, Literal, TypeAlias
 
 from weft.records import dataclass
-from weft.runtime import templates
+from weft.runtime import sharing, templates
 
 #: The words at the head of every block: return id, exception code, source line, three message values, two reserved.
 CONTROL_WORDS: Final = 8
@@ -98,6 +98,17 @@ class SameAsParam:
 
 
 @dataclass(frozen=True)
+class MemoryParam:
+    """The memory that several array arguments lie in, as one array of this type number, and where each of them is in it.
+
+    `layout` says which they are and along which axis of the memory each of their axes is (`weft.runtime.sharing`).
+    """
+
+    typenum: int
+    layout: str
+
+
+@dataclass(frozen=True)
 class ObjectParam:
     """Any object of exactly this type (of any type when None): the `self` whose attributes are read by AttrParam."""
 
@@ -114,12 +125,17 @@ class AttrParam:
     """The attribute `name` of argument `index`, fetched at each call.
 
     In a dotted path a number is an item, "@key" the entry of a dict, "#" the length of a tuple, "*name" the list of an
-    attribute of all items of a list of different objects of one class.
+    attribute of all items of a list of different objects of one class. Without a name it is the argument itself.
     """
 
     index: int
     name: str
     param: DirectParam
+
+    @property
+    def parts(self) -> list[str]:
+        """The steps of the path."""
+        return self.name.split(".") if self.name else []
 
 
 @dataclass(frozen=True)
@@ -139,7 +155,9 @@ class CellParam:
     param: DirectParam
 
 
-DirectParam: TypeAlias = ArrayParam | ListParam | ContainerParam | ScalarParam | ConstParam | SameAsParam | ObjectParam
+DirectParam: TypeAlias = (
+    ArrayParam | ListParam | ContainerParam | ScalarParam | ConstParam | SameAsParam | MemoryParam | ObjectParam
+)
 HiddenParam: TypeAlias = AttrParam | GlobalParam | CellParam
 
 
@@ -347,6 +365,8 @@ def words_of(param: DirectParam | HiddenParam) -> int:
         return 1 + 2 * param.rank
     if isinstance(param, ContainerParam):
         return templates.words(param.template)
+    if isinstance(param, MemoryParam):
+        return sharing.parse(param.layout).words
     if isinstance(param, ScalarParam):
         return 2 if param.kind in ("complex", "np.complex64", "np.complex128") else 1
     return 0
@@ -431,6 +451,12 @@ def _validate_param(param: DirectParam, position: int) -> None:
     elif isinstance(param, ObjectParam):
         if param.type is not None and not isinstance(param.type, type):
             raise TypeError(f"not a type: {param.type!r}")
+    elif isinstance(param, MemoryParam):
+        layout = sharing.parse(param.layout)
+        if not all(0 <= member.argument < position for member in layout.members):
+            raise TypeError(f"the memory of arguments that there are not: {param.layout}")
+        if not 1 <= layout.rank <= sharing.MOST_AXES or len(layout.members) > sharing.MOST_MEMBERS:
+            raise TypeError(f"too many axes or arguments in one memory: {param.layout}")
     elif not isinstance(param, ConstParam):
         raise TypeError(f"not a parameter descriptor: {param!r}")
 
@@ -439,7 +465,7 @@ def _validate_hidden(hidden: HiddenParam, arguments: int, position: int) -> None
     if isinstance(hidden, AttrParam):
         if not 0 <= hidden.index < arguments:
             raise TypeError(f"there is no argument {hidden.index} to read {hidden.name!r} from")
-        parts = [part.removeprefix(KEY).removeprefix(EACH) for part in hidden.name.split(".")]
+        parts = [part.removeprefix(KEY).removeprefix(EACH) for part in hidden.parts]
         if not all(part.isidentifier() or part.isdigit() or part == LENGTH for part in parts):
             raise TypeError(f"not an attribute name: {hidden.name!r}")
     elif isinstance(hidden, GlobalParam):
@@ -465,7 +491,7 @@ def _validate_result(result: Result, version: Version, base: int) -> None:
         if not 0 <= result.rank <= MAX_RANK:
             raise TypeError(f"a rank from 0 to {MAX_RANK} is needed, not {result.rank}")
         if result.index >= len(parameters) or (
-            result.index >= 0 and not isinstance(_resolved(parameters, result.index), ArrayParam)
+            result.index >= 0 and not isinstance(_resolved(parameters, result.index), (ArrayParam, MemoryParam))
         ):
             raise TypeError(f"a view needs an array, parameter {result.index} is none")
         if result.index < 0 and not base <= -1 - result.index < version.words:

@@ -26,7 +26,7 @@ import numpy as np
 
 from weft.errors import CompileError, CoreWarning, exception_argument
 from weft.records import dataclass
-from weft.runtime import blas, interpreted, machine, routines, templates, texts, threads, toolchain
+from weft.runtime import blas, interpreted, machine, routines, sharing, templates, texts, threads, toolchain
 from weft.runtime.descriptor import (
     EACH,
     KEY,
@@ -51,6 +51,7 @@ from weft.runtime.descriptor import (
     ListOfResult,
     ListParam,
     ListResult,
+    MemoryParam,
     ObjectParam,
     Profile,
     Result,
@@ -339,7 +340,7 @@ def _encode_part(part: str) -> int | str | tuple[str] | functools.partial[Any] |
 
 def _encode_hidden(hidden: HiddenParam) -> Encoded:
     if isinstance(hidden, AttrParam):
-        return (1, hidden.index, None, tuple(map(_encode_part, hidden.name.split("."))), *_encode_test(hidden.param))
+        return (1, hidden.index, None, tuple(map(_encode_part, hidden.parts)), *_encode_test(hidden.param))
     if isinstance(hidden, GlobalParam):
         return (2, 0, hidden.namespace, sys.intern(hidden.name), *_encode_test(hidden.param))
     if isinstance(hidden, CellParam):
@@ -362,6 +363,10 @@ def _encode_test(param: DirectParam) -> Encoded:
         return (3, 0, 0, 0, 0, words, param.value)
     if isinstance(param, SameAsParam):
         return (4, param.index, 0, 0, 0, words, None)
+    if isinstance(param, MemoryParam):
+        shift = _item_size(param.typenum).bit_length() - 1
+        rank = sharing.parse(param.layout).rank
+        return (9, param.typenum, rank, 0, shift, words, param.layout.encode())
     if isinstance(param, ObjectParam):
         return (5, 0, 0, 0, 0, words, param.type)
     if isinstance(param, ContainerParam):

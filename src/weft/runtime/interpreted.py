@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.runtime import templates
+from weft.runtime import sharing, templates
 from weft.runtime.descriptor import (
     EACH,
     KEY,
@@ -30,6 +30,7 @@ from weft.runtime.descriptor import (
     GuardFailed,
     HiddenParam,
     ListParam,
+    MemoryParam,
     ObjectParam,
     Profile,
     SameAsParam,
@@ -205,7 +206,7 @@ def fetch(hidden: HiddenParam, values: list[Any]) -> Any:
     try:
         if isinstance(hidden, AttrParam):
             value = values[hidden.index]
-            for part in hidden.name.split("."):
+            for part in hidden.parts:
                 value = _fetch_part(value, part)
             return value
         if isinstance(hidden, GlobalParam):
@@ -232,6 +233,8 @@ def fits(param: DirectParam, value: Any, values: list[Any], met: list[Any]) -> b
         return same_constant(value, param.value)
     if isinstance(param, SameAsParam):
         return value is values[param.index]
+    if isinstance(param, MemoryParam):
+        return value.dtype.num == param.typenum and sharing.fill(sharing.parse(param.layout), values) is not None
     if isinstance(param, ObjectParam):
         return param.type is None or type(value) is param.type
     raise TypeError(f"not a parameter descriptor: {param!r}")

@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.records import dataclass
 from weft.runtime import templates, texts
-from weft.runtime.templates import Item, Listed, Template
+from weft.runtime.templates import Held, Item, Listed, Template
 
 _Column = np.ndarray[Any, Any]
 
@@ -56,6 +56,8 @@ class _Lists:
         column = next(columns)
         if item in ("s", "y"):
             return texts.taken("str" if item == "s" else "bytes", self.codes, column, next(columns))
+        if isinstance(item, Held):
+            return [self.array_at(item, number) for number in column.tolist()]
         if isinstance(item, (Listed, Template)):
             return [self.list_at(item, number) for number in column.tolist()]
         return list(column) if item == "n" else column.tolist()
@@ -71,6 +73,17 @@ class _Lists:
             contents = self.contents(item, number)
             (known.extend if isinstance(known, list) else known.update)(contents)
         return known
+
+    def array_at(self, item: Held, number: int) -> _Column:
+        """The array of this number."""
+        kind = self.kinds[item]
+        if kind.made[number] is None:
+            *extents, elements = kind.columns
+            shape = tuple(int(column[number]) for column in extents)
+            part = elements[kind.starts[number] : kind.starts[number + 1]]
+            kind.made[number] = part.reshape(shape).copy()
+        made: _Column = kind.made[number]
+        return made
 
     def contents(self, item: Listed | Template, number: int) -> Any:
         """What it holds: the items in a list, or a new dict."""
@@ -138,7 +151,7 @@ def change(target: list[Any], new: list[Any]) -> None:
 def _same(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
-    if isinstance(one, (list, dict, set)):
+    if isinstance(one, (list, dict, set, np.ndarray)):
         return one is other
     if isinstance(one, tuple):
         return len(one) == len(other) and all(map(_same, one, other))
@@ -208,7 +221,9 @@ def settled(result: Any, plan: tuple[Any, ...], *rest: Any) -> Any:
 
 
 def _inner_columns(item: Item) -> list[Item]:
-    """The columns of all lists, or dicts, of a kind."""
+    """The columns of all lists, or dicts, or arrays, of a kind."""
+    if isinstance(item, Held):
+        return [*("i" for _ in range(item.rank)), "n"]
     assert isinstance(item, (Listed, Template))
     value = item.value if isinstance(item, Template) else None
     return _own_columns(item.item) + ([] if value is None else _own_columns(value))
@@ -225,6 +240,8 @@ def _resolved(result: Any, lists: _Lists) -> Any:
     if isinstance(result, Later):
         if result.template.startswith("="):  # a list by its number
             item = templates.item_of(result.template[1:])
+            if isinstance(item, Held):
+                return lists.array_at(item, int(result.columns[0]))
             assert isinstance(item, (Listed, Template))
             return lists.list_at(item, int(result.columns[0]))
         return lists.container(result.template, result.columns)

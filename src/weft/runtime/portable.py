@@ -21,7 +21,7 @@ from weft.runtime import descriptor as D
 
 _PARAMS: dict[str, type[Any]] = {
     kind.__name__: kind
-    for kind in (D.ArrayParam, D.ListParam, D.ContainerParam, D.ScalarParam, D.SameAsParam, D.ConstParam)
+    for kind in (D.ArrayParam, D.ListParam, D.ContainerParam, D.ScalarParam, D.SameAsParam, D.ConstParam, D.MemoryParam)
 }
 _RESULTS: dict[str, type[Any]] = {
     kind.__name__: kind

@@ -3,7 +3,7 @@ columns, and the other way round.  The native dispatcher does the same in C (nat
 
     template := "[" item "]" | "d[" item "]" | "{" item "}" | dict | "<" type ":" rank ">" | "<<...>>"
     dict     := ("" | "C" | "Di" | "Df" | "Dl" | "Ds" | "Dd") "{" item ":" item "}"
-    item     := "i" | "f" | "b" | "c" | "(" item... ")" | "[" item "]" | "{" item "}" | dict
+    item     := "i" | "f" | "b" | "c" | "(" item... ")" | "[" item "]" | "{" item "}" | dict | "<" type ":" rank ">"
 
 A list of items, a deque, a set, a dict, a Counter, a defaultdict of int, float, list, set or dict.  Each number of an
 item is a column.  Lists, sets and dicts that are items follow one another in the columns of their own items; one more
@@ -32,8 +32,16 @@ class Listed:
     item: Item
 
 
-#: The number of an item, by its letter; the parts of a tuple; a list; a dict or set.
-Item = Union[str, tuple["Item", ...], Listed, "Template"]
+@dataclass(frozen=True)
+class Held:
+    """An array, as an item: its type by NumPy's number, and its rank."""
+
+    typenum: int
+    rank: int
+
+
+#: The number of an item, by its letter; the parts of a tuple; a list; a dict or set; an array.
+Item = Union[str, tuple["Item", ...], Listed, "Template", Held]
 
 #: The native dispatcher keeps so many columns of one argument.
 MAX_COLUMNS: Final = 16
@@ -72,6 +80,8 @@ def leaves(item: Item) -> str:
         return "i" + leaves(item.item)
     if isinstance(item, Template):
         return "i" + item.columns
+    if isinstance(item, Held):
+        return "i"
     return item if isinstance(item, str) else "".join(map(leaves, item))
 
 
@@ -137,6 +147,10 @@ def _item(text: str, place: int) -> tuple[Item, int]:
             return tuple(parts), place + 1
     if letter in ("{", "C", "D"):
         return _container(text, place)
+    if letter == "<" and ">" in text[place:]:
+        end = text.index(">", place)
+        typenum, _, rank = text[place + 1 : end].partition(":")
+        return Held(int(typenum), int(rank)), end + 1
     raise ValueError(f"not an item of a template: {text!r}")
 
 
@@ -236,6 +250,8 @@ def _item_fits(item: Item, value: Any, met: list[Any]) -> bool:
         return all(_item_fits(inner, part, met) for part in value)
     if isinstance(item, Template):
         return _container_fits(item, value, met)
+    if isinstance(item, Held):
+        return False  # in results only
     if type(value) is not tuple or len(value) != len(item):
         return False
     return all(_item_fits(part, one, met) for part, one in zip(item, value))
@@ -274,6 +290,7 @@ def _columns(item: Item, values: list[Any]) -> Iterator[np.ndarray[Any, Any]]:
         if item.value is not None:
             yield from _columns(item.value, [part for row in values for part in row.values()])
         return
+    assert isinstance(item, tuple)  # arrays are items of results only
     for place, part in enumerate(item):
         yield from _columns(part, [value[place] for value in values])
 

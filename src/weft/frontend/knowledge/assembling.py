@@ -17,7 +17,7 @@ from weft.frontend.knowledge.creation import dtype_of, shape_of
 from weft.frontend.knowledge.reductions import sum_type
 from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import axis_of, operand
-from weft.frontend.knowledge.shaping import joined, permuted
+from weft.frontend.knowledge.shaping import joined, joined_by, permuted
 from weft.frontend.knowledge.ufuncs import elements
 from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
 from weft.frontend.writing import axis_index, counter, last, loop, others, pick
@@ -217,15 +217,6 @@ def _append(call: Bound) -> Value:
     return joined(parts, axis, emitter)
 
 
-def _sequence(call: Bound, name: str) -> list[Array]:
-    value = call.need(name)
-    if not isinstance(value, Tuple):
-        raise Unsupported(
-            call.builder.emitter.span, f"{call.name}() of something that is not a tuple or list of arrays"
-        )
-    return [operand(Bound(call.builder, call.name, {"item": item}), "item") for item in value.items]
-
-
 def at_least(array: Array, rank: int) -> Array:
     """The array with axes of length 1 added as np.atleast_1d, _2d and _3d add them."""
     if array.rank >= rank:
@@ -239,16 +230,16 @@ def at_least(array: Array, rank: int) -> Array:
 
 @native(np.column_stack, parameters="tup", ranks=(1, 2))
 def _column_stack(call: Bound) -> Value:
-    parts = [at_least(part, 1) for part in _sequence(call, "tup")]
-    columns = [arrays.remap(p, (*p.shape, ONE), lambda at: at[:1]) if p.rank == 1 else p for p in parts]
-    if len({part.rank for part in columns}) != 1:
-        raise Unsupported(call.builder.emitter.span, "np.column_stack of nothing, or of arrays of different ranks")
-    return joined(columns, 1, call.builder.emitter)
+    def plan(part: Array) -> tuple[Array, int]:
+        part = at_least(part, 1)
+        return arrays.remap(part, (*part.shape, ONE), lambda at: at[:1]) if part.rank == 1 else part, 1
+
+    return joined_by(call, "tup", plan)
 
 
 @native(np.dstack, parameters="tup")
 def _dstack(call: Bound) -> Value:
-    return joined([at_least(part, 3) for part in _sequence(call, "tup")], 2, call.builder.emitter)
+    return joined_by(call, "tup", lambda part: (at_least(part, 3), 2))
 
 
 def _atleast(function: object, rank: int) -> None:

@@ -188,6 +188,21 @@ def heapreplace(heap, item):
     return smallest
 
 
+@composed(heapq.heappushpop)
+def heappushpop(heap, item):
+    if len(heap) == 0 or not heap[0] < item:
+        return item
+    smallest = heap[0]
+    heap[0] = item
+    _sink(heap, 0)
+    return smallest
+
+
+@composed(heapq.merge)
+def merge(first, second, key=None, reverse=False):
+    return sorted([*first, *second], key=key, reverse=reverse)
+
+
 # --- bisection ------------------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import enum
 import math
 import sys
 from dataclasses import replace
@@ -22,11 +23,14 @@ from weft.frontend.ragged import length
 from weft.frontend.strings import is_text
 from weft.frontend.values import (
     Array,
+    ArrayOf,
     Dict,
     EitherType,
     Iterable,
     Keyed,
+    Keywords,
     Object,
+    ObjectType,
     Range,
     Records,
     Rows,
@@ -35,6 +39,7 @@ from weft.frontend.values import (
     Stack,
     Struct,
     Text,
+    TextType,
     Tuple,
     Value,
     describe,
@@ -63,8 +68,8 @@ def _len(call: Bound) -> Value:
         return Scalar(Const(len(value.items), INT))
     if isinstance(value, Dict):
         return Scalar(call.builder.dict_length(value))
-    if isinstance(value, Keyed):
-        return Scalar(Const(len(value.entries.fields), INT))
+    if isinstance(value, (Keyed, Keywords)):
+        return Scalar(Const(len(call.builder.keyed_items(value, None)), INT))
     if isinstance(value, Records):
         return Scalar(value.growing.size)
     if isinstance(value, (Rows, Stack)):
@@ -73,6 +78,11 @@ def _len(call: Bound) -> Value:
         return Scalar(call.builder.trips(value))
     if is_text(value):
         return Scalar(call.builder.text(value).length)
+    found = call.builder.special(value, "__len__", [], call.builder.calling)
+    if found is not None:
+        return found
+    if isinstance(value, Object) and isinstance(value.value, type) and issubclass(value.value, enum.Enum):
+        return Scalar(Const(len(value.value), INT))
     raise Unsupported(call.builder.emitter.span, f"len() of {describe(value)}")
 
 
@@ -181,6 +191,9 @@ def _abs(call: Bound) -> Value:
     value = call.need("x")
     if isinstance(value, Array) and not value.is_list:
         return arrays.apply("abs", [value], call.builder.emitter)
+    found = call.builder.special(value, "__abs__", [], call.builder.calling)
+    if found is not None:
+        return found
     expr, span = number(call, "x"), call.builder.emitter.span
     result = arith.unary("abs", expr, span)
     return Scalar(call.builder.note_computed(result, [expr], lambda way: arith.unary("abs", way[0], span)))
@@ -215,6 +228,8 @@ def _choose(kind: str) -> None:
             return extreme_of(builder, values[0], kind)
         if len(values) == 1 and isinstance(values[0], Dict):
             values = (builder.entries_of(values[0], "keys", None, ordered=False),)
+        if len(values) == 1 and isinstance(values[0], Rows) and isinstance(values[0].item, TextType):
+            values = (builder.listed(values[0]),)
         if "default" in call.given and not (len(values) == 1 and isinstance(values[0], Tuple) and values[0].items):
             if len(values) == 1 and isinstance(values[0], Tuple):
                 return call.given["default"]
@@ -226,11 +241,13 @@ def _choose(kind: str) -> None:
             return builder.expand(best_or, given)
         if len(values) == 1 and isinstance(values[0], Tuple):
             values = values[0].items
-        if len(values) == 1 and isinstance(values[0], Records) and isinstance(values[0].item, (EitherType, tuple)):
+        if len(values) == 1 and isinstance(values[0], Records) and isinstance(
+            values[0].item, (EitherType, tuple, ObjectType, TextType)
+        ):
             from weft.frontend.knowledge.sequences import best_of
 
             return builder.expand(best_of, {"items": values[0], "greatest": greatest})
-        if len(values) > 1 and all(isinstance(value, Tuple) or is_text(value) for value in values):
+        if len(values) > 1 and all(isinstance(value, (Tuple, Struct)) or is_text(value) for value in values):
             from weft.frontend.knowledge.sequences import better_of
 
             best = values[0]
@@ -289,13 +306,18 @@ def _sum(call: Bound) -> Value:
     builder = call.builder
     value = call.need("iterable")
     start: Value = call.given.get("start") or Scalar(ZERO)
+    if isinstance(value, Stack) or (isinstance(value, Records) and isinstance(value.item, ArrayOf)):
+        value = arrays.as_array(value, builder.emitter)
     if isinstance(value, Array) and value.rank > 1 and not value.is_list:
         return _sum_of_rows(call, value, start)
     if isinstance(value, Tuple):
         for item in value.items:
-            if not isinstance(start, Scalar) or not isinstance(item, Scalar):
+            if not isinstance(start, (Scalar, Array)) or not isinstance(item, (Scalar, Array)):
                 raise Unsupported(builder.emitter.span, "sum() of a sequence that is not of numbers")
-            start = builder.scalar_binary("add", start, item)
+            if isinstance(start, Scalar) and isinstance(item, Scalar):
+                start = builder.scalar_binary("add", start, item)
+            else:
+                start = builder.binary("add", start, item, builder.calling, builder.emitter.span)
         return start
     try:
         return builder.accumulate(value, start)
@@ -314,7 +336,7 @@ def _sum_of_rows(call: Bound, array: Array, start: Value) -> Value:
     """start + a[0] + a[1] + ...: Python adds whole rows."""
     emitter = call.builder.emitter
     if not emitter.assure(ix.sub(array.shape[0], ONE), "RuntimeError"):
-        raise Unsupported(emitter.span, "sum() of an array that may have no rows")
+        emitter.hand_back(Op("gt", (array.shape[0], ZERO), BOOL), "sum() of an array that may have no rows")
     of = promote(start.type if isinstance(start, Scalar) else INT, array.type).strong
     rows = arrays.reduce(array, "add", (0,), False, emitter, "sum", of)
     if not isinstance(start, Scalar):

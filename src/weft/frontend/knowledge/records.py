@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from weft.errors import Unsupported
 from weft.frontend import growing
 from weft.frontend.growing import EXTRA_ROOM, Cells
-from weft.frontend.items import as_value, has_lists, has_texts, types_in
-from weft.frontend.values import Array, EitherType, Object, Records, Scalar, TextType, Value
+from weft.frontend.items import as_value, has_lists, types_in
+from weft.frontend.values import Array, EitherType, Object, Records, Scalar, Value
 from weft.frontend.writing import loop
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
@@ -82,9 +82,8 @@ def sorted_items(builder: Builder, items: Value, keys: Value, descending: bool) 
 def _refuse_odd_keys(builder: Builder, keys: Value) -> None:
     """Python's order depends on where a NaN stands: such a list is left to Python."""
     emitter = builder.emitter
-    in_parts = isinstance(keys, Records) and has_texts(keys.item) and not isinstance(keys.item, TextType)
-    if isinstance(keys, Records) and (has_lists(keys.item) or in_parts):
-        raise Unsupported(emitter.span, "a list sorted by such items", "sort by numbers, strings or tuples of numbers")
+    if isinstance(keys, Records) and has_lists(keys.item):
+        raise Unsupported(emitter.span, "a list sorted by such items", "sort by numbers, strings or tuples of them")
     if isinstance(keys, Array):
         return
     assert isinstance(keys, Records)

@@ -307,13 +307,27 @@ def _chain(call: Bound) -> Value:
     return result
 
 
-@native(itertools.accumulate, parameters="iterable")
+@native(itertools.accumulate, parameters="iterable func initial")
 def _accumulate(call: Bound) -> Value:
-    return call.builder.expand(running_totals, {"iterable": call.builder.as_run(call.need("iterable"))})
+    given = {**call.given, "iterable": call.builder.as_run(call.need("iterable"))}
+    plain = not {"func", "initial"} & given.keys()
+    return call.builder.expand(running_totals if plain else running_results, given)
 
 
 def running_totals(iterable):
     out = list(iterable)
     for place in range(1, len(out)):
         out[place] = out[place - 1] + out[place]
+    return out
+
+
+def running_results(iterable, func=None, initial=None):
+    out = []
+    if initial is not None:
+        out.append(initial)
+    for item in iterable:
+        if len(out) == 0:
+            out.append(item)
+        else:
+            out.append(out[-1] + item if func is None else func(out[-1], item))
     return out

@@ -8,13 +8,14 @@ import numpy as np
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
+from weft.frontend.arrays import Plan
 from weft.frontend.constants import constant, constant_axis, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.creation import dtype_named, shape_of
 from weft.frontend.knowledge.reshaping import flattened, reshaped
 from weft.frontend.knowledge.ufuncs import as_plain
-from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
+from weft.frontend.values import Array, Index, Object, Records, Rows, Scalar, Stack, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
 from weft.ir.types import BOOL, INT, DType, ScalarType, promote
@@ -292,17 +293,33 @@ def _strong(item: Value, emitter: Emitter) -> Array:
     return array if array.type == of else replace(array, type=of, element=lambda at: arith.cast(array.element(at), of))
 
 
+def joined_by(call: Bound, name: str, plan: Plan) -> Array:
+    """The arrays of a sequence, each made ready by the plan, one after the other along the axis that it tells."""
+    emitter, given = call.builder.emitter, call.need(name)
+    if isinstance(given, (Records, Rows, Stack)):
+        made = call.builder.joined_run(given, plan)
+        if made is not None:
+            return made
+    planned = [plan(part) for part in _sequence(call, name)]
+    if len({(part.rank, axis) for part, axis in planned}) != 1:
+        raise Unsupported(emitter.span, f"{call.name}() of nothing, or of arrays of different ranks")
+    return joined([part for part, _ in planned], planned[0][1], emitter)
+
+
 @native(np.concatenate, parameters="arrays axis")
 def _concatenate(call: Bound) -> Value:
     emitter = call.builder.emitter
-    parts = _sequence(call, "arrays")
-    if "axis" in call.given and call.get("axis") is None:
-        return joined([flattened(part, emitter) for part in parts], 0, emitter)
+    flat = "axis" in call.given and call.get("axis") is None
     axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter)
-    rank = parts[0].rank if parts else 0
-    if not -rank <= axis < rank or any(part.rank != rank for part in parts):
-        raise Unsupported(emitter.span, "np.concatenate of arrays that do not fit, or along an axis they do not have")
-    return joined(parts, axis % rank, emitter)
+
+    def plan(part: Array) -> tuple[Array, int]:
+        if flat:
+            return flattened(part, emitter), 0
+        if not -part.rank <= axis < part.rank:
+            raise Unsupported(emitter.span, "np.concatenate along an axis that the arrays do not have")
+        return part, axis % part.rank
+
+    return joined_by(call, "arrays", plan)
 
 
 def joined(parts: list[Array], axis: int, emitter: Emitter) -> Array:
@@ -334,18 +351,20 @@ def _stack(function: object) -> None:
     @native(function, parameters="arrays axis" if function is np.stack else "tup")
     def build(call: Bound) -> Value:
         emitter = call.builder.emitter
-        parts = _sequence(call, "arrays" if function is np.stack else "tup")
-        if function is not np.stack:
-            parts = [flattened(part, emitter) if not part.rank else part for part in parts]
-        if len({part.rank for part in parts}) != 1:
-            raise Unsupported(emitter.span, f"{call.name}() of nothing, or of arrays of different ranks")
-        if function is np.stack:
-            axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter) % (parts[0].rank + 1)
-            lifted = [_lift(part, axis) for part in parts]
-            return joined(lifted, axis, emitter)
-        if function is np.hstack:
-            return joined(parts, 0 if parts[0].rank == 1 else 1, emitter)
-        return joined([_lift(part, 0) if part.rank == 1 else part for part in parts], 0, emitter)
+        axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter)
+
+        def plan(part: Array) -> tuple[Array, int]:
+            if function is np.stack:
+                if not -part.rank - 1 <= axis <= part.rank:
+                    raise Unsupported(emitter.span, "np.stack along an axis that the result does not have")
+                place = axis % (part.rank + 1)
+                return _lift(part, place), place
+            part = part if part.rank else flattened(part, emitter)
+            if function is np.hstack:
+                return part, 0 if part.rank == 1 else 1
+            return _lift(part, 0) if part.rank == 1 else part, 0
+
+        return joined_by(call, "arrays" if function is np.stack else "tup", plan)
 
 
 def _lift(part: Array, axis: int) -> Array:

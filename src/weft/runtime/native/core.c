@@ -15,6 +15,7 @@
 #include "stacks.c"
 #include "containers.c"
 #include "strings.c"
+#include "sharing.c"
 #include "guards.c"
 #include "trials.c"
 #include "results.c"

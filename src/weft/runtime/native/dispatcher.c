@@ -160,6 +160,11 @@ static int is_small(const version *v, const int64_t *w)
             for (int axis = 0; axis < (p->words - 1) / 2; axis++)
                 size *= w[1 + axis];
             elements += size;
+        } else if (p->test == TEST_MEMORY) {
+            int64_t size = 1;
+            for (int axis = 0; axis < p->rank; axis++)
+                size *= w[1 + axis];
+            elements += size;
         }
         w += p->words;
     }

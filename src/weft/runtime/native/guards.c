@@ -215,6 +215,8 @@ static inline int pack_value(const parameter *p, PyObject *value, PyObject *cons
         return copy_stack_in(lists, p, value, w);
     case TEST_TEXT:
         return copy_text_in(lists, p, value, w);
+    case TEST_MEMORY:
+        return pack_memory(p, values, w);
     case TEST_CONST:
         return same_constant(value, p->object);
     case TEST_SAME:

@@ -124,6 +124,22 @@ static PyObject *view_object(const result *r, const int64_t *w, PyObject *const 
     return view;
 }
 
+/* The nested list of an array's elements as NumPy's own scalars, which `tolist` does not keep. */
+static PyObject *list_of_scalars(PyObject *array)
+{
+    PyObject *list = PySequence_List(array);
+    if (list == NULL || ((ArrayHead *)array)->rank < 2)
+        return list;
+    for (Py_ssize_t place = 0; place < ((ListHead *)list)->size; place++) {
+        PyObject *row = list_of_scalars(((ListHead *)list)->items[place]);
+        if (row == NULL || PyList_SetItem(list, place, row) < 0) {
+            Py_DecRef(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 static PyObject *build_result(const result *r, const int64_t *w, PyObject *const *values);
 
 static PyObject *sequence_object(const result *r, const int64_t *w, PyObject *const *values)
@@ -163,7 +179,7 @@ static PyObject *build_result(const result *r, const int64_t *w, PyObject *const
     case RESULT_LIST:
         if ((array = new_array_object(w, r->offset)) == NULL)
             return NULL;
-        return r->code ? PySequence_List(array) : PyObject_CallMethod(array, "tolist", NULL);
+        return r->code ? list_of_scalars(array) : PyObject_CallMethod(array, "tolist", NULL);
     default:
         return sequence_object(r, w, values);
     }

@@ -19,7 +19,8 @@ enum { CHOICE_WORD = 6 };
 enum { BACK_WORD = 7 };
 
 typedef enum { FETCH_ARGUMENT, FETCH_ATTRIBUTE, FETCH_GLOBAL, FETCH_CELL } fetch_kind;
-typedef enum { TEST_ARRAY, TEST_LIST, TEST_SCALAR, TEST_CONST, TEST_SAME, TEST_OBJECT, TEST_CONTAINER, TEST_STACK, TEST_TEXT } test_kind;
+typedef enum { TEST_ARRAY, TEST_LIST, TEST_SCALAR, TEST_CONST, TEST_SAME, TEST_OBJECT, TEST_CONTAINER, TEST_STACK, TEST_TEXT,
+    TEST_MEMORY } test_kind;
 typedef enum {
     RESULT_NONE, RESULT_CONST, RESULT_SCALAR, RESULT_ARRAY, RESULT_ARGUMENT, RESULT_VIEW, RESULT_LIST, RESULT_TUPLE,
     RESULT_LIST_OF
@@ -46,7 +47,7 @@ typedef struct {
     int item_shift;        /* log2 of the item size */
     int words;
     PyObject *object;      /* scalar type, constant, object type, template */
-    const char *template;  /* of a container */
+    const char *template;  /* of a container; which arguments lie in a memory */
 } parameter;
 
 typedef struct result {
@@ -125,7 +126,7 @@ static int read_parameter(PyObject *tuple, parameter *p)
     p->item_shift = (int)field_int(tuple, 8);
     p->words = (int)field_int(tuple, 9);
     p->object = PyTuple_GetItem(tuple, 10);
-    if (p->test == TEST_CONTAINER || p->test == TEST_STACK || p->test == TEST_TEXT)
+    if (p->test == TEST_CONTAINER || p->test == TEST_STACK || p->test == TEST_TEXT || p->test == TEST_MEMORY)
         p->template = PyBytes_AsString(p->object);
     return PyErr_Occurred() ? -1 : 0;
 }

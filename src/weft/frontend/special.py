@@ -1,0 +1,263 @@
+"""What classes say about operators and built-in functions.  In: objects of simple classes and named tuples where Python
+would call one of their special methods; out: the body of that method in place.
+
+    a < b, len(a), a[k], x in a, a(x), a += b, bool(a), for x in a    -->    __lt__, __len__, __getitem__, ...
+
+Also `super()`, class methods, and what a dataclass or an enumeration has without being written down.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import enum
+import inspect
+import types
+from typing import Any
+
+from weft.frontend import arith
+from weft.frontend.calls import Calls
+from weft.frontend.expressions import BINARY
+from weft.frontend.source import Source, load
+from weft.frontend.structs import OPERATORS
+from weft.frontend.values import Keyed, Keywords, Method, Object, Scalar, Struct, Super, Tuple, Value
+from weft.ir.expr import Const
+from weft.ir.types import PYBOOL
+
+_MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+_ORDERS = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+#: Functions that run through what they are given.
+_RUN_THROUGH = (list, tuple, set, frozenset, sum, sorted, min, max, any, all, enumerate, zip, map, filter, reversed)
+
+
+def class_with(value: Value) -> type | None:
+    """The class of an object whose special methods count."""
+    if isinstance(value, Struct):
+        return value.kind
+    return value.named if isinstance(value, Tuple) else None
+
+
+def written(kind: type | None, name: str) -> types.FunctionType | None:
+    """The method of a class that somebody has written in Python."""
+    found = None if kind is None else inspect.getattr_static(kind, name, None)
+    return found if isinstance(found, types.FunctionType) and not _is_generated(found) else None
+
+
+def _is_generated(function: types.FunctionType) -> bool:
+    """Whether a decorator has made the method, out of text that nobody can read."""
+    return function.__code__.co_filename.startswith("<string") or function.__module__ in ("dataclasses", "functools")
+
+
+def _compared_fields(kind: type, name: str) -> tuple[str, ...] | None:
+    """The attributes that a dataclass compares for an operator of its own making; None if it makes none."""
+    found = inspect.getattr_static(kind, f"__{'eq' if name == 'ne' else name}__", None)
+    if not isinstance(found, types.FunctionType) or not _is_generated(found) or not dataclasses.is_dataclass(kind):
+        return None
+    return tuple(entry.name for entry in dataclasses.fields(kind) if entry.compare)
+
+
+class SpecialMethods(Calls):
+    """Operators and built-in functions on objects."""
+
+    def special(self, value: Value, name: str, args: list[Value], node: ast.AST) -> Value | None:
+        """value.name(*args) as Python calls it by itself; None if its class has no such method."""
+        found = written(class_with(value), name)
+        if found is None:
+            return None
+        if isinstance(value, Struct):
+            return self.struct_method(value, name, args, {}, node)
+        return self._inline_function(found, [value, *args], {}, node)
+
+    # --- comparisons ------------------------------------------------------------------------------------------------
+
+    def _comparison(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
+        if type(op) in _ORDERS and (class_with(left) is not None or class_with(right) is not None):
+            found = self._object_comparison(_ORDERS[type(op)], left, right, node)
+            if found is not None:
+                return found
+        return super()._comparison(op, left, right, node)
+
+    def _object_comparison(self, name: str, left: Value, right: Value, node: ast.Compare) -> Value | None:
+        for base, other, method in ((left, right, name), (right, left, _MIRRORED[name])):
+            found = self.special(base, f"__{method}__", [other], node)
+            if found is not None:
+                return found
+            if name == "ne":  # unless the class says otherwise it is the opposite of ==
+                same = self.special(base, "__eq__", [other], node)
+                truth = None if same is None else self.truth(same, node)
+                if truth is not None:
+                    known = isinstance(truth, bool)
+                    return Scalar(Const(not truth, PYBOOL) if known else arith.cast(arith.negate(truth.expr), PYBOOL))
+            fields = _compared_fields(base.kind, method) if isinstance(base, Struct) else None
+            if fields is not None and isinstance(base, Struct) and isinstance(other, Struct) and base.kind is other.kind:
+                mine = Tuple(tuple(self.field(base, field, node) for field in fields))
+                theirs = Tuple(tuple(self.field(other, field, node) for field in fields))
+                (symbol,) = (kind for kind, title in _ORDERS.items() if title == method)
+                return super()._comparison(symbol(), mine, theirs, node)
+        if name not in ("eq", "ne"):
+            return None
+        if isinstance(left, Struct) and isinstance(right, Struct):
+            return Scalar(self._same_object(left, right, name == "eq", node))
+        other = right if isinstance(left, Struct) else left
+        if not (isinstance(left, Struct) or isinstance(right, Struct)) or not isinstance(other, (Scalar, Tuple, Object)):
+            return None
+        return Scalar(Const(name == "ne", PYBOOL))
+
+    def _membership(self, positive: bool, left: Value, right: Value, node: ast.AST) -> Value:
+        found = self.special(right, "__contains__", [left], node)
+        if found is None:
+            return super()._membership(positive, left, right, node)
+        truth = self.truth(found, node)
+        if isinstance(truth, bool):
+            return Scalar(Const(truth == positive, PYBOOL))
+        return Scalar(arith.cast(truth.expr if positive else arith.negate(truth.expr), PYBOOL))
+
+    def truth(self, value: Value, node: ast.AST | None) -> Scalar | bool:
+        if class_with(value) is None:
+            return super().truth(value, node)
+        place = node or ast.Pass()
+        found = self.special(value, "__bool__", [], place)
+        if found is None:
+            found = self.special(value, "__len__", [], place)
+        if found is not None:
+            return super().truth(found, node)
+        return True if isinstance(value, Struct) and value.instance is None else super().truth(value, node)
+
+    # --- items, iteration, calls ------------------------------------------------------------------------------------
+
+    def subscript(self, base: Value, key: Value, node: ast.AST | None, store: bool = False) -> Value:
+        found = None if store or node is None else self.special(base, "__getitem__", [key], node)
+        return super().subscript(base, key, node, store) if found is None else found
+
+    def store_special(self, base: Value, key: Value, value: Value, node: ast.AST) -> bool:
+        """base[key] = value by the class of base; False if it has no such method."""
+        return self.special(base, "__setitem__", [key, value], node) is not None
+
+    def _augment_name(self, node: ast.AugAssign, target: ast.Name) -> None:
+        current = self.evaluate(ast.copy_location(ast.Name(id=target.id, ctx=ast.Load()), target))
+        name = f"__i{OPERATORS[BINARY[type(node.op)]]}__" if type(node.op) in BINARY else ""
+        if written(class_with(current), name) is None:
+            super()._augment_name(node, target)
+            return
+        changed = self.special(current, name, [self.evaluate(node.value)], node)
+        assert changed is not None
+        self.bind(target.id, changed)
+
+    def run_of(self, value: Value, node: ast.AST) -> Value:
+        """What a loop over a value runs through."""
+        if isinstance(value, (Keyed, Keywords)):
+            return self.keyed_method(value, "keys", [], node)
+        if isinstance(value, Object) and isinstance(value.value, type) and issubclass(value.value, enum.Enum):
+            return Tuple(tuple(map(Object, value.value)))
+        function = written(class_with(value), "__iter__")
+        if function is None:
+            return value
+        source = self.sources.get((function, iter))
+        if source is None:
+            source = self.sources[function, iter] = _returning_sequence(function)
+            self.inlined_functions.append(function)
+        return self._inline(source.tree, [value], {}, node, source, None, {})
+
+    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        method = written(class_with(function), "__call__")
+        if method is not None:
+            return self._inline_function(method, [function, *args], kwargs, node)
+        if isinstance(function, Method) and isinstance(function.receiver, Super):
+            return self._call_super(function.receiver, function.name, args, kwargs, node)
+        return super().call(function, args, kwargs, node)
+
+    def _call_object(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        if thing is super and not args and not kwargs:
+            return self._super(node)
+        if isinstance(thing, types.MethodType) and isinstance(thing.__self__, type):
+            function = thing.__func__
+            if isinstance(function, types.FunctionType):
+                return self._inline_function(function, [Object(thing.__self__), *args], kwargs, node)
+        if thing in _RUN_THROUGH:
+            args = [self.run_of(value, node) for value in args]
+        if isinstance(thing, type) and issubclass(thing, enum.Enum) and len(args) == 1 and not kwargs:
+            return self.member_of_value(thing, args[0], node)
+        return super()._call_object(thing, args, kwargs, node)
+
+    def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
+        receiver = function.receiver
+        if isinstance(receiver, Tuple) and receiver.named is not None:
+            method = written(receiver.named, function.name)
+            if function.name == "_asdict" and not args and not kwargs:
+                return self._as_dict(receiver, node)
+            if method is not None and not function.name.startswith("_"):
+                return self._inline_function(method, [receiver, *args], kwargs, node)
+        return super()._call_method(function, args, kwargs, node)
+
+    def _as_dict(self, value: Tuple, node: ast.AST) -> Value:
+        """value._asdict()"""
+        keys = [Object(name) for name in value.named._fields]  # type: ignore[union-attr]
+        return self.display(keys, list(value.items), node)
+
+    def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
+        if isinstance(base, Super):
+            return self._super_attribute(base, name, node)
+        if isinstance(base, Tuple) and base.named is not None and name not in base.named._fields:  # type: ignore[attr-defined]
+            found = inspect.getattr_static(base.named, name, None)
+            if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
+                return self._inline_function(found.fget, [base], {}, node)
+            if isinstance(found, (staticmethod, classmethod)):
+                return super().attribute(Object(base.named), name, node)
+        if isinstance(base, Struct) and isinstance(inspect.getattr_static(base.kind, name, None), classmethod):
+            return Object(getattr(base.kind, name))
+        return super().attribute(base, name, node)
+
+    # --- super() ----------------------------------------------------------------------------------------------------
+
+    def _super(self, node: ast.AST) -> Value:
+        """super() in a method: the object, and the class that the method is of."""
+        cell = self.scope.source.cells.get("__class__")
+        parameters = self.scope.source.tree.args
+        first = [*parameters.posonlyargs, *parameters.args][:1]
+        base = self.scope.values.get(first[0].arg) if first else None
+        if cell is None or not isinstance(base, Struct):
+            raise self.unsupported(node, "super() here", "name the class")
+        return Super(base, cell.cell_contents)
+
+    def _super_attribute(self, base: Super, name: str, node: ast.AST) -> Value:
+        order = base.base.kind.__mro__
+        for kind in order[order.index(base.kind) + 1 :]:
+            found = vars(kind).get(name)
+            if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
+                return self._inline_function(found.fget, [base.base], {}, node)
+            if found is not None:
+                return Method(base, name)
+        raise self.unsupported(node, f"the attribute {name} of super()")
+
+    def _call_super(
+        self, base: Super, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
+    ) -> Value:
+        order = base.base.kind.__mro__
+        for kind in order[order.index(base.kind) + 1 :]:
+            found = vars(kind).get(name)
+            if isinstance(found, types.FunctionType) and not _is_generated(found):
+                return self._inline_function(found, [base.base, *args], kwargs, node)
+            if found is not None and kind is object and name == "__init__" and not args and not kwargs:
+                return Object(None)
+            if found is not None and name == "__init__" and dataclasses.is_dataclass(kind):
+                self.fill(dataclasses.replace(base.base, kind=kind), args, kwargs, node)
+                return Object(None)
+            if found is not None:
+                break
+        raise self.unsupported(node, f"super().{name}()")
+
+
+def _returning_sequence(function: types.FunctionType) -> Source:
+    """An `__iter__` whose body is nothing but `return iter(items)`, as what gives these items."""
+    source = load(function)
+    body = [part for part in source.tree.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
+    last = body[0] if len(body) == 1 else None
+    value = last.value if isinstance(last, ast.Return) else None
+    if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "iter"):
+        return source
+    if len(value.args) != 1 or value.keywords or "iter" in source.namespace or isinstance(value.args[0], ast.Starred):
+        return source
+    assert last is not None
+    given = ast.copy_location(ast.Return(value=value.args[0]), last)
+    tree = ast.FunctionDef(name=source.tree.name, args=source.tree.args, body=[given], decorator_list=[])
+    return dataclasses.replace(source, tree=ast.copy_location(tree, source.tree))

@@ -1,0 +1,95 @@
+"""The first moments of a program.  In: a program that begins; out: a thread that does nothing until the program has run
+for a while, and then loads and becomes its manager; and the same in the program's children.
+
+Most scripts end before anything in them is worth compiling: until then this module is all that they pay for.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+from time import perf_counter, sleep
+
+TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
+if TYPE_CHECKING:
+    from typing import Any
+
+    from weft.heat.manager import Manager
+    from weft.heat.spots import Spot
+
+_QUIET = 0.3  # seconds
+
+
+class Watch:
+    """One program from `start` to `stop`; `manager` is there once it has run for a while."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.options = options
+        self.manager: Manager | None = None
+        self.spots: list[Spot] = []  # of functions compiled before their first call
+        self._began = perf_counter()
+        self._lock = _thread.allocate_lock()  # held while modules are imported: no fork of the program in between
+        self._holds = False  # the lock, for a fork
+        self._running = False
+        self._process = os.getpid()
+
+    def start(self) -> None:
+        self._running = True
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(
+                before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._after_fork_in_child
+            )
+        _thread.start_new_thread(self._watch, (self._process,))
+
+    def stop(self) -> None:
+        """No more samples, and nothing half imported that the end of the program might wait for."""
+        self._running = False
+        with self._lock:
+            if self.manager is not None:
+                self.manager.stop()
+
+    def _watch(self, process: int) -> None:
+        sleep(max(0.0, self._began + _QUIET - perf_counter()))
+        with self._lock:
+            if not self._running or os.getpid() != process:
+                return
+            manager = self._managed()
+        manager.watch()
+
+    def _managed(self) -> Manager:
+        if self.manager is None:
+            from weft.heat.manager import Manager
+
+            self.manager = Manager(self.options, self._began, self._lock)
+            self.manager.spots = self.spots
+        return self.manager
+
+    def reported(self) -> Manager:
+        """The manager, for a report, be it of a program that has ended before there was one."""
+        return self._managed()
+
+    # --- forks of the program ---------------------------------------------------------------------------------------
+
+    def _is_ours(self) -> bool:
+        """Whether this fork is the compiler's own."""
+        from weft.heat import elsewhere
+
+        return elsewhere.making
+
+    def _before_fork(self) -> None:
+        if self._running and not (self.manager is not None and self._is_ours()):
+            self._lock.acquire()
+            self._holds = True
+
+    def _after_fork(self) -> None:
+        if self._holds:
+            self._holds = False
+            self._lock.release()
+
+    def _after_fork_in_child(self) -> None:
+        if not self._holds:
+            return
+        self._after_fork()
+        if self.manager is not None:
+            self.manager.forked()
+        _thread.start_new_thread(self._watch, (os.getpid(),))
