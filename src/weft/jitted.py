@@ -36,7 +36,7 @@ from weft.ir.program import Layout
 from weft.options import Options
 from weft.records import dataclass
 from weft.runtime import dispatch, machine
-from weft.runtime.descriptor import ArrayParam, Signature, Version
+from weft.runtime.descriptor import ArrayParam, MemoryParam, Signature, Version
 from weft.steering import Steering
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 #: Versions for one kind of arguments, and for one function, before plain Python takes over.
 _MAX_FOR_KEY = 4
 _MAX_VERSIONS = 32
+#: How general versions for arguments that overlap are.
+_OVERLAPPING = 64
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ class Jitted(_Base):
         self._compiled: list[pipeline.Compiled | _Restored] = []
         self._prebuilt: list[Prebuilt] = []
         self._keys: dict[Any, int] = {}
-        self._written: dict[Any, set[int]] = {}  # the arrays that versions for these specs write
+        self._written: set[int] = set()  # parameters whose arrays some version writes
         self._refused: dict[Any, Unsupported] = {}
         self._source: Source | None = None
         self._file = _file_stamp(function)
@@ -225,7 +227,7 @@ class Jitted(_Base):
             refused = self._refused.get(key)
             if refused is not None:
                 return self._refuse(refused)
-            if key in self._written:
+            if self._written:
                 key = self._overlapping(key, values)
                 if key in self._refused:
                     return self._refuse(self._refused[key])
@@ -269,15 +271,14 @@ class Jitted(_Base):
         return kinds
 
     def _overlapping(self, kinds: tuple[Spec, ...], values: tuple[Any, ...]) -> tuple[Spec, ...]:
-        """The specs, for arrays that share memory with one that the version for these specs writes: as they lie in it."""
+        """The specs, of arrays that share memory with one that versions write: as they lie in it."""
         from weft import pipeline
 
-        return pipeline.overlapping(kinds, values, frozenset(self._written[kinds]))
+        return pipeline.overlapping(kinds, values, frozenset(self._written))
 
-    def _note_written(self, kinds: tuple[Spec, ...], version: Version) -> None:
+    def _note_written(self, version: Version) -> None:
         """Remember which arrays a version writes: it refuses arguments that overlap them."""
-        written = {at for at, param in enumerate(version.params) if isinstance(param, ArrayParam) and param.written}
-        self._written.setdefault(kinds, set()).update(written)
+        self._written |= {at for at, p in enumerate(version.params) if isinstance(p, ArrayParam) and p.written}
 
     def _own_mistake(self, trouble: Exception) -> Unsupported:
         reason = f"an error inside weft: {type(trouble).__name__}: {trouble}"
@@ -313,7 +314,7 @@ class Jitted(_Base):
             return False
         self._sample = (kinds, tuple(map(_light, values)))
         self._compiled.append(_Restored(kept, *self._sample, perf_counter() - start, tried))
-        self._note_written(kinds, kept.version)
+        self._note_written(kept.version)
         self.add_version(kept.version, _generality(kinds, tried))
         return True
 
@@ -358,7 +359,7 @@ class Jitted(_Base):
                 self._keys[kinds] = _MAX_FOR_KEY  # nor would another attempt help
             return False  # the same code for the same arguments would refuse them again
         self._compiled.append(compiled)
-        self._note_written(kinds, compiled.version)
+        self._note_written(compiled.version)
         self.add_version(compiled.version, _generality(kinds, tried))
         machine.consider()
         if stored is not None:
@@ -452,7 +453,7 @@ class Jitted(_Base):
                 self._steering, self._compiled = before, compiled
                 raise
             self.clear_versions()
-            self._prebuilt, self._keys, self._refused, self._written = [], {}, {}, {}
+            self._prebuilt, self._keys, self._refused, self._written = [], {}, {}, set()
             self._plain, self._regions, self._forms = self.py_func, [], {}
 
     def _front(self, kinds: tuple[Any, ...], sample: tuple[Any, ...], specialise: bool = True) -> pipeline.Compiled:
@@ -616,10 +617,20 @@ class Jitted(_Base):
         self.add_version(compiled.version, _generality(kinds, 1))
         return True
 
+    def compile_overlapping(self) -> None:
+        """Another version like the newest one, for arguments that overlap, where that one asks that they do not."""
+        from weft import pipeline
+
+        kinds = pipeline.overlapping_any(self._pick(None))
+        if kinds is not None:
+            with contextlib.suppress(Unsupported):  # Python is left for them
+                self.compile_hints(kinds)
+
     def install(self, version: Version, signature: str) -> None:
         """Add a version that was compiled ahead of time."""
         self._prebuilt.append(Prebuilt(signature))
-        self.add_version(version)
+        self._note_written(version)
+        self.add_version(version, _OVERLAPPING * any(isinstance(h.param, MemoryParam) for h in version.hidden))
 
     def __reduce__(self) -> Any:
         return _rebuild, (
@@ -644,7 +655,8 @@ def _generality(kinds: Sequence[Any], tried: int) -> int:
     Those for arguments that overlap are the last: they would take others, too.
     """
     shared = any(hasattr(kind, "memory") for kind in kinds)
-    return 64 * shared + 16 * min(tried, 1) + sum(getattr(kind, "layout", None) is Layout.STRIDED for kind in kinds)
+    strided = sum(getattr(kind, "layout", None) is Layout.STRIDED for kind in kinds)
+    return _OVERLAPPING * shared + 16 * min(tried, 1) + strided
 
 
 _state = threading.local()

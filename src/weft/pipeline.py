@@ -27,7 +27,7 @@ from weft.frontend.instances import Hidden
 from weft.frontend.source import Source, load
 from weft.frontend.values import Object
 from weft.ir import verify
-from weft.ir.program import Program
+from weft.ir.program import Layout, Program
 from weft.ir.types import from_numpy
 from weft.options import Options
 from weft.passes import (
@@ -296,23 +296,49 @@ def overlapping(
         dtype = from_numpy(arrays[0].dtype)
         if dtype is None:
             return kinds
+        places = [(member.axes, place) for member, place in zip(layout.members, filled.places)]
         members = tuple(
             specs.MemberSpec(
                 argument=member.argument,
                 writeable=member.writeable,
                 axes=member.axes,
-                ones=tuple(extent == 1 for extent in array.shape),
+                ones=tuple(extent == 1 for extent in place.shape),
+                same=places.index((member.axes, place)) if (member.axes, place) in places[:number] else None,
+                fixed=tuple(step if abs(step) <= sharing.LONGEST_STEP else None for step in place.steps),
                 start=place.start,
                 shape=place.shape,
                 steps=place.steps,
             )
-            for member, array, place in zip(layout.members, arrays, filled.places)
+            for number, (member, place) in enumerate(zip(layout.members, filled.places))
         )
         form = specs.layout_of(filled.array)
         memory = specs.MemorySpec(dtype, layout.rank, form, str(layout), members, filled.array.shape)
         for number, member in enumerate(layout.members):
             found[member.argument] = specs.SharedSpec(memory, number)
     return tuple(found)
+
+
+def overlapping_any(compiled: Compiled) -> tuple[specs.Spec, ...] | None:
+    """Specs of arguments of the same types that overlap in any way, where a version asks that they do not.
+
+    Their memory is one line of elements.  Arrays of several types stay apart, as Python has them.
+    """
+    kinds, found = compiled.built.specs, list(compiled.built.specs)
+    place = {name: at for at, name in enumerate(compiled.built.names) if isinstance(kinds[at], specs.ArraySpec)}
+    together: dict[Any, set[int]] = {}
+    for pair in compiled.program_lowered.disjoint:
+        for at in (place[name] for name in pair if set(pair) <= set(place)):
+            together.setdefault(getattr(kinds[at], "dtype", None), set()).add(at)
+    for dtype, numbers in together.items():
+        arrays = {at: kind for at in sorted(numbers) if isinstance(kind := kinds[at], specs.ArraySpec)}
+        if not 1 < len(arrays) <= sharing.MOST_MEMBERS:
+            continue
+        layout = sharing.Layout(1, tuple(sharing.Member(at, True, (0,) * kind.rank) for at, kind in arrays.items()))
+        members = tuple(specs.member_of_any(at, kind) for at, kind in arrays.items())
+        memory = specs.MemorySpec(dtype, 1, Layout.C, str(layout), members, (specs.SMALL,))
+        for number, at in enumerate(arrays):
+            found[at] = specs.SharedSpec(memory, number)
+    return tuple(found) if tuple(found) != kinds else None
 
 
 def compile(function: Callable[..., Any], arguments: Sequence[Any], options: Options = DEFAULTS) -> Compiled:

@@ -331,3 +331,66 @@ def test_only_first_calls_are_looked_at():
     loops, straight = namespace["loops"], namespace["straight"]
     assert trampoline.is_passing_on(loops.__code__) and not trampoline.is_passing_on(straight.__code__)
     assert loops(3) == 3 and not trampoline.is_passing_on(loops.__code__) and not spots
+
+
+def test_a_decorator_gets_the_function_as_it_is():
+    text = "def plain(f):\n    codes.append(f.__code__.co_consts)\n    return f\n@plain\ndef loops(n, *, k=1):\n"
+    text += "    for i in range(n):\n        k += i\n    return k\n"
+    namespace = {"__name__": "own", "codes": []}
+    code = beforehand.prepared(compile(text, "own.py", "exec"), text.encode(), namespace, {}, [])
+    exec(code, namespace)
+    assert not trampoline.is_passing_on(namespace["loops"].__code__) and namespace["loops"](3, k=2) == 5
+
+
+@pytest.mark.parametrize(
+    "text, body",
+    [
+        ("def f():\n    pass\n# at the margin\n\n    x = 1\ny = 2", 2),
+        ("def f(\n    a,\n):\n    x = 1\nclass C:\n    pass", 1),
+        ("def f():\n    x = '''\nat the margin\n'''\n    return x", None),
+        ("def f():\n    return 'ä'", 1),
+        ("def f(): pass", 1),
+    ],
+)
+def test_the_tree_of_one_function(text, body):
+    tree = beforehand.tree_of(text.encode().splitlines(), 1)
+    assert body is None if tree is None else (tree.name == "f" and len(tree.body) == body)
+    assert beforehand.tree_of("def f():\n    return 'ä'".encode("latin-1").splitlines(), 1) is None
+
+
+def test_a_loop_that_may_end_early_counts_for_little():
+    loop = "def f(n):\n    for i in range(n):\n        for j in range(n):\n            {}\n        {}"
+    caught = "try: pass\n        except: break"
+    leaves = ["pass", "break"], ["return 1", "pass"], ["pass", "if i: return"], ["pass", caught]
+    for inner, outer in leaves:
+        assert (_seconds(loop.format(inner, outer), n=10**5) < 1.0) == (inner != "break" or outer != "pass")
+    assert _seconds(loop.format("pass", "if i < 0: raise ValueError"), n=10**5) > 1.0
+
+
+def test_nothing_is_spent_that_the_program_has_not_earned(monkeypatch):
+    from weft.heat import manager as module
+
+    manager = Manager({})
+    seconds = 0.3
+    monkeypatch.setattr(module.time, "process_time", lambda: seconds)
+    monkeypatch.setattr(module, "_processors", lambda: 2)
+    assert not manager._can_ask()
+    seconds = 1.0
+    assert manager._can_ask()
+    manager._cores = 1.9  # no processor is idle: the program pays for the compiler
+    assert not manager._can_ask()
+    manager._cores, manager._is_child = 1.0, True
+    assert not manager._can_ask()
+    manager.forked()
+    seconds = 30.0
+    assert manager._can_ask()
+    manager._busy = True
+    assert not manager._can_ask()
+
+
+def test_a_short_program_loads_nothing_but_the_thread(command, tmp_path):
+    (tmp_path / "script.py").write_text("import sys\ndef f(n):\n    for i in range(n): pass\nf(3)\nprint(*sys.modules)")
+    result = command("-c", "from weft.cli import main; main(['run', 'script.py'])")
+    loaded = set(result.stdout.split())
+    assert "weft.heat.early" in loaded, result.stderr
+    assert loaded.isdisjoint({"numpy", "ast", "re", "enum", "typing", "argparse", "weft.heat.manager", "importlib"})

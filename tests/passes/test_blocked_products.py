@@ -103,7 +103,7 @@ def test_spellings_of_a_factorization_become_one_loop() -> None:
         loop = next(node for node in before.body if isinstance(node, Loop))
         workspace = Workspace.of(before)
         by_terms = eager.eager(loop, workspace.new_var)
-        chosen = loop if isinstance(by_terms, str) else by_terms
+        chosen = loop if isinstance(by_terms, str) else by_terms.loop
         texts.append([len(node.domain) for node in chosen.body if isinstance(node, Stmt)])
     assert texts[0] == texts[1] == [1, 2]
 

@@ -87,3 +87,162 @@ def test_as_python(function, calls) -> None:
         for mine in (native(*arguments), plain(*arguments)):
             np.testing.assert_equal(mine, expected)
             assert types_in(mine) == types_in(expected)
+
+
+def literals(n):
+    """Literal lists run through beside their places and each other, also beside what only the run time knows."""
+    weights = [0.5, 0.25, 2.0]
+    total = 0.0
+    for k in range(n):
+        for place, weight in enumerate(weights, 1):
+            if place > k:
+                break
+            total += place * weight
+        for a, b in zip((1, 2), weights):
+            total -= a * b
+        for a, b in zip(range(n), weights):
+            total += a * b
+    return total, [place * weight for place, weight in enumerate(weights)]
+
+
+def long_literal():
+    total = 0
+    for v in [
+        3,
+        1,
+        4,
+        1,
+        5,
+        9,
+        2,
+        6,
+        5,
+        3,
+        5,
+        8,
+        9,
+        7,
+        9,
+        3,
+        2,
+        3,
+        8,
+        4,
+        6,
+        2,
+        6,
+        4,
+        3,
+        3,
+        8,
+        3,
+        2,
+        7,
+        9,
+        5,
+        0,
+        2,
+        8,
+        8,
+        4,
+        1,
+        9,
+        7,
+        1,
+        6,
+        9,
+        3,
+        9,
+        9,
+        3,
+        7,
+        5,
+        1,
+        0,
+        5,
+        8,
+        2,
+        0,
+        9,
+        7,
+        4,
+        9,
+        4,
+        4,
+        5,
+        9,
+        2,
+        3,
+        0,
+        7,
+        8,
+        1,
+        6,
+    ]:
+        if v == 0:
+            continue
+        total = total * 3 % 1009 + v
+    return total
+
+
+def ranges(n, k):
+    """Ranges whose step only the run time knows."""
+    held = range(1, n, k)
+    return (
+        len(range(2, n, k)),
+        list(range(n, 0, -k)),
+        sum(held),
+        [0] * len(held),
+        7 in held,
+        [i for i in (2, 5) if i in held],
+    )
+
+
+def parts(a, l, k):
+    """Slices whose step only the run time knows, and changes its sign."""
+    out = []
+    copied = list(l)
+    for s in (k, -k, 2 * k):
+        out.append(a[::s].sum() + a[1:-1:s].sum() + a[-2:1:s].sum() + len(a[5:2:s]))
+        copied[::s] = [9 + s] * len(copied[::s])
+    del copied[:: 2 * k]
+    return out, copied
+
+
+def stretched(a, m):
+    """Arrays whose lengths only the run time knows: one of a single element is stretched."""
+    return a[m] * a[a > 2]
+
+
+def primes(n):
+    prime = [True] * (n + 1)
+    prime[0] = prime[1] = False
+    for i in range(2, int(n**0.5) + 1):
+        if prime[i]:
+            prime[i * i :: i] = [False] * len(range(i * i, n + 1, i))
+    return [i for i, p in enumerate(prime) if p]
+
+
+@pytest.mark.parametrize(
+    "function, calls",
+    [
+        (literals, [(5,), (0,), (1,)]),
+        (long_literal, [()]),
+        (ranges, [(50, 3), (50, -3), (1, 1), (8, 2)]),
+        (primes, [(100,), (1,), (4,)]),
+        (
+            parts,
+            [(np.arange(11.0), list(range(11)), 2), (np.arange(1.0), [1], 3), (np.arange(9.0), list(range(9)), -1)],
+        ),
+        (stretched, [(np.arange(5.0), np.arange(5) > 2), (np.arange(5.0), np.arange(5) == 3)]),
+    ],
+)
+def test_loops_over_literals_and_ranges(function, calls) -> None:
+    test_as_python(function, calls)
+
+
+def test_a_step_of_zero() -> None:
+    with pytest.raises(ValueError, match="must not be zero"):
+        weft.jit(fallback="error")(ranges)(3, 0)
+    with pytest.raises(ValueError, match="slice step cannot be zero"):
+        weft.jit(fallback="error")(parts)(np.arange(3.0), [1, 2, 3], 0)

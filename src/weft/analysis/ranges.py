@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from weft.ir.expr import Cast, CompressedDim, Const, Dim, Expr, Op, Read, Reduce, Var
 from weft.ir.program import Alloc, Argument, Block, If, Loop, Node, Program, Stmt, While
 from weft.ir.types import INT, DType
+from weft.ir.walk import buffers_written
 from weft.records import dataclass
 
 
@@ -35,6 +36,10 @@ WORD = Interval(-(2**63), 2**63 - 1)
 INDEX = Interval(-(2**40), 2**40)
 _SIZE = Interval(0, 2**40)
 _BIT, _ZERO = Interval(0, 1), Interval(0, 0)
+#: A variable that only ever moves by a step or two from where it was set cannot leave this in the life of a machine.
+_COUNTED = Interval(-(2**58), 2**58)
+_START = Interval(-(2**57), 2**57)
+_STEP = 2
 
 #: What is known of names: index variables, symbols and rank-0 integer buffers.
 Environment = Mapping[str, Interval]
@@ -203,38 +208,67 @@ def environment(program: Program, rounds: int = 2) -> dict[str, Interval]:
     """What holds everywhere of symbols, dimensions and integer scalar variables.
 
     A scalar lies in the union of everything ever assigned to it.  Each round starts from sound intervals and so ends
-    with sound ones; a variable that counts (k = k + 1) keeps the whole word.
+    with sound ones; a variable that counts (k = k + 1) goes as far as a machine can count, from what else it is set to.
     """
     scalars = {b.name for b in program.buffers if not b.shape and b.type == INT and b.name not in program.params}
     known = symbols(program)
     for _ in range(rounds):
         assigned: dict[str, Interval] = {}
+        steps: dict[str, Interval] = {}
         found = dict(known)
-        _visit(program.body, found, scalars, assigned)
-        known = found | assigned
+        _visit(program.body, found, scalars, assigned, steps)
+        known = found | assigned | {name: _counted(assigned.get(name, _ZERO), steps[name]) for name in steps}
     return known
 
 
-def _visit(block: Block, env: dict[str, Interval], scalars: set[str], assigned: dict[str, Interval]) -> None:
+def _counted(start: Interval, steps: Interval) -> Interval:
+    """Where a variable is that is set to something in `start` and moves by steps."""
+    if not start.within(_START):
+        return WORD
+    return Interval(start.low if steps.low >= 0 else _COUNTED.low, start.high if steps.high <= 0 else _COUNTED.high)
+
+
+def _step(stmt: Stmt) -> int | None:
+    """c, if the statement is k = k + c and that is a small step."""
+    value = stmt.value
+    if stmt.reduce is not None or not isinstance(value, Op) or value.op not in ("add", "sub") or stmt.domain:
+        return None
+    first, second = value.args if value.op == "sub" or isinstance(value.args[0], Read) else value.args[::-1]
+    if not isinstance(first, Read) or first.buffer != stmt.buffer or not isinstance(second, Const):
+        return None
+    by = int(second.value.real)
+    return None if abs(by) > _STEP else -by if value.op == "sub" else by
+
+
+def _visit(
+    block: Block, env: dict[str, Interval], scalars: set[str], assigned: dict[str, Interval], steps: dict[str, Interval]
+) -> None:
     for node in block:
-        _visit_node(node, env, scalars, assigned)
+        _visit_node(node, env, scalars, assigned, steps)
 
 
-def _visit_node(node: Node, env: dict[str, Interval], scalars: set[str], assigned: dict[str, Interval]) -> None:
+def _visit_node(
+    node: Node, env: dict[str, Interval], scalars: set[str], assigned: dict[str, Interval], steps: dict[str, Interval]
+) -> None:
     if isinstance(node, Stmt):
         for dim in node.domain:
             env.update(dimension(dim, env))
-        if node.buffer in scalars:
+        if node.buffer in scalars and (by := _step(node)) is not None:
+            steps[node.buffer] = steps.get(node.buffer, _ZERO).union(Interval(by, by))
+        elif node.buffer in scalars:
             value = interval(node.value, env) if node.reduce is None else WORD
             assigned[node.buffer] = assigned[node.buffer].union(value) if node.buffer in assigned else value
     elif isinstance(node, Alloc) and node.buffer in scalars:
         assigned[node.buffer] = assigned.get(node.buffer, _ZERO).union(_ZERO)
     elif isinstance(node, Loop):
         env.update(dimension(node.dim, env))
-        _visit(node.body, env, scalars, assigned)
+        _visit(node.body, env, scalars, assigned, steps)
     elif isinstance(node, If):
-        _visit(node.then, env, scalars, assigned)
-        _visit(node.orelse, env, scalars, assigned)
+        _visit(node.then, env, scalars, assigned, steps)
+        _visit(node.orelse, env, scalars, assigned, steps)
     elif isinstance(node, While):
-        _visit(node.prelude, env, scalars, assigned)
-        _visit(node.body, env, scalars, assigned)
+        _visit(node.prelude, env, scalars, assigned, steps)
+        _visit(node.body, env, scalars, assigned, steps)
+    else:
+        for name in buffers_written(node) & scalars:
+            assigned[name] = WORD

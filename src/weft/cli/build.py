@@ -29,6 +29,8 @@ def build_module(path: Path, output: Path) -> int:
             reason = kinds if isinstance(kinds, str) else "it has no native form"
             if not isinstance(kinds, str):
                 function.compile_hints(kinds)
+        if function.versions:
+            function.compile_overlapping()
         found = _native_versions(name, function)
         versions += found
         if not found:

@@ -79,7 +79,8 @@ def _breaks(block: Block) -> bool:
 
 
 def has_loop(block: Block) -> bool:
-    return any(isinstance(node, (Loop, While, Call, Library)) for node in walk(block))
+    """Whether something in a block counts its own steps between two looks for Ctrl-C."""
+    return any(isinstance(n, (Loop, Call, Library)) or (isinstance(n, While) and not n.brief) for n in walk(block))
 
 
 def repeats(block: Block) -> bool:
@@ -429,6 +430,8 @@ class Loops(Memory):
         body = self.block(node.body, (*path, 1))
         self.depth -= 1
         self.crowded = crowded
+        if node.brief:
+            return [C.Forever((*prelude, stop, *body))]
         head: list[C.CStmt] = [self._tick(C.Number("1")), *self.poll()]
         if OVERFLOW in C.free_names((*prelude, stop, *body)):
             # A number that wrapped might keep the loop going for ever.

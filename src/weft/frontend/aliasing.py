@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from weft.errors import Span
-from weft.ir.program import Alloc, Block, Break, Call, Continue, If, Loop, Node, Rebind, Return, Stmt, While
+from weft.ir.program import Alloc, Block, Break, Call, Continue, If, Invoke, Loop, Node, Rebind, Return, Stmt, While
 from weft.records import dataclass
 
 
@@ -102,11 +102,14 @@ class _Checker:
             return None
         entry = self.given.get(id(node))
         if entry is not None:
-            return _added(entry, state) if entry.adds else _given(entry, state, self.memory)
+            return _added(entry, state, self.memory) if entry.adds else _given(entry, state, self.memory)
         if isinstance(node, Alloc):
             return state if node.buffer in self.memory else _anew(node.buffer, state, self.memory)
         if isinstance(node, Rebind):
             return state if self.memory.intersection(node.targets) else _exchanged(node, state)
+        if isinstance(node, Invoke):
+            for name in self.memory.intersection(operand.buffer for operand in node.operands):
+                self.write(name, node.span, state)  # the function may change what it is lent
         if isinstance(node, (Stmt, Call)):
             self.write(node.buffer if isinstance(node, Stmt) else node.stmt.buffer, node.span, state)
         return state
@@ -143,16 +146,17 @@ class _Checker:
                 self.found = Conflict(copy, node.span, frozenset(loose))
 
 
-def _added(entry: Given, state: State) -> State:
+def _added(entry: Given, state: State, memory: frozenset[str]) -> State:
     """Memory of many arrays has got one more."""
     if entry.source is None:
         return state
-    links = state.get(entry.source, frozenset()) | {Link(entry.source)}
+    links = state.get(entry.source, frozenset())
+    if entry.source not in memory:
+        links = frozenset(Link(link.source) for link in links)
     before = state.get(entry.target, frozenset())
-    links = frozenset(Link(link.source) for link in links)
-    if links & before:
+    if {entry.source, *(link.source for link in links)} & {link.source for link in before if not link.tracked}:
         links |= {Link(entry.target)}  # it holds one array twice, whatever becomes of the source
-    return state | {entry.target: before | links}
+    return state | {entry.target: before | links | {Link(entry.source, entry.tracked)}}
 
 
 def _given(entry: Given, state: State, memory: frozenset[str]) -> State:

@@ -212,18 +212,23 @@ def _common_extent(left: Expr, right: Expr, shapes: Sequence[tuple[Expr, ...]], 
     message = MISMATCH
     if all(len(shape) == 1 for shape in shapes) and len(shapes) == 2:
         message += " ({0},) ({1},) "
-    _refuse_stretch(left, right, emitter)
-    _refuse_stretch(right, left, emitter)
-    return emitter.same_size(left, right, "ValueError", message)
+    return _agreeing(left, right, (left, right), message, emitter)
 
 
-def _refuse_stretch(one: Expr, other: Expr, emitter: Emitter) -> None:
-    """A length found to be 1 only at run time is not stretched: that must be said, not mistaken for an error."""
-    if ix.difference(one, other) is not None or affine(one) is not None:
-        return
-    fine = Op("or", (Op("ne", (one, ONE), BOOL), Op("eq", (other, ONE), BOOL)), BOOL)
-    reason = "an array found to have one element only at run time is stretched: run this function with WEFT_DISABLE=1"
-    emitter.check(fine, "RuntimeError", reason)
+def _agreeing(left: Expr, right: Expr, stretched: Sequence[Expr], message: str, emitter: Emitter) -> Expr:
+    """One extent of two.  Where one of `stretched` is known only at run time and found to be 1 there, NumPy stretches
+    the array, which has no native form: that must not be mistaken for an error."""
+    late = [extent for extent in map(emitter.resolve, stretched) if affine(extent) is None]
+    left, right = emitter.resolve(left), emitter.resolve(right)
+    if not late or ix.difference(left, right) is not None:
+        return emitter.same_size(left, right, "ValueError", message)
+    equal: Expr = Op("eq", (left, right), BOOL)
+    fits = equal
+    for extent in late:
+        fits = Op("or", (fits, Op("eq", (extent, ONE), BOOL)), BOOL)
+    emitter.check(fits, "ValueError", message, (left, right))
+    emitter.rarely_fails(equal, "an array found to have one element only at run time is stretched")
+    return left
 
 
 def broadcast_to(array: Array, shape: tuple[Expr, ...]) -> Array:
@@ -342,8 +347,7 @@ def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) ->
 
 
 def _same_extent(own: Expr, other: Expr, emitter: Emitter) -> Expr:
-    _refuse_stretch(other, own, emitter)
-    return emitter.same_size(own, other, "ValueError", "could not broadcast input array into the shape of the target")
+    return _agreeing(own, other, (other,), "could not broadcast input array into the shape of the target", emitter)
 
 
 def _with_leading_zero(at: Index) -> Index:

@@ -26,10 +26,10 @@ from weft.frontend.items import row_of
 from weft.frontend.scope import Scope
 from weft.frontend.slots import arrays_in
 from weft.frontend.values import Array, ArrayOf, ArraysOf, Heap, Index, Iterable, Value, View
-from weft.frontend.writing import counter, loop
+from weft.frontend.writing import Variable, counter, loop, variable, when
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import Role
 from weft.ir.types import BOOL, INT
 
@@ -62,13 +62,35 @@ class Blocks(InnerDicts):
         lasts = isinstance(row, Read) and self.emitter.is_written_once(row.buffer)
         return self.array_at(layout, row) if lasts else self.array_now(layout, row)
 
+    #: Arguments that are put into containers, and the scalars that tell their numbers (-1 as long as they have none).
+    given_arrays: dict[str, tuple[ArrayOf, str]]
+
     def array_number(self, layout: ArrayOf, value: Array) -> Expr:
         """The number of an array among those of its type and rank; one with memory of its own is copied."""
-        known = row_of(value)
-        return self.new_block(layout, value) if known is None else known
+        known, view = row_of(value), value.view
+        if known is not None:
+            return known
+        if view is None or not view.whole or self.emitter.buffers[view.buffer].role is not Role.PARAM or self.lent:
+            return self.new_block(layout, value)
+        if view.buffer not in self.given_arrays:
+            self.emitter.decisions.placed[view.buffer] = layout
+            raise Restart
+        number = Variable(self.emitter, self.given_arrays[view.buffer][1], INT)
+        with when(self.emitter, Op("lt", (number.value, ZERO), BOOL)):
+            number.set(self.new_block(layout, value, tracked=True))
+        return self.emitter.snapshot(Op("add", (number.value, ZERO), INT), "number")
 
-    def new_block(self, layout: ArrayOf, value: Array) -> Expr:
-        """The number of a new array with the elements of a value."""
+    #: Whether this is a function that calls itself, whose caller knows its arguments otherwise.
+    lent = False
+
+    def number_arguments(self) -> None:
+        """No argument is in a container when the program begins."""
+        for name, layout in self.emitter.decisions.placed.items() if not self.lent else ():
+            number = variable(self.emitter, f"{name}_number", integer(-1))
+            self.given_arrays[name] = layout, number.name
+
+    def new_block(self, layout: ArrayOf, value: Array, tracked: bool = False) -> Expr:
+        """The number of a new array with the elements of a value; `tracked`: for the caller it is the very object."""
         emitter, heap = self.emitter, self.heap(ArraysOf(layout))
         arrays.keepable(value, emitter)
         buffer = heap.cells.data[0]
@@ -84,12 +106,16 @@ class Blocks(InnerDicts):
         rows.push((start, *shape))
         block, (dims, at) = emitter.blocks[-1], emitter.domain(shape)
         emitter.assign(dims, buffer, (ix.add(start, _linear(at, shape)),), value.element(at))
-        emitter.note_given(block[-1], Given(buffer, source, adds=True))
+        emitter.note_given(block[-1], Given(buffer, source, tracked, adds=True))
         return number
 
     def _source(self, value: Array) -> str | None:
         """The memory that NumPy would go on sharing with an array that is put into a container."""
         source = self.shared_memory(value)
+        if source is not None and self.lent and self.emitter.buffers[source].role is not Role.LOCAL:
+            if source not in self.emitter.array_memory:
+                reason = "an array that a recursive function was given, in a container or as its result"
+                raise self.unsupported(None, reason, "add .copy()", array=value)
         if source is not None:
             self.emitter.copied_names.setdefault(source, set()).update(self._names_in(source))
         return source
@@ -172,7 +198,7 @@ class Blocks(InnerDicts):
         elements = emitter.allocate("elements", emitter.buffers[memory].type, (total,))
         dims, at = emitter.domain((total,))
         emitter.assign(dims, elements.name, at, Read(memory, at, elements.type))
-        emitter.note_given(emitter.blocks[-1][-1], Given(elements.name, memory))
+        emitter.note_given(emitter.blocks[-1][-1], Given(elements.name, memory, adds=True))
         return [*found, arrays.of_buffer(elements)]
 
     # --- names ------------------------------------------------------------------------------------------------------
@@ -181,6 +207,15 @@ class Blocks(InnerDicts):
         """An array of a name that is put into a container and written in place: in the shared memory from the start."""
         layout = ArrayOf(value.type, value.rank)
         return self.array_at(layout, self.array_number(layout, value))
+
+    def escape_together(self, names: set[str]) -> None:
+        """Names that change places are all of arrays in the shared memory, or none is."""
+        places = {(self.scope.path, name) for name in names}
+        known = self.emitter.decisions.escaping
+        of_arrays = all(isinstance(self.scope.values.get(name), Array) for name in names)
+        if of_arrays and places & known and not places <= known:
+            known |= places
+            raise Restart
 
     def share_from_start(self, found: Conflict) -> None:
         """A copy in a container would be told from the array it is of: build again with that itself in there."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import types
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
@@ -94,7 +95,7 @@ class Builder(Instances, SparseChains, Arguments):
         self._bodies = bodies
         self.functions = functions
         self.active = [key_of(source, source.tree)]
-        self.entry = entry
+        self.entry, self.lent = entry, entry is not None
         self.inlined_functions = []
         self.mixed_exprs = {}
         self.made_at = {}
@@ -116,7 +117,7 @@ class Builder(Instances, SparseChains, Arguments):
         self.own, self.argument_of, self.changed = {}, {}, {}
         self.text_kinds, self._keys = {}, {}
         self.heaps, self.pools, self.rows_of_argument, self.row_sites = {}, {}, {}, {}
-        self.loaded, self._shown_kinds, self.looked_at = [], [], []
+        self.loaded, self._shown_kinds, self.looked_at, self.given_arrays = [], [], [], {}
         # Under another key than the body of the same function inlined.
         body = bodies.get(-id(source.tree))
         if body is None:
@@ -139,7 +140,7 @@ class Builder(Instances, SparseChains, Arguments):
         spec = tree.args
         if spec.vararg or spec.kwarg:
             raise self.unsupported(tree, "a function with * or ** parameters")
-        names = [a.arg for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]]
+        names = self.parameter_names
         # Names that the body uses for its own variables must not capture generated ones.
         self.emitter.span = self.scope.source.span(tree)
         for item in self.emitter.decisions.heaps if self.entry is None else ():
@@ -170,6 +171,11 @@ class Builder(Instances, SparseChains, Arguments):
             self.load_stored()
         self.loaded_until = len(self.emitter.blocks[0])
 
+    @property
+    def parameter_names(self) -> list[str]:
+        spec = self.scope.source.tree.args
+        return [a.arg for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]]
+
     def parameter(
         self, name: str, kind: Kind, sample: Any, position: int
     ) -> tuple[Value, str | tuple[str, ...] | None]:
@@ -196,7 +202,7 @@ class Builder(Instances, SparseChains, Arguments):
         if isinstance(kind, SharedSpec):
             memory = self.memories.get(kind.memory)
             if memory is None:
-                memory = self.memories[kind.memory] = sharing.declare(emitter, kind.memory)
+                memory = self.memories[kind.memory] = sharing.declare(emitter, kind.memory, self.parameter_names)
             return memory.views[position], None
         if isinstance(kind, ConstSpec):
             value = constant_value(kind.value)
@@ -376,6 +382,10 @@ class Builder(Instances, SparseChains, Arguments):
         """An argument that is an object: a sparse matrix; a tuple, which has as many items each time."""
         if is_object(base.sample) and self.entry is None:
             return self.object_argument(base)
+        if type(base.sample) in (list, dict, set, defaultdict, Counter) and base.sample:
+            strings = self.with_strings(base, node)
+            if strings is not None:
+                return strings
         if type(base.sample) is list and base.sample:
             return self.list_of_objects(base, node) or super().modelled(base, node)
         if type(base.sample) is not tuple:
@@ -401,6 +411,7 @@ class Builder(Instances, SparseChains, Arguments):
     def _run(self) -> Built:
         source = self.scope.source
         self.parameters()
+        self.number_arguments()
         if self.entry is not None and self.entry.captured is not None:
             self.scope.values[source.name] = self.entry.captured
             self.open_slots(self.entry.captured.shared, self.body[0])  # calls set them
@@ -423,7 +434,7 @@ class Builder(Instances, SparseChains, Arguments):
         self._check_outside(program)
         self.check_lists_given()
         program = self.hand_exceptions_back(program)
-        self._check_repeatable()
+        self._check_repeatable(program)
         hidden = [entry for entry, _ in self.hidden.values()]
         specs = tuple(kind for kind in self.specs if not isinstance(kind, (Fixed, Held, Row, Parts)))
         changed = frozenset(param for param, _ in self.changed.values())
@@ -472,14 +483,17 @@ class Builder(Instances, SparseChains, Arguments):
             own.guessed |= inner.guessed & places
             raise Restart
 
-    def _check_repeatable(self) -> None:
+    def _check_repeatable(self, program: Program) -> None:
         """Refuse a program that may have to be repeated in Python and writes what the caller sees."""
         buffers = self.emitter.buffers
-        written = self.written_by(self.emitter.blocks[0])
+        written = self.written_by(program.body)
         lasting = [b for b in map(buffers.__getitem__, written) if b.role is Role.PARAM and b.rank and not is_list(b)]
         if self.emitter.handed and lasting:
             span, reason = self.emitter.handed[0]
             raise Unsupported(span, reason)
+        if self.emitter.rarities and lasting:
+            self.emitter.decisions.unrepeatable = True
+            raise Restart
 
 
 def _part_of(sample: Any, part: str) -> Any:

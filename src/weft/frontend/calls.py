@@ -69,6 +69,9 @@ _MESSAGES = "weft.cluster.comm"
 #: What a function of a model emits stands at the place of the user's operator.
 _MODELS = "weft.frontend.models."
 
+#: Functions that cannot do with None among the items of a list.
+_NEED_ITEMS = (sum, min, max, sorted)
+
 
 class Calls(KeyedDicts, Recursion):
     """`_eval_call` and what it needs."""
@@ -171,6 +174,8 @@ class Calls(KeyedDicts, Recursion):
         entry = knowledge.lookup(thing)
         if entry is not None:
             self.calling = node
+            if any(thing is one for one in _NEED_ITEMS) or getattr(thing, "__module__", "") == "numpy":
+                args = [self.all_there(value) for value in args]
             return entry.call(self, args, kwargs)  # type: ignore[arg-type]
         if is_named_tuple(thing):
             return self.named_tuple(thing, args, kwargs, node)
@@ -254,7 +259,7 @@ class Calls(KeyedDicts, Recursion):
             if changed is not None:
                 return changed
         if isinstance(receiver, Tuple) and receiver.is_list and function.name == "copy" and not args and not kwargs:
-            return replace(receiver, key=None)
+            return replace(receiver, key=None, site=self.site(node))
         if isinstance(receiver, Tuple) and receiver.named is not None and function.name == "_replace" and not args:
             names: tuple[str, ...] = receiver.named._fields  # type: ignore[attr-defined]
             if set(kwargs) <= set(names):
@@ -398,9 +403,10 @@ class Calls(KeyedDicts, Recursion):
         self.enter_call(name, node)
         body = self._body_of(tree, source.namespace)
         caller, span = self.scope, self.emitter.span
-        statement, choice = self.statement, self.choice
+        statement, choice, sound = self.statement, self.choice, self.emitter.sound
         path = hash((caller.path, id(node)))
         self.scope = Scope(source, Liveness(body), body, {}, parent=parent, path=path, inlined=True)
+        self.emitter.sound = source.sound
         self.depth += 1
         self.active.append(key_of(source, tree))
         try:
@@ -424,7 +430,7 @@ class Calls(KeyedDicts, Recursion):
             self.statement, self.choice = statement, choice  # what the rest of the caller's statement asks for
             self.depth -= 1
             self.active.pop()
-            self.emitter.span = span
+            self.emitter.span, self.emitter.sound = span, sound
 
     def enter_call(self, name: str, node: ast.AST) -> None:
         """Refuse calls without end, and more of them than can be compiled in good time."""
@@ -446,7 +452,7 @@ class Calls(KeyedDicts, Recursion):
         if isinstance(value, Array) and value.view is None and value.origin is None:
             arrays.keepable(value, self.emitter)
             return arrays.materialise(value, self.emitter, name)
-        return self.kept_items(value)
+        return self.kept_items(self.typed_later(name, value))
 
     def _body_of(self, tree: ast.FunctionDef | ast.Lambda, namespace: Mapping[str, Any]) -> list[ast.stmt]:
         cached = self._bodies.get(id(tree))

@@ -138,9 +138,9 @@ class Choices(Comparisons):
             with self.assuming(implied(node.test, test)):
                 return self.evaluate(node.body if test else node.orelse)
         evaluate = self.evaluate_open if node is self.choice else self.evaluate
-        with self.emitter.capture() as then_block, self.assuming(implied(node.test, True)):
+        with self.emitter.capture(branch=True) as then_block, self.assuming(implied(node.test, True)):
             then = evaluate(node.body)
-        with self.emitter.capture() as else_block, self.assuming(implied(node.test, False)):
+        with self.emitter.capture(branch=True) as else_block, self.assuming(implied(node.test, False)):
             orelse = evaluate(node.orelse)
         if node is self.choice and not (isinstance(then, Scalar) and isinstance(orelse, Scalar)):
             self.emitter.decisions.branched[id(self.statement)] = None
@@ -239,6 +239,8 @@ class Choices(Comparisons):
         return Scalar(chosen)
 
     def tuple_item(self, base: Tuple, key: Value, node: ast.AST | None) -> Value:
+        if base.key is not None and not base.items and isinstance(key, Slice) and node is not None:
+            return Tuple((), is_list=True, site=self.site(node))
         if base.key is not None and not base.items:
             raise self.untyped(node, "an item of an empty list")
         if isinstance(key, Scalar) and not isinstance(key.expr, Const):

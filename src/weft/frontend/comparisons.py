@@ -18,6 +18,7 @@ from weft.frontend.values import (
     Keywords,
     Mask,
     Object,
+    Range,
     Records,
     Rows,
     Scalar,
@@ -29,13 +30,16 @@ from weft.frontend.values import (
 from weft.frontend.writing import loop, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Reduce
 from weft.ir.program import Break, Node
-from weft.ir.types import PYBOOL, ScalarType
+from weft.ir.types import BOOL, INT, PYBOOL, ScalarType
 
 _COMPARE = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
 
 
 class Comparisons(DictMethods):
     """`_eval_compare` and what it needs."""
+
+    def trips(self, value: Range) -> Expr:
+        raise NotImplementedError
 
     def keyed_name(self, key: Value, node: ast.AST) -> str:
         raise NotImplementedError
@@ -171,6 +175,14 @@ class Comparisons(DictMethods):
         if isinstance(right, Records) and (of_numbers or (isinstance(right.item, tuple) and isinstance(left, Tuple))):
             among = self.record_among(right, left, node)
             return Scalar(among if positive else arith.negate(among))
+        if isinstance(right, Range) and isinstance(left, Scalar) and left.type.dtype.is_integer:
+            first, step = (self.emitter.snapshot(part, "at") for part in (right.lo, right.step))
+            place = self.emitter.snapshot(Op("sub", (arith.cast(left.expr, INT), first), INT), "place")
+            fits = Op("eq", (Op("mod", (place, step), INT), ZERO), BOOL)
+            number = self.emitter.snapshot(Op("floordiv", (place, step), INT), "number")
+            inside = Op("and", (Op("ge", (number, ZERO), BOOL), Op("lt", (number, self.trips(right)), BOOL)), BOOL)
+            there = arith.cast(Op("and", (fits, inside), BOOL), PYBOOL)
+            return Scalar(there if positive else arith.negate(there))
         raise self.unsupported(node, "`in` for this container", left=left, right=right)
 
     def _text_membership(self, left: Value, right: Value, node: ast.AST) -> Expr | None:

@@ -220,7 +220,8 @@ class Comprehensions(Tasks):
         """list(value); `title` tells lists apart that one expression makes."""
         value = masks.settled(value, self.emitter)
         if isinstance(value, Tuple):
-            return replace(value, is_list=True, named=None)
+            site = (self.site(self.statement)[0], f"a copy, {title}") if not value.items else None
+            return replace(value, is_list=True, named=None, key=None, is_deque=False, site=site)
         if isinstance(value, Array) and (value.rank == 1 or value.is_list):
             return arrays.materialise(replace(value, is_list=True, growing=None), self.emitter, "list")
         emitter = self.emitter

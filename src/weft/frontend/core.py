@@ -30,6 +30,7 @@ from weft.frontend.values import (
     Slice,
     Stack,
     Struct,
+    Text,
     Tuple,
     Value,
     describe,
@@ -321,7 +322,7 @@ class Core(ArraySlots):
             self._assign_array_slot(name, slot, value)
         else:
             current = self.scope.values.get(name)
-            numbers = isinstance(value, Tuple) and not value.is_list and all_numbers(value)
+            numbers = isinstance(value, Tuple) and not value.is_list and all_parts(value)
             if numbers and isinstance(value, Tuple) and slot.key in self.emitter.decisions.tupled:
                 self._assign_parts(name, slot, value)
                 return
@@ -347,7 +348,7 @@ class Core(ArraySlots):
                 if is_list(current) and is_list(value) and place not in self.emitter.decisions.escaping:
                     self.emitter.decisions.escaping.add(place)
                     raise Restart
-                fits = isinstance(current, Tuple) and isinstance(value, Tuple) and all_numbers(current)
+                fits = isinstance(current, Tuple) and isinstance(value, Tuple) and all_parts(current)
                 if numbers and fits and len(current.items) == len(value.items):  # type: ignore[union-attr]
                     self.emitter.decisions.tupled.add(slot.key)
                     raise Restart
@@ -504,7 +505,7 @@ class Core(ArraySlots):
     def _assign_array_slot(self, name: str, slot: Slot, value: Array) -> None:
         current = self.scope.values.get(name)
         if slot.buffer is None and current is not None and not isinstance(current, Array):
-            raise self.apart(slot.branch, self._changes_kind(name, current, value))
+            raise self.maybe_instead(slot, current, value, self._changes_kind(name, current, value))
         self.assign_array(name, slot, value)
 
     def _part_from(self, name: str, buffer: Buffer) -> None:
@@ -525,6 +526,8 @@ class Core(ArraySlots):
     def _parted(self, value: Value, buffer: Buffer, name: str) -> Value:
         if isinstance(value, Tuple):
             return replace(value, items=tuple(self._parted(item, buffer, name) for item in value.items))
+        if isinstance(value, Maybe):
+            return replace(value, held=self._parted(value.held, buffer, name))
         if isinstance(value, Array) and _shows(value, buffer):
             return arrays.materialise(value, self.emitter, name)
         return value
@@ -635,6 +638,8 @@ class Core(ArraySlots):
             title = part_name(name, part)
             if isinstance(item, Scalar) and part.key not in self.emitter.decisions.missing:
                 self._open_scalar(title, part, item)
+            elif _is_text(item):
+                self._assign_slot(title, part, self.data_text(item))
             elif not self.open_maybe(title, part, item):
                 self.scope.values[title] = item
         self.scope.values[name] = self._assembled(name, slot, value)
@@ -653,9 +658,14 @@ class Core(ArraySlots):
     def _taken_part(self, item: Value) -> Value:
         if isinstance(item, Maybe):
             return self.kept_maybe(item, "part")
+        if _is_text(item):
+            return self.data_text(item)
         return Scalar(self._kept(item.expr, "part")) if isinstance(item, Scalar) else item
 
     def kept_maybe(self, value: Maybe, name: str) -> Maybe:
+        raise NotImplementedError
+
+    def data_text(self, value: Value) -> Value:
         raise NotImplementedError
 
     def _assembled(self, name: str, slot: Slot, value: Tuple) -> Tuple:
@@ -736,6 +746,15 @@ def all_numbers(value: Tuple) -> bool:
         or (isinstance(item, Maybe) and isinstance(item.held, Scalar))
         for item in value.items
     )
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, Text) or (isinstance(value, Object) and type(value.value) in (str, bytes))
+
+
+def all_parts(value: Tuple) -> bool:
+    """Whether each item of a tuple is a number, None or a string."""
+    return bool(value.items) and all(_is_text(item) or all_numbers(Tuple((item,))) for item in value.items)
 
 
 def is_list(value: Value | None) -> bool:

@@ -57,6 +57,8 @@ from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType
 Default = Union[Scalar, Tuple, Object, Closure, PythonFunction]
 #: Methods of sets that are operators as well.
 _OPERATIONS = {"union": "bitor", "intersection": "bitand", "difference": "sub"}
+#: Integers up to this one are floats, too.
+_EXACT = 1 << 53
 #: Fewer entries of a display are put in one after the other.
 _SINGLY = 2
 
@@ -71,9 +73,9 @@ class Dicts(ListParts):
 
     def _eval_dict(self, node: ast.Dict) -> Value:
         keys = self.evaluate_all([key for key in node.keys if key is not None])
-        return self.display(keys, self.evaluate_all(node.values), node)
+        return self.dict_display(keys, self.evaluate_all(node.values), node)
 
-    def display(self, keys: list[Value], values: list[Value], node: ast.AST) -> Value:
+    def dict_display(self, keys: list[Value], values: list[Value], node: ast.AST) -> Value:
         """{key: value, ...}"""
         known = self.keyed_display(node, keys, values)
         if known is not None:
@@ -191,9 +193,9 @@ class Dicts(ListParts):
         layout = self.layout(key)
         of_numbers = layout is not None and not has_lists(layout) and not has_objects(layout)
         if of_numbers and layout is not None:
-            of_numbers = all(of.dtype.is_integer for of, counts in zip(types_in(layout), compared(layout)) if counts)
+            of_numbers = all(_may_be_key(of) for of, counts in zip(types_in(layout), compared(layout)) if counts)
         if layout is None or not of_numbers:
-            raise self.unsupported(node, "a key of this type", "use integers or tuples of integers as keys", key=key)
+            raise self.unsupported(node, "a key of this type", "use numbers, strings or tuples of them as keys", key=key)
         return layout
 
     def _numbers_of_key(self, base: Dict, key: Value, node: ast.AST) -> list[Expr] | None:
@@ -210,7 +212,12 @@ class Dicts(ListParts):
             raise Restart
         if base.key is None or not _comparable(base.key, self._key_layout(key, node)):
             raise self.unsupported(node, "a key of another type than the others", "keep one type of key", key=key)
-        return [self.emitter.snapshot(number, "key") for number in self._key_parts(base.key, key)]
+        numbers = [self.emitter.snapshot(number, "key") for number in self._key_parts(base.key, key)]
+        for number in numbers:
+            if number.type.dtype.is_inexact:
+                # Whether CPython finds a NaN depends on which object it is.
+                self.emitter.hand_back(Op("eq", (number, number), BOOL), "NaN as a key")
+        return numbers
 
     def _key_parts(self, layout: ItemType, key: Value) -> Iterator[Expr]:
         """The numbers of a key: the same ones for equal strings."""
@@ -223,9 +230,17 @@ class Dicts(ListParts):
         elif is_member(key):
             yield self.member(key).code
         elif isinstance(layout, ScalarType):
-            yield from (arith.cast(number, layout) for number in numbers_of(key))
+            yield from (self._as_key(number, layout) for number in numbers_of(key))
         else:
             yield from self.numbers(layout, key)
+
+    def _as_key(self, number: Expr, layout: ScalarType) -> Expr:
+        """A number among keys of this type: an integer among floats is that float, if there is one."""
+        if layout.dtype.is_inexact and number.type.dtype.is_integer:
+            whole = self.emitter.snapshot(arith.cast(number, INT), "key")
+            exact = Op("and", (Op("le", (whole, Const(_EXACT, INT)), BOOL), Op("ge", (whole, Const(-_EXACT, INT)), BOOL)), BOOL)
+            self.emitter.hand_back(exact, "an integer of more than 53 bits among keys that are floats")
+        return arith.cast(number, layout)
 
     def add_all(self, base: Dict, items: Value, node: ast.AST) -> None:
         """Add every item of a sequence to a set."""
@@ -269,7 +284,7 @@ class Dicts(ListParts):
         if numbers is None or base.table is None or base.item is None:
             raise self.untyped(node, "a value of a dict to which nothing has been added")
         hashed = table_of(self.emitter, base.table)
-        _, entry = hashed.search(numbers)
+        place, entry = hashed.search(numbers)
         there = Op("ge", (entry.value, ZERO), BOOL)
         if base.counts:
             return self.assembled(base.item, iter(hashed.value_or(entry.value, [Const(0, INT)])))
@@ -279,7 +294,8 @@ class Dicts(ListParts):
         self.keep_size(base, there)
         with when(self.emitter, Op("not", (there,), BOOL)):
             entry.set(hashed.entries.length.value)
-            hashed.insert(numbers, self._held(base, self.default_value(base, node)))
+            value = self._held(base, self.default_value(base, node))
+            hashed.insert(numbers, value, place if isinstance(base.default, Scalar) else None)
             # Room may have been made: the new entry is the last.
             entry.set(Op("sub", (hashed.entries.length.value, Const(1, INT)), INT))
         self.emitter.mutations += 1
@@ -299,7 +315,7 @@ class Dicts(ListParts):
         raise NotImplementedError
 
     def _refuse_missing(self, base: Dict, there: Expr, numbers: Sequence[Expr]) -> None:
-        if has_either(base.key):
+        if has_either(base.key) or not all(number.type.dtype.is_integer for number in numbers):
             self.emitter.hand_back(there, "a number that is missing among the keys of a dict")
             return
         if has_texts(base.key):
@@ -604,10 +620,10 @@ class Dicts(ListParts):
         numbers = self._numbers_of_key(base, args[0], node)
         assert numbers is not None
         hashed = table_of(self.emitter, base.table)
-        _, entry = hashed.search(numbers)
+        place, entry = hashed.search(numbers)
         self.keep_size(base, Op("ge", (entry.value, ZERO), BOOL))
         with when(self.emitter, Op("lt", (entry.value, ZERO), BOOL)):
-            hashed.insert(numbers, self._held(base, args[1]) if held is None else held)
+            hashed.insert(numbers, self._held(base, args[1]) if held is None else held, place if held else None)
             entry.set(Op("sub", (hashed.entries.length.value, Const(1, INT)), INT))
         self.emitter.mutations += 1
         return self.assembled(base.item, iter(hashed.taken(entry.value)))
@@ -655,5 +671,10 @@ def _comparable(layout: ItemType, other: ItemType) -> bool:
         return len(layout) == len(other) and all(map(_comparable, layout, other))
     if takes(layout, other):
         return True
-    room = isinstance(layout, ScalarType) and layout.dtype is DType.I64
-    return room and (isinstance(other, ScalarType) and other.dtype.is_integer and other.dtype is not DType.U64)
+    room = isinstance(layout, ScalarType) and layout.dtype in (DType.I64, DType.F64)
+    return room and (isinstance(other, ScalarType) and (other.dtype.is_integer and other.dtype is not DType.U64))
+
+
+def _may_be_key(of: ScalarType) -> bool:
+    """Whether equal numbers of a type have one hash that can be computed."""
+    return of.dtype.is_integer or of.dtype in (DType.F64, DType.BOOL)

@@ -18,7 +18,7 @@ from dataclasses import field, replace
 from weft.errors import Span, Unsupported
 from weft.frontend import arith
 from weft.frontend.aliasing import Given
-from weft.frontend.values import Array, HeapKind, ItemType, Records, Tuple
+from weft.frontend.values import Array, ArrayOf, HeapKind, ItemType, Records, Tuple
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import TRUE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Var, integer
@@ -123,6 +123,7 @@ class Decisions:
     changing: set[str] = field(default_factory=set)  # arguments that get or lose items
     left_to_python: set[tuple[int, int]] = field(default_factory=set)  # handlers of exceptions without a native form
     heaps: list[HeapKind] = field(default_factory=list)  # what lists hold that are items of containers
+    placed: dict[str, ArrayOf] = field(default_factory=dict)  # arguments that are arrays and are put into containers
     tabled: set[tuple[int, str]] = field(default_factory=set)  # dicts and sets that are put into containers
     altered: set[tuple[int, str]] = field(default_factory=set)  # types of those that are made or changed
     objects: dict[type, dict[str, ItemType]] = field(default_factory=dict)  # classes in containers: their attributes
@@ -140,6 +141,7 @@ class Decisions:
     specialise: bool = True
     small: bool = True  # small sizes are compiled in
     strict: bool = False  # sums and products keep the order of the source
+    unrepeatable: bool = False  # the function writes what the caller sees: Python cannot begin again
 
 
 #: What is learnt of containers although statements were skipped that could not be built yet.
@@ -177,12 +179,16 @@ class Emitter:
         self.facts: list[Affine] = []
         self.equal: dict[str, Expr] = {}
         self.blocks: list[list[Node]] = [[]]
+        self.branching = [False]  # of each block, whether it is a branch
+        self.searches: dict[object, object] = {}  # what has been looked for in hash tables, as `tables.py` keeps it
         self.dims: list[Dim] = []
         self.results: list[Out] = []
         #: Arrays of integers from 0 to a greatest one, which nobody writes any more.
         self.contents: dict[str, Expr] = {}
         self.order_sites = 0  # places that add to a set whose order matters: each is long
         self.handed: list[tuple[Span, str]] = []
+        self.altered: set[str] = set()  # memory of dicts and sets that get, lose or change entries
+        self.rarities = 0  # how many tests there are after which Python begins again, if it can
         self.params: list[str] = []
         self.remainders: dict[str, Expr] = {}  # scalars that hold a remainder, and its modulus
         self.counts: dict[tuple[Expr, tuple[Expr, ...]], Counted] = {}
@@ -197,6 +203,7 @@ class Emitter:
         self.kept: dict[str, Kept] = {}  # slots that were opened with an argument
         self.literal: Callable[[Tuple], Array] | None = None  # how a literal list becomes an array: the builder tells
         self.stacked: Callable[[Records], Array] | None = None  # how a list of arrays becomes one: the builder tells
+        self.sound = False  # inside of a library function whose indices are in range by construction
         self.mutations = 0  # counts writes to memory that an earlier, still lazy value may read
         self.span = Span("<unknown>", 0, 0, 0, 0)
 
@@ -299,15 +306,26 @@ class Emitter:
         self.blocks[-1].append(node)
 
     @contextmanager
-    def capture(self) -> Iterator[list[Node]]:
-        """Statements emitted inside go into the list, not into the program."""
+    def capture(self, branch: bool = False) -> Iterator[list[Node]]:
+        """Statements emitted inside go into the list, not into the program; `branch`: done once or not at all."""
         block: list[Node] = []
         self.blocks.append(block)
+        self.branching.append(branch)
         try:
             yield block
         finally:
             popped = self.blocks.pop()
+            self.branching.pop()
             assert popped is block
+
+    def unchanged(self, block: list[Node], since: int, names: frozenset[str]) -> bool:
+        """Whether what held after the first `since` nodes of a block holds here: they were done on the way to this
+        place, in the same iteration of every loop, and nothing after them changes one of the buffers."""
+        depth = next((depth for depth, other in enumerate(self.blocks) if other is block), None)
+        if depth is None or not all(self.branching[depth + 1 :]):
+            return False
+        later = [*block[since:], *(node for other in self.blocks[depth + 1 :] for node in other)]
+        return all(names.isdisjoint(walk.buffers_written(node)) for node in later)
 
     @contextmanager
     def inside(self, dim: Dim) -> Iterator[None]:
@@ -545,6 +563,14 @@ class Emitter:
         """`test` holds or the whole call is repeated in Python: in functions that write no memory of the caller."""
         self.handed.append((self.span, reason))
         self.check(test, HAND_BACK)
+
+    def rarely_fails(self, test: Expr, reason: str) -> None:
+        """`test` holds or the whole call is repeated in Python; where that would be seen, RuntimeError says why."""
+        if self.decisions.unrepeatable:
+            self.check(test, "RuntimeError", f"{reason}: run this function with WEFT_DISABLE=1")
+        else:
+            self.rarities += 1
+            self.check(test, HAND_BACK)
 
     def in_range(self, expr: Expr, low: int, high: int, exception: str, message: str) -> None:
         """low <= expr <= high, by guard if possible, else by a check in place."""

@@ -360,7 +360,13 @@ class Expressions(Choices):
             if left.is_list and len(left.items) == 1 and isinstance(left.items[0], Scalar):
                 return self.filled_list(left.items[0], right.expr)
             if isinstance(right.expr, Const):
-                return Tuple(left.items * int(right.expr.value.real), left.is_list)
+                nothing = left.is_list and all(isinstance(item, Object) and item.value is None for item in left.items)
+                site = self.site(node) if nothing else None
+                return Tuple(left.items * int(right.expr.value.real), left.is_list, site=site)
+            if left.is_list and len(left.items) == 1 and right.type.dtype.is_integer:
+                filled = self.filled_records(left.items[0], right.expr, node)
+                if filled is not None:
+                    return filled
         if op == "mul" and isinstance(right, Tuple):
             return self._sequence_operator(op, right, left, node)
         if _is_list(left) and _is_list(right):
@@ -721,7 +727,7 @@ class Expressions(Choices):
     def trips(self, value: Range) -> Expr:
         """How often a range is run through."""
         if not isinstance(value.step, Const):
-            raise self.unsupported(None, "a range whose step is not known")
+            return self._computed_range(value).trips
         step = int(value.step.value.real)
         span = ix.sub(value.hi, value.lo) if step > 0 else ix.sub(value.lo, value.hi)
         if not self.emitter.assure(span, "RuntimeError"):

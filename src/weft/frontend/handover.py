@@ -27,6 +27,7 @@ from weft.frontend.values import (
     MemberType,
     Object,
     ObjectType,
+    OptionOf,
     Records,
     Scalar,
     Struct,
@@ -52,6 +53,8 @@ def lists_in(layout: ItemType | None) -> list[HeapKind]:
         return [] if layout.key is None else [TablesOf(layout), *lists_in(layout.item)]
     if isinstance(layout, ArrayOf):
         return [ArraysOf(layout)]
+    if isinstance(layout, OptionOf):
+        return lists_in(layout.item)
     if not isinstance(layout, ListOf) or layout.item is None:
         return []
     return [layout.item, *lists_in(layout.item)]
@@ -77,6 +80,8 @@ class Handover(Expressions):
             return f"[{'i' if layout.item is None else self.spelled(layout.item, node)}]"
         if isinstance(layout, DictOf):
             return self._spelled_dict(layout, node)
+        if isinstance(layout, OptionOf):
+            return "N" if layout.item is None else f"?{self.spelled(layout.item, node)}"
         if isinstance(layout, ArrayOf):
             return f"<{layout.type.dtype.numpy.num}:{layout.rank}>"
         if isinstance(layout, TextType):
@@ -195,6 +200,8 @@ class Handover(Expressions):
         if not kinds and not _has_later(out):
             return out
         given = [one for one in loaded if set(one.kinds) & set(kinds)]
+        if any(not one.template for one in given):
+            raise self.unsupported(node, "lists of an argument that has strings in it, in a result", "copy them")
         # A list of an argument may hold lists of other kinds: all that can be reached from here.
         kinds = _once([*kinds, *(kind for one in given for kind in one.kinds)])
         pieces: list[Out] = []
@@ -206,9 +213,12 @@ class Handover(Expressions):
             if one.name in self.changed:
                 value = self.changed[one.name][1]
                 pieces += [self.plain_out(column, node) for column in self._outer_columns(value)]
+        arrays = [(param, of, number) for param, (of, number) in self.given_arrays.items() if ArraysOf(of) in kinds]
+        pieces += [piece for param, _, number in arrays for piece in (ArrayOut(param), self._number_out(_scalar(number)))]
         plan = (
             tuple(self._kind_spelled(kind, node) for kind in kinds),
             tuple((one.template, one.name in self.changed) for one in given),
+            tuple(self.spelled(of, node) for _, of, _ in arrays),
             self._shows_texts,
         )
         if self._shows_texts:
@@ -216,6 +226,10 @@ class Handover(Expressions):
             codes = Array((self.pool.cells.last(),), CODE, lambda at: Read(self.pool.buffer, at, CODE))
             pieces.append(self.plain_out(codes, node))
         return TupleOut((out, ConstOut(repr(plan)), *pieces), named=_SETTLED)
+
+
+def _scalar(name: str) -> Expr:
+    return Read(name, (), INT)
 
 
 def _has_later(out: Out) -> bool:

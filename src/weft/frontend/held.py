@@ -12,13 +12,13 @@ from dataclasses import fields, replace
 
 from weft.frontend.emit import Emitter
 from weft.frontend.items import as_value, types_in
-from weft.frontend.values import Array, Dict, Growing, Heap, ItemType, ListOf, ObjectType, Records, Table, Value
+from weft.frontend.values import Array, ArrayOf, Dict, Growing, Heap, ItemType, ListOf, ObjectType, OptionOf, Records, Table, Value
 from weft.ir.expr import Read
 from weft.ir.program import Buffer, Role
 from weft.ir.types import BOOL, INT, ScalarType
 from weft.records import dataclass
 
-_NUMBERS = (ScalarType, ListOf, ObjectType)
+_NUMBERS = (ScalarType, ListOf, ArrayOf, ObjectType)
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class Held:
 
 @dataclass(frozen=True)
 class Row:
-    """One of the lists or objects of a kind that containers hold, by its number."""
+    """One of the lists, arrays or objects of a kind that containers hold, by its number."""
 
-    layout: ListOf | ObjectType
+    layout: ListOf | ArrayOf | ObjectType
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,8 @@ def held(value: Value) -> Held | None:
 
 def _of_numbers(layout: ItemType) -> bool:
     """Whether items are numbers alone, or those of lists and objects, whose memory goes along with every call."""
+    if isinstance(layout, OptionOf):
+        return layout.item is not None and _of_numbers(layout.item)
     return all(map(_of_numbers, layout)) if isinstance(layout, tuple) else isinstance(layout, _NUMBERS)
 
 

@@ -168,6 +168,8 @@ def position(
         return wrapped
     if any(dim == Dim(dim.var, ZERO, extent) and expr == Var(dim.var) for dim in emitter.dims):
         return expr  # a loop over the very extent, whatever that is
+    if emitter.sound and array.rank == 1:
+        return emitter.snapshot(expr, "index")
     below = ix.sub(ix.sub(extent, ONE), expr)
     if emitter.assure(expr, "IndexError", message) and emitter.assure(below, "IndexError", message):
         return expr
@@ -201,6 +203,9 @@ def sliced(array: Array, key: Slice, emitter: Emitter) -> Take:
 def _slice(array: Array, axis: int, item: Slice, emitter: Emitter) -> Take:
     extent = array.shape[axis]
     step = _step(item.step, emitter)
+    if not isinstance(step, Const) and not emitter.assure(ix.sub(step, ONE), "RuntimeError"):
+        first, many = either_way(item, extent, step, emitter)
+        return Take(axis, many, first, step)
     if isinstance(step, Const) and int(step.value.real) < 0:
         return _slice_down(array, axis, item, int(step.value.real), emitter)
     if item.lo is None and item.hi is None and step == ONE:
@@ -221,7 +226,7 @@ def _slice_down(array: Array, axis: int, item: Slice, step: int, emitter: Emitte
 
 
 def _step(value: Value | None, emitter: Emitter) -> Expr:
-    """The step of a slice: a known integer, or a positive one that only the run time knows."""
+    """The step of a slice, which only the run time may know."""
     if value is None or (isinstance(value, Object) and value.value is None):
         return ONE
     expr = _integer(value, emitter)
@@ -229,11 +234,30 @@ def _step(value: Value | None, emitter: Emitter) -> Expr:
         if expr.value == 0:
             raise Unsupported(emitter.span, "ValueError: slice step cannot be zero")
         return expr
-    expr = emitter.snapshot(expr, "step")
-    if not emitter.assure(ix.sub(expr, ONE), "RuntimeError"):
-        message = "a slice step that is not positive: run this function with WEFT_DISABLE=1"
-        emitter.check(Op("gt", (expr, ZERO), BOOL), "RuntimeError", message)
-    return expr
+    return emitter.snapshot(expr, "step")
+
+
+def either_way(item: Slice, extent: Expr, step: Expr, emitter: Emitter) -> tuple[Expr, Expr]:
+    """The first place of a slice and how many there are, by a step of which not even the sign is known."""
+    emitter.check(Op("ne", (step, ZERO), BOOL), "ValueError", "slice step cannot be zero")
+    up = emitter.snapshot(Op("gt", (step, ZERO), BOOL), "up")
+
+    def chosen(one: Expr, other: Expr) -> Expr:
+        return Op("select", (up, one, other), INT)
+
+    low = emitter.snapshot(chosen(ZERO, integer(-1)), "low")
+    high = emitter.snapshot(chosen(extent, ix.sub(extent, ONE)), "high")
+    ends = []
+    for bound, default in ((item.lo, chosen(low, high)), (item.hi, chosen(high, low))):
+        end = default
+        if bound is not None:
+            place = wrap(emitter.snapshot(_integer(bound, emitter), "bound"), extent)
+            end = Op("minimum", (Op("maximum", (place, low), INT), high), INT)
+        ends.append(emitter.snapshot(end, "end"))
+    gap = chosen(ix.sub(ends[1], ends[0]), ix.sub(ends[0], ends[1]))
+    size = emitter.snapshot(Op("abs", (step,), INT), "size")
+    rounded = Op("floordiv", (Op("add", (gap, Op("sub", (size, ONE), INT)), INT), size), INT)
+    return ends[0], emitter.snapshot(Op("maximum", (rounded, ZERO), INT), "many")
 
 
 def _integer(value: Value, emitter: Emitter) -> Expr:

@@ -17,15 +17,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft.frontend import growing
-from weft.frontend.arguments import Arguments
 from weft.frontend.emit import Restart
 from weft.frontend.growing import Cells
 from weft.frontend.items import as_value, types_in
+from weft.frontend.numbered import NumberedArguments
 from weft.frontend.scope import Slot
 from weft.frontend.specs import ListSpec, Spec, spec_of
 from weft.frontend.structs import attributes_of, is_named_tuple, is_simple_class, slots_of
 from weft.frontend.values import (
     Array,
+    Dict,
     Instance,
     ItemType,
     NamedParts,
@@ -71,7 +72,7 @@ def is_object(sample: Any) -> bool:
     return own and is_simple_class(kind) and not (kind.__module__ or "").startswith(_LIBRARIES)
 
 
-class Instances(Arguments):
+class Instances(NumberedArguments):
     """Arguments that are objects."""
 
     #: The objects among the arguments, by the argument and the path of names that leads from it to the object.
@@ -240,11 +241,16 @@ class Instances(Arguments):
             out = TupleOut((out, *told, *held), named="weft.runtime.containers:changed_objects")
         return out
 
+    def note_hidden(self, base: Instance, path: tuple[str, ...], spec: Any, param: Any, value: Value) -> None:
+        self.hidden[base.argument, path] = (Hidden(path[-1], base.argument, spec, param, path), value)
+
     def holds_given(self, value: Value) -> bool:
         """Whether objects of an argument may be in a result, which would have to be these very objects."""
         kinds = [kind for _, kind, _, _ in self.lists_given]
         if isinstance(value, Struct) and value.row is not None:
             return value.kind in kinds
+        if isinstance(value, Dict):
+            return value.table is not None and not self.columns_given.isdisjoint(value.table.entries.data)
         if not isinstance(value, Records):
             return False
         of_objects = isinstance(value.item, ObjectType) and value.item.kind in kinds

@@ -6,6 +6,7 @@ A list inside another container is one number: which of the lists of its kind it
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Iterator
 
 from weft.frontend.values import (
@@ -18,11 +19,13 @@ from weft.frontend.values import (
     Growing,
     ItemType,
     ListOf,
+    Maybe,
     Member,
     MemberType,
     NamedParts,
     Object,
     ObjectType,
+    OptionOf,
     PythonFunction,
     Records,
     Scalar,
@@ -63,6 +66,11 @@ def layout_of(value: Value) -> ItemType | None:
         return TextType(value.kind)
     if isinstance(value, Object) and type(value.value) in (str, bytes):
         return TextType(type(value.value).__name__)
+    if isinstance(value, Object) and value.value is None:
+        return OptionOf(None)
+    if isinstance(value, Maybe):
+        held = layout_of(value.held)
+        return None if held is None else OptionOf(held)
     if isinstance(value, Member):
         return MemberType(value.kind)
     if isinstance(value, Object) and isinstance(value.value, enum.Enum):
@@ -89,6 +97,11 @@ def _literal_layout(value: Tuple) -> ItemType | None:
         site = value.key or value.site
         return None if site is None or value.is_deque else ListOf(None, site)
     parts = [layout_of(item) for item in value.items]
+    if any(isinstance(part, OptionOf) for part in parts):
+        whole = functools.reduce(merged, parts)
+        if isinstance(whole, OptionOf) and whole.item is None:
+            whole = OptionOf(None, value.site)
+        return None if whole is None else ListOf(whole)
     known = next((part for part in parts if part is not None and not has_gaps(part)), parts[0])
     return None if known is None or any(not agree(known, part) for part in parts) else ListOf(known)
 
@@ -99,23 +112,47 @@ def has_gaps(layout: ItemType | None) -> bool:
         return any(map(has_gaps, layout))
     if isinstance(layout, DictOf):
         return layout.key is None or has_gaps(layout.item)
+    if isinstance(layout, OptionOf):
+        return layout.item is None or has_gaps(layout.item)
     return isinstance(layout, ListOf) and (layout.item is None or has_gaps(layout.item))
 
 
+def gaps_in(layout: ItemType | None) -> list[tuple[int, str]]:
+    """Where the lists are made of which it is not known what they hold."""
+    if isinstance(layout, tuple):
+        return [site for part in layout for site in gaps_in(part)]
+    if isinstance(layout, (ListOf, OptionOf)) and layout.item is None:
+        return [] if layout.site is None else [layout.site]
+    return gaps_in(layout.item) if isinstance(layout, (ListOf, OptionOf, DictOf)) else []
+
+
+def told_by(layout: ItemType | None, known: ItemType | None) -> dict[tuple[int, str], ItemType]:
+    """What lists hold of which a type does not tell, as another type of the same form does."""
+    if isinstance(layout, tuple) and isinstance(known, tuple):
+        return {site: item for pair in zip(layout, known) for site, item in told_by(*pair).items()}
+    if not isinstance(layout, (ListOf, OptionOf)) or type(layout) is not type(known) or known.item is None:
+        return {}
+    if layout.item is None:
+        return {} if layout.site is None else {layout.site: known.item}
+    return told_by(layout.item, known.item)
+
+
 def has_lists(layout: ItemType | None) -> bool:
-    """Whether there are lists, dicts, sets or arrays in it."""
-    return any(map(has_lists, layout)) if isinstance(layout, tuple) else isinstance(layout, (ListOf, DictOf, ArrayOf))
+    """Whether there are lists, dicts, sets, arrays or None in it: more than numbers that can be compared."""
+    if isinstance(layout, tuple):
+        return any(map(has_lists, layout))
+    return isinstance(layout, (ListOf, DictOf, ArrayOf, OptionOf))
 
 
 def has_objects(layout: ItemType | None) -> bool:
-    if isinstance(layout, (ListOf, DictOf)):
+    if isinstance(layout, (ListOf, DictOf, OptionOf)):
         return has_objects(layout.item)
     return any(map(has_objects, layout)) if isinstance(layout, tuple) else isinstance(layout, ObjectType)
 
 
 def has_names(layout: ItemType | None) -> bool:
     """Whether there are named tuples in it."""
-    if isinstance(layout, ListOf):
+    if isinstance(layout, (ListOf, OptionOf)):
         return has_names(layout.item)
     if isinstance(layout, DictOf):
         return has_names(layout.key) or has_names(layout.item)
@@ -124,6 +161,8 @@ def has_names(layout: ItemType | None) -> bool:
 
 def has_texts(layout: ItemType | None) -> bool:
     """Whether there is something in it that a message cannot show."""
+    if isinstance(layout, OptionOf):
+        return has_texts(layout.item)
     return any(map(has_texts, layout)) if isinstance(layout, tuple) else isinstance(layout, (TextType, MemberType))
 
 
@@ -131,6 +170,8 @@ def agree(one: ItemType | None, other: ItemType | None) -> bool:
     """Whether two types are equal, as far as both are known."""
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and name_of(one) is name_of(other) and all(map(agree, one, other))
+    if isinstance(one, OptionOf) and isinstance(other, OptionOf):
+        return one.item is None or other.item is None or agree(one.item, other.item)
     if isinstance(one, ListOf) and isinstance(other, ListOf):
         return one.item is None or other.item is None or agree(one.item, other.item)
     if isinstance(one, DictOf) and isinstance(other, DictOf):
@@ -145,11 +186,23 @@ def merged(one: ItemType | None, other: ItemType | None) -> ItemType | None:
     """The type of items that are of either type; None if there is none."""
     if one == other:
         return one
+    if isinstance(one, OptionOf) or isinstance(other, OptionOf):
+        return _merged_options(one, other)
     if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
         parts = tuple(map(merged, one, other))
         return None if None in parts or name_of(one) is not name_of(other) else with_name(parts, name_of(one))
     kinds = _kinds(one) | _kinds(other)
     return either(kinds) if len(kinds) == 2 else None
+
+
+def _merged_options(one: ItemType | None, other: ItemType | None) -> OptionOf | None:
+    """The type of items that may be None and are of either type otherwise."""
+    if one is None or other is None:
+        return None
+    inner = [layout.item if isinstance(layout, OptionOf) else layout for layout in (one, other)]
+    known = [layout for layout in inner if layout is not None]
+    found = known[0] if len(known) == 1 else merged(*known)
+    return None if found is None else OptionOf(found)
 
 
 def either(kinds: set[ScalarType | None]) -> EitherType | None:
@@ -177,6 +230,9 @@ def _kinds(layout: ItemType | None) -> set[ScalarType | None]:
 
 def takes(layout: ItemType | None, other: ItemType | None) -> bool:
     """Whether an item of the second type is one of the first, too, as far as both are known."""
+    if isinstance(layout, OptionOf):
+        inner = other.item if isinstance(other, OptionOf) else other
+        return other is not None and (inner is None or (layout.item is not None and takes(layout.item, inner)))
     if isinstance(layout, tuple) and isinstance(other, tuple):
         return len(layout) == len(other) and name_of(layout) is name_of(other) and all(map(takes, layout, other))
     return agree(layout, other) or (isinstance(layout, EitherType) and _kinds(other) <= _kinds(layout))
@@ -184,7 +240,7 @@ def takes(layout: ItemType | None, other: ItemType | None) -> bool:
 
 def has_either(layout: ItemType | None) -> bool:
     """Whether there is a number in it whose type only the run time knows."""
-    if isinstance(layout, ListOf):
+    if isinstance(layout, (ListOf, OptionOf)):
         return has_either(layout.item)
     if isinstance(layout, DictOf):
         return has_either(layout.key) or has_either(layout.item)
@@ -195,6 +251,8 @@ def compared(layout: ItemType) -> list[bool]:
     """Of each number of an item whether it counts when items are compared."""
     if isinstance(layout, tuple):
         return [counts for part in layout for counts in compared(part)]
+    if isinstance(layout, OptionOf):
+        return [True, *(() if layout.item is None else compared(layout.item))]
     return [True, False] if isinstance(layout, EitherType) else [True] * len(types_in(layout))
 
 
@@ -204,6 +262,8 @@ def types_in(layout: ItemType | None) -> list[ScalarType]:
         return []
     if isinstance(layout, (ListOf, DictOf, ArrayOf)):
         return [INT]
+    if isinstance(layout, OptionOf):
+        return [BOOL, *types_in(layout.item)]
     if isinstance(layout, TextType):
         return [INT, INT]
     if isinstance(layout, (MemberType, ObjectType)):
@@ -267,3 +327,10 @@ def row_of(value: Value | None) -> Expr | None:
         return None if value.table is None else value.table.row
     held = value.growing if isinstance(value, (Array, Records)) else None
     return None if held is None else held.row
+
+
+def is_plain(item: ItemType) -> bool:
+    """Whether items are numbers, strings or tuples of such: no code of the user's compares them."""
+    if isinstance(item, tuple):
+        return all(is_plain(part) for part in item)
+    return isinstance(item, (ScalarType, TextType))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from weft.frontend import arith
 from weft.frontend.constants import constant_int
 from weft.frontend.growing import Cells
+from weft.frontend.indexing import either_way
 from weft.frontend.items import compared, has_lists, has_objects, has_texts
 from weft.frontend.lists import Lists
 from weft.frontend.values import Array, ItemType, Object, Records, Scalar, Slice, Tuple, Value
@@ -25,7 +26,7 @@ class _Span:
     """The places `first`, `first + step`, ...: `count` of them."""
 
     first: Expr
-    step: int
+    step: Expr
     count: Expr
 
 
@@ -41,6 +42,10 @@ class ListParts(Lists):
     def _span(self, key: Slice, count: Expr, node: ast.AST) -> _Span:
         """The places that a slice of a list of so many items stands for."""
         emitter = self.emitter
+        if isinstance(key.step, Scalar) and not isinstance(key.step.expr, Const):
+            by = emitter.snapshot(arith.cast(key.step.expr, INT), "step")
+            first, many = either_way(key, count, by, emitter)
+            return _Span(first, by, many)
         step = 1 if key.step is None else constant_int(key.step, emitter)
         if step == 0:
             raise self.unsupported(node, "ValueError: slice step cannot be zero")
@@ -58,7 +63,7 @@ class ListParts(Lists):
         length = ix.sub(ends[1], ends[0]) if step > 0 else ix.sub(ends[0], ends[1])
         if abs(step) > 1:
             length = Op("floordiv", (ix.add(length, integer(abs(step) - 1)), integer(abs(step))), INT)
-        return _Span(ends[0], step, emitter.snapshot(Op("maximum", (length, ZERO), INT), "many"))
+        return _Span(ends[0], integer(step), emitter.snapshot(Op("maximum", (length, ZERO), INT), "many"))
 
     def _cells_of(self, base: Value, what: str, node: ast.AST) -> tuple[Cells, ItemType]:
         """The memory of a list that may change its length."""
@@ -74,16 +79,17 @@ class ListParts(Lists):
         cells, _ = self._cells_of(base, "del of a part of this", node)
         emitter, count = self.emitter, cells.last()
         span = self._span(key, count, node)
-        first, step = span.first, span.step
-        if step < 0:
-            back = Op("mul", (integer(step), Op("sub", (span.count, ONE), INT)), INT)
-            first, step = emitter.snapshot(Op("add", (first, back), INT), "first"), -step
+        back = Op("mul", (span.step, Op("sub", (span.count, ONE), INT)), INT)
+        down = Op("lt", (span.step, ZERO), BOOL)
+        start = Op("select", (down, Op("add", (span.first, back), INT), span.first), INT)
+        first = span.first if span.step == ONE else emitter.snapshot(start, "first")
+        step = ONE if span.step == ONE else emitter.snapshot(Op("abs", (span.step,), INT), "width")
         with when(emitter, Op("gt", (span.count, ZERO), BOOL)):
             # Behind the k-th item that goes there are step - 1 that stay, and behind the last one all others.
-            with loop(emitter, ZERO, ix.sub(span.count, ONE)) as turn, loop(emitter, ZERO, integer(step - 1)) as at:
-                source = ix.add(ix.add(first, ix.mul(integer(step), turn)), ix.add(at, ONE))
+            with loop(emitter, ZERO, ix.sub(span.count, ONE)) as turn, loop(emitter, ZERO, ix.sub(step, ONE)) as at:
+                source = ix.add(ix.add(first, ix.mul(step, turn)), ix.add(at, ONE))
                 cells.write(ix.sub(ix.sub(source, turn), ONE), cells.read(source))
-            last = ix.add(first, ix.mul(integer(step), ix.sub(span.count, ONE)))
+            last = ix.add(first, ix.mul(step, ix.sub(span.count, ONE)))
             start = emitter.snapshot(ix.add(last, ONE), "start")
             with loop(emitter, ZERO, ix.sub(count, start)) as at:
                 cells.write(ix.sub(ix.add(start, at), span.count), cells.read(ix.add(start, at)))
@@ -97,13 +103,16 @@ class ListParts(Lists):
         columns, many = self._copied(cells, layout, value, node)
         count = cells.last()
         span = self._span(key, count, node)
-        if span.step == 1:
+        if span.step == ONE:
             self._shift(cells, count, ix.add(span.first, span.count), emitter.snapshot(ix.sub(many, span.count), "by"))
         else:
+            if not isinstance(span.step, Const):
+                fits = Op("or", (Op("ne", (span.step, ONE), BOOL), Op("eq", (many, span.count), BOOL)), BOOL)
+                emitter.rarely_fails(fits, "a part of a list by a step that turns out to be 1, of another length")
             text = "attempt to assign sequence of size {0} to extended slice of size {1}"
             emitter.check(Op("eq", (many, span.count), BOOL), "ValueError", text, (many, span.count))
         with loop(emitter, ZERO, many) as at:
-            cells.write(ix.add(span.first, ix.mul(integer(span.step), at)), columns(at))
+            cells.write(ix.add(span.first, ix.mul(span.step, at)), columns(at))
         emitter.mutations += 1
 
     def repeat_itself(self, base: Value, times: Expr, node: ast.AST) -> None:

@@ -24,6 +24,7 @@ from weft.frontend.items import (
     compared,
     has_gaps,
     has_lists,
+    is_plain,
     layout_of,
     merged,
     numbers_of,
@@ -33,7 +34,7 @@ from weft.frontend.items import (
 )
 from weft.frontend.nested import Nested, list_at
 from weft.frontend.scope import Scope
-from weft.frontend.values import Array, EitherType, ItemType, ListOf, Object, Records, Rows, Scalar, Text, Tuple, Value
+from weft.frontend.values import Array, EitherType, ItemType, ListOf, Object, OptionOf, Records, Rows, Scalar, Text, Tuple, Value
 from weft.frontend.values import Iterable as Run
 from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
@@ -322,6 +323,38 @@ class Lists(Nested):
             emitter.assign(dims, buffer.name, (place,), items.element(at))
         return arrays.of_buffer(buffer, is_list=True)
 
+    def filled_records(self, item: Value, length: Expr, node: ast.AST) -> Value | None:
+        """[item] * length, of an item that is more than a number; None if there is no such list."""
+        emitter, key = self.emitter, (self.site(node)[0], "filled")
+        layout = self.layout(item)
+        if isinstance(layout, OptionOf) and layout.item is None:
+            layout = self.resolved(OptionOf(None, self.site(node)))
+        layout = self.resolved(emitter.decisions.items.get(key)) or layout
+        if layout is None or (has_gaps(layout) and not isinstance(layout, OptionOf)):
+            return None
+        numbers = [emitter.snapshot(number, "item") for number in self.numbers(layout, item)]
+        count = emitter.snapshot(Op("maximum", (arith.cast(length, INT), ZERO), INT), "n")
+        made = growing.make(emitter, "list", types_in(layout), ix.add(count, integer(EXTRA_ROOM)))
+        for name, number in zip(made.data, numbers):
+            dims, at = emitter.domain((count,))
+            emitter.assign(dims, name, at, number)
+        Cells(emitter, made).length.set(count)
+        if not isinstance(layout, OptionOf):
+            self.made_at[made.data[0]] = key
+        return as_value(made, layout, False)
+
+    def all_there(self, value: Value) -> Value:
+        """A list of items that may be None where none of them is, without the flags that tell."""
+        if not isinstance(value, Records) or not isinstance(value.item, OptionOf) or row_of(value) is not None:
+            return value
+        if value.item.item is None or value.is_deque:
+            return value
+        cells = Cells(self.emitter, value.growing)
+        with loop(self.emitter, ZERO, cells.last()) as place:
+            self.emitter.hand_back(cells.read(place)[0], "None where a value is needed")
+        held = replace(value.growing, data=value.growing.data[1:], spare=())
+        return as_value(held, value.item.item, False)
+
     def _filled(self, name: str, items: Array) -> Array:
         if items.rank != 1:
             raise self.unsupported(None, f"{name} is a list of lists whose length changes", "use an array")
@@ -341,7 +374,7 @@ class Lists(Nested):
         """base[key]"""
         cells = Cells(self.emitter, base.growing)
         message = "deque index out of range" if base.is_deque else "list index out of range"
-        position = self._position(key, cells, message, node)
+        position = self._sound(key, base) or self._position(key, cells, message, node)
         return self.assembled(base.item, iter(cells.taken(position)))
 
     def store_record(self, base: Records, key: Value, value: Value, node: ast.AST | None) -> None:
@@ -349,8 +382,14 @@ class Lists(Nested):
         cells = Cells(self.emitter, base.growing)
         numbers = [self.emitter.snapshot(number, "item") for number in self._numbers(cells, base.item, value, node)]
         message = "deque index out of range" if base.is_deque else "list assignment index out of range"
-        cells.write(self._position(key, cells, message, node), numbers)
+        cells.write(self._sound(key, base) or self._position(key, cells, message, node), numbers)
         self.emitter.mutations += 1
+
+    def _sound(self, key: Value, base: Records) -> Expr | None:
+        """An index that a library function keeps in range, where comparing items runs no code of the user's."""
+        if not self.emitter.sound or not isinstance(key, Scalar) or not is_plain(base.item):
+            return None
+        return self.emitter.snapshot(arith.cast(key.expr, INT), "place")
 
     def _position(self, key: Value, cells: Cells, message: str, node: ast.AST | None) -> Expr:
         """An index from the front, in range."""
@@ -578,7 +617,7 @@ class Lists(Nested):
         """left < right: the first parts that differ decide."""
         if layout_of(left) is None or has_lists(layout_of(left)) or layout_of(left) != layout_of(right):
             raise self.unsupported(node, "this comparison of tuples", left=left, right=right)
-        pairs = list(zip(_parts(left), _parts(right)))
+        pairs = list(zip(parts_of(left), parts_of(right)))
         result = self._part_order(name, *pairs[-1], node)
         strict = {"le": "lt", "ge": "gt"}.get(name, name)
         for mine, other in reversed(pairs[:-1]):
@@ -598,10 +637,10 @@ class Lists(Nested):
         return arith.cast(arith.compare(name, first, second, self.emitter.span), PYBOOL)
 
 
-def _parts(value: Value) -> Iterator[Value]:
+def parts_of(value: Value) -> Iterator[Value]:
     if isinstance(value, Tuple):
         for item in value.items:
-            yield from _parts(item)
+            yield from parts_of(item)
     else:
         yield value
 

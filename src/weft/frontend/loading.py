@@ -14,7 +14,7 @@ from weft.frontend.nested import reserve
 from weft.frontend.special import SpecialMethods
 from weft.frontend.specs import ContainerSpec
 from weft.frontend.tables import LIVE_COLUMN
-from weft.frontend.values import DictOf, HeapKind, ItemType, ListOf, Loaded, TablesOf, Value
+from weft.frontend.values import DictOf, HeapKind, ItemType, ListOf, Loaded, TablesOf, TextType, Value
 from weft.frontend.writing import loop
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read
@@ -23,7 +23,14 @@ from weft.ir.types import BOOL, I64, INT, ScalarType
 from weft.records import dataclass
 
 #: A column of an argument: of numbers, by its name; or of lists, where they begin and the columns of their items.
-_Part = Union[str, tuple["_Part", ...], "_Lists", "_Dicts"]
+_Part = Union[str, tuple["_Part", ...], "_Lists", "_Dicts", "_Names"]
+
+
+@dataclass(frozen=True)
+class _Names:
+    """A column of the numbers of strings."""
+
+    column: str
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,7 @@ class Loading(SpecialMethods):
 
     def with_lists(self, name: str, kind: ContainerSpec, sample: Any) -> tuple[Value, tuple[str, ...]]:
         """A container that holds lists: these go to the others of their kind."""
-        given = _Given(self, name)
+        given = Given(self, name)
         layouts = [kind.item] if kind.value is None else [kind.item, kind.value]
         samples: list[Any] = [None, None]
         if sample is not None:
@@ -121,6 +128,8 @@ class Loading(SpecialMethods):
                     names.update((*heap.cells.data, *heap.rows.data[:2]))
                     continue
                 # What only tidies up changes nothing: keys and values move, and are as many.
+                if not given.template and not self.functions.entries and heap.cells.data[0] not in self.emitter.altered:
+                    continue
                 live = heap.rows.data[LIVE_COLUMN]
                 names.update((live, *heap.cells.data[len(types_in(kind.of.key)) : -1]))
             if names & written and given.name not in self.emitter.decisions.changing:
@@ -136,13 +145,14 @@ def _place(at: tuple[Expr, ...], shape: tuple[Expr, ...]) -> Expr:
     return place
 
 
-class _Given:
+class Given:
     """The columns of one argument that holds lists."""
 
     def __init__(self, builder: Loading, name: str) -> None:
         self.builder, self.name = builder, name
         self.names: list[str] = []
         self.first: dict[HeapKind, Expr] = {}
+        self.places = ("", "")  # where strings begin and how long they are, by their numbers
 
     def _column(self, of: ScalarType, size: int | None) -> tuple[str, Expr]:
         emitter = self.builder.emitter
@@ -169,6 +179,8 @@ class _Given:
             return _Lists(starts, ix.sub(count, ONE), layout.item, inner, self.count(inner))
         if isinstance(layout, DictOf):
             return self._declared_dicts(layout, samples)
+        if isinstance(layout, TextType):
+            return _Names(self._column(INT, None if samples is None else len(samples))[0])
         assert isinstance(layout, ScalarType)
         return self._column(layout, None if samples is None else len(samples))[0]
 
@@ -185,6 +197,8 @@ class _Given:
     def count(self, part: _Part) -> Expr:
         if isinstance(part, tuple):
             return self.count(part[0])
+        if isinstance(part, _Names):
+            return self.count(part.column)
         return part.count if isinstance(part, (_Lists, _Dicts)) else self.builder.emitter.buffers[part].shape[0]
 
     def numbers(self, part: _Part) -> list[str]:
@@ -193,6 +207,8 @@ class _Given:
             return [name for inner in part for name in self.numbers(inner)]
         if isinstance(part, str):
             return [part]
+        if isinstance(part, _Names):
+            return [self._looked_up(part.column, table) for table in self.places]
         if isinstance(part, _Dicts):
             return [self._dict_numbers(part)]
         emitter, heap = self.builder.emitter, self.builder.heap(part.item)
@@ -202,6 +218,15 @@ class _Given:
         self._fill(heap.cells.data, data, start, part.total)
         self._fill_rows(heap.rows.data, part, base, start)
         return [self._numbered(base, part.count)]
+
+    def _looked_up(self, column: str, table: str) -> str:
+        """A number of each string in a column, which holds their numbers."""
+        emitter = self.builder.emitter
+        count = emitter.buffers[column].shape[0]
+        made = emitter.allocate("strings", INT, (count,))
+        dims, (at,) = emitter.domain((count,))
+        emitter.assign(dims, made.name, (at,), Read(table, (Read(column, (at,), INT),), INT))
+        return made.name
 
     def _note_first(self, kind: HeapKind, base: Expr) -> None:
         if kind in self.first:

@@ -21,6 +21,7 @@ from weft.frontend.missing import implied
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
 from weft.frontend.values import (
+    MOST_COPIES,
     Array,
     Closure,
     Dict,
@@ -80,7 +81,7 @@ class Loops(Statements):
         unbound = set(self.scope.unbound)
         known = set(self.scope.known)
         self.suppose(implied(node.test, True))
-        with self.emitter.capture() as then_block, self._side(node, 1):
+        with self.emitter.capture(branch=True) as then_block, self._side(node, 1):
             then_ends = not self.execute_all(node.body)
         then_known, self.scope.known = self.scope.known, known
         self.suppose(implied(node.test, False))
@@ -88,7 +89,7 @@ class Loops(Statements):
         then_unbound, self.scope.unbound = self.scope.unbound, unbound
         turns = {name: len(self.scope.slots[name].history) for name in opened}
         then_values, self.scope.values = self.scope.values, dict(start)
-        with self.emitter.capture() as else_block, self._side(node, 2):
+        with self.emitter.capture(branch=True) as else_block, self._side(node, 2):
             else_ends = not self.execute_all(node.orelse)
         else_gone = else_ends or self.scope.departed
         self.scope.departed = then_gone and else_gone
@@ -192,7 +193,7 @@ class Loops(Statements):
         with self.emitter.capture() as block:
             self._loop_body(node.body, frame, implied(node.test, True))
         self.emitter.span = span
-        self.emitter.emit(While(tuple(prelude), condition, tuple(block), span))
+        self.emitter.emit(While(tuple(prelude), condition, tuple(block), span, self.emitter.sound))
         self._settle(opened, node.body, ONE if forever else None)
         self._after_loop(before, opened)
         sure = (set_at_exit(node.body, only_breaks=True) if forever else set()) | surely_named(node.test)
@@ -238,6 +239,7 @@ class Loops(Statements):
 
     def _open_loop_slots(self, names: set[str], node: ast.AST, body: list[ast.stmt]) -> list[str]:
         swapped = _swapped_only(body, names)
+        self.escape_together(swapped)
         kept = []
         for name in sorted(swapped):
             value = self.scope.values.get(name)
@@ -358,6 +360,8 @@ class Loops(Statements):
         return self._for_value(node, value)
 
     def _for_value(self, node: ast.For, value: Value) -> bool:
+        if isinstance(value, Tuple) and len(value.items) > MOST_COPIES:
+            value = self.as_run(value)
         if isinstance(value, Tuple):
             return self._unrolled(node, value)
         if isinstance(value, Grid) or (isinstance(value, Range) and value.parallel):
@@ -392,8 +396,6 @@ class Loops(Statements):
         """A loop over a tuple: its body once for each item."""
         if not value.items and not node.orelse:
             return True
-        if len(value.items) > 64:
-            raise self.unsupported(node, "a loop over a tuple of more than 64 items")
         if _has_break(node.body) or _has_continue(node.body) or node.orelse:
 
             def run(visit: Callable[[Value], None]) -> None:

@@ -149,6 +149,10 @@ class Missing(Core):
             self.emitter.decisions.missing[slot.key] = 0
             self.emitter.decisions.slot_types.setdefault(slot.key, value.type)
             return True
+        if isinstance(value, Array) and not value.is_list and value.rank:
+            self.emitter.decisions.missing[slot.key] = 0
+            self.note_late(slot, value)
+            return True
         if not isinstance(value, Tuple) or value.is_list or value.named or not all_numbers(value):
             layout = None if isinstance(value, (Array, Object)) else self.layout(value)
             if layout is None or has_gaps(layout):
@@ -192,6 +196,8 @@ class Missing(Core):
         layout = self.emitter.decisions.absent.get(slot.key)
         if layout is not None:
             held = self._of_type(name, slot, layout, value)
+        elif slot.key in self.emitter.decisions.late:
+            held = self._array_or_none(name, slot, value)
         elif is_none(value):
             held = self._nothing(name, slot, count)
         elif isinstance(value, Scalar) and not count:
@@ -205,6 +211,19 @@ class Missing(Core):
             slot.there = self.emitter.declare(f"{name}_there", BOOL)
         self.emitter.assign((), slot.there.name, (), there)
         self.scope.values[name] = Maybe(Read(slot.there.name, (), BOOL), held)
+
+    def _array_or_none(self, name: str, slot: Slot, value: Value) -> Value:
+        """An array in memory that is there from the start."""
+        if slot.buffer is None:
+            self.open_late(name, slot)
+        if isinstance(value, Array):
+            current = self.scope.values.get(name)
+            self.scope.values[name] = current.held if isinstance(current, Maybe) else Object(None)
+            self.assign_array(name, slot, value)
+            return self.scope.values[name]
+        if not is_none(value):
+            raise self.apart(slot.branch, self._changes_kind(name, Object(None), value))
+        return self.held_now(name, slot)
 
     def _number(self, name: str, slot: Slot, value: Scalar) -> Value:
         of = self.slot_type(slot, value.type)
@@ -240,7 +259,7 @@ class Missing(Core):
     def numbers(self, layout: ItemType, value: Value) -> list[Expr]:
         raise NotImplementedError
 
-    def assembled(self, layout: ItemType, numbers: Iterator[Expr]) -> Value:
+    def assembled(self, layout: ItemType, numbers: Iterator[Expr], certain: bool = True) -> Value:
         raise NotImplementedError
 
     def _nothing(self, name: str, slot: Slot, count: int) -> Value:

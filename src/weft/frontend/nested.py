@@ -18,7 +18,8 @@ from weft.frontend import arith, blocks, growing, inner_dicts
 from weft.frontend.blocks import Blocks
 from weft.frontend.emit import Decisions, Emitter, Restart, Untyped, without_guesses
 from weft.frontend.growing import Cells
-from weft.frontend.items import as_value, either, layout_of, name_of, numbers_of, row_of, takes, types_in, with_name
+from weft.frontend.items import as_value, either, layout_of, merged, name_of, numbers_of, row_of, takes, types_in, with_name
+from weft.frontend.missing import is_none
 from weft.frontend.scope import Scope
 from weft.frontend.values import (
     Array,
@@ -32,9 +33,12 @@ from weft.frontend.values import (
     HeapKind,
     ItemType,
     ListOf,
+    Maybe,
     Member,
     MemberType,
+    Object,
     ObjectType,
+    OptionOf,
     Records,
     Scalar,
     Struct,
@@ -44,11 +48,11 @@ from weft.frontend.values import (
     Value,
     View,
 )
-from weft.frontend.writing import loop
+from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Expr, Op, Read, integer
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import Role
-from weft.ir.types import INT, ScalarType
+from weft.ir.types import BOOL, FLOAT, INT, ScalarType
 
 
 def make(emitter: Emitter, item: HeapKind) -> Heap:
@@ -125,6 +129,10 @@ class Nested(Blocks):
             known = self.emitter.decisions.entries.get(layout.site) if layout.site is not None else None
             key, item = known if known is not None and layout.key is None else (layout.key, layout.item)
             return replace(layout, key=key, item=self.resolved(item))
+        if isinstance(layout, OptionOf):
+            site = layout.site if layout.item is None else None
+            held = layout.item if site is None else self.emitter.decisions.items.get(site)
+            return replace(layout, item=self.resolved(held))
         if not isinstance(layout, ListOf):
             return layout
         item = layout.item
@@ -150,18 +158,44 @@ class Nested(Blocks):
         if len(kinds) == 1:
             return None
         found = either(set(kinds))
+        if found is None and self._float_or_back(value.expr):
+            return None
         if found is None:
             raise self.unsupported(None, "an item of one of several types", "convert it to one", item=value)
         return found
 
+    def _float_or_back(self, value: Expr) -> bool:
+        """Whether a number is a float or an integer by a test that is known: then Python takes the integers, such as the
+        0 of an empty sum."""
+        mixed = self.mixed_exprs.get(id(value))
+        if mixed is None or {mixed.then.type, mixed.orelse.type} != {INT, FLOAT} or value.type != FLOAT:
+            return False
+        if id(mixed.then) in self.mixed_exprs or id(mixed.orelse) in self.mixed_exprs:
+            return False
+        test = mixed.test if mixed.then.type == FLOAT else arith.negate(mixed.test)
+        self.emitter.hand_back(test, "an integer, such as a sum of nothing, among floats")
+        return True
+
     def accepts(self, layout: ItemType, value: Value) -> bool:
         """Whether a container of items of this type takes a value; what it tells of empty lists starts a new build."""
         other = self.layout(value)
+        self._tell_option(layout, other)
         if not takes(layout, other):
             return False
         self._fill_gaps(layout, other)
         self._fill_gaps(other, layout)
         return True
+
+    def _tell_option(self, layout: ItemType, other: ItemType | None) -> None:
+        """A list that was made of None gets something else: build again with room for that."""
+        inner = other.item if isinstance(other, OptionOf) else other
+        if not isinstance(layout, OptionOf) or layout.site is None or inner is None:
+            return
+        known = self.emitter.decisions.items
+        whole = inner if layout.item is None else merged(layout.item, inner)
+        if whole is not None and not takes(layout, other) and known.get(layout.site) != whole:
+            known[layout.site] = whole
+            raise Restart
 
     def same_rows(self, one: Value, other: Value) -> bool:
         """Whether two lists among others are of one kind."""
@@ -225,6 +259,8 @@ class Nested(Blocks):
         if isinstance(layout, ArrayOf):
             assert isinstance(value, Array)
             return [self.array_number(layout, value)]
+        if isinstance(layout, OptionOf):
+            return self._optional_numbers(layout, value)
         if isinstance(layout, tuple):
             assert isinstance(value, Tuple)
             return [number for part, item in zip(layout, value.items) for number in self.numbers(part, item)]
@@ -240,11 +276,27 @@ class Nested(Blocks):
             return [arith.cast(number, layout.held), self.is_other(number, layout)]
         return list(numbers_of(value))
 
-    def assembled(self, layout: ItemType, numbers: Iterator[Expr]) -> Value:
-        """The item that consists of these numbers."""
+    def _optional_numbers(self, layout: OptionOf, value: Value) -> list[Expr]:
+        nothing: list[Expr] = [Const(0, of) for of in types_in(layout.item)]
+        if layout.item is None or is_none(value):
+            return [Const(False, BOOL), *nothing]
+        if not isinstance(value, Maybe):
+            return [Const(True, BOOL), *self.numbers(layout.item, value)]
+        there = self.emitter.snapshot(value.there, "there")
+        held = [variable(self.emitter, "part", number) for number in nothing]
+        with when(self.emitter, there):
+            for part, number in zip(held, self.numbers(layout.item, value.held)):
+                part.set(number)
+        return [there, *(part.value for part in held)]
+
+    def assembled(self, layout: ItemType, numbers: Iterator[Expr], certain: bool = True) -> Value:
+        """The item that consists of these numbers; `certain`: it is there, so that its memory may be looked at."""
         if isinstance(layout, tuple):
-            return Tuple(tuple(self.assembled(part, numbers) for part in layout), named=name_of(layout))
+            return Tuple(tuple(self.assembled(part, numbers, certain) for part in layout), named=name_of(layout))
         number = next(numbers)
+        if isinstance(layout, OptionOf):
+            held = layout.item
+            return Object(None) if held is None else Maybe(number, self.assembled(held, numbers, certain=False))
         if isinstance(layout, ObjectType):
             return Struct(layout.kind, {}, row=number)
         if isinstance(layout, TextType):
@@ -256,7 +308,7 @@ class Nested(Blocks):
         if isinstance(layout, DictOf):
             return self.dict_at(layout, number)
         if isinstance(layout, ArrayOf):
-            return self.array_at(layout, number)
+            return self.array_at(layout, number) if certain else self.array_now(layout, number)
         if not isinstance(layout, ListOf):
             return Scalar(number)
         if layout.item is None:

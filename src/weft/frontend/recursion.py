@@ -25,7 +25,7 @@ from weft.frontend.emit import Decisions, Restart
 from weft.frontend.expressions import Expressions
 from weft.frontend.growing import Cells
 from weft.frontend.held import Held, Parts, Row, held, lent, lent_names, memories, names_in
-from weft.frontend.items import has_gaps, row_of
+from weft.frontend.items import gaps_in, has_gaps, row_of, told_by
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec, TextSpec
@@ -33,6 +33,8 @@ from weft.frontend.strings import BYTE
 from weft.frontend.textpool import CODE
 from weft.frontend.values import (
     Array,
+    ArrayOf,
+    ArraysOf,
     Closure,
     Dict,
     ItemType,
@@ -134,7 +136,11 @@ class Functions:
 
 def places_of(kind: Kind) -> list[tuple[int, str]]:
     """Where the container is made that an argument of some kind is, if its types may yet be found out."""
-    value = kind.value if isinstance(kind, Fixed) else kind.like if isinstance(kind, Held) else None
+    if isinstance(kind, Row):
+        return gaps_in(kind.layout)
+    if isinstance(kind, Held):
+        return [*gaps_in(kind.item), *([kind.like.place] if isinstance(kind.like, Dict) else [])]
+    value = kind.value if isinstance(kind, Fixed) else None
     if isinstance(kind, Parts):
         return [place for part in kind.items for place in places_of(part)]  # type: ignore[arg-type]
     if isinstance(value, Tuple):
@@ -285,6 +291,7 @@ class Recursion(Expressions):
             raise self.unsupported(node, "a recursive function with * or ** parameters")
         values = {a.arg: values[a.arg] for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]}
         span = self.emitter.span
+        values = {name: self.typed_later(name, value) for name, value in values.items()}
         if key_of(source, source.tree) in self.functions.listing:
             values = {name: self._among_others(value) for name, value in values.items()}
         given = [self._given(name, value, node) for name, value in values.items()]
@@ -300,6 +307,19 @@ class Recursion(Expressions):
         self.emitter.emit(Invoke(entry.name, tuple(passed), tuple(results), tuple(shared), span))
         if shared:
             self.emitter.mutations += 1
+        return self._looked_up(value)
+
+    def _looked_up(self, value: Value) -> Value:
+        """What a call has given, now that it is known which arrays these are."""
+        if isinstance(value, Tuple):
+            return replace(value, items=tuple(map(self._looked_up, value.items)))
+        number = row_of(value) if isinstance(value, Array) and not value.is_list else None
+        return self.array_at(ArrayOf(value.type, value.rank), number) if number is not None else value  # type: ignore[union-attr]
+
+    def typed_later(self, name: str, value: Value) -> Value:
+        """An empty list that is made for a call: what it holds is told by what is put into it, as if it had a name."""
+        if isinstance(value, Tuple) and value.is_list and not value.items and value.key is None:
+            return self.started(name, value, is_deque=False)
         return value
 
     def _received(self, template: Template, name: str, results: list[str]) -> Value:
@@ -315,7 +335,7 @@ class Recursion(Expressions):
         if isinstance(template, Row):
             number = self.emitter.declare(name, INT)
             results.append(number.name)
-            return self.assembled(template.layout, iter([Read(number.name, (), INT)]))
+            return self.assembled(template.layout, iter([Read(number.name, (), INT)]), certain=False)
         buffer = self.emitter.declare(name, template)
         results.append(buffer.name)
         return Scalar(Read(buffer.name, (), template))
@@ -333,6 +353,8 @@ class Recursion(Expressions):
         for item, heap in lender.heaps.items():
             parts = {name: lent(self.emitter, name, memory, table) for name, memory in memories(heap)}
             self.heaps[item] = replace(heap, **parts)
+            if isinstance(item, ArraysOf):
+                self.emitter.array_memory |= {*parts["cells"].data, *parts["cells"].spare}
         for kind, memory in lender.pools.items():
             self.pools[kind] = lent(self.emitter, kind.__name__.lower(), memory, table)
         self.emitter.params.extend(self._lent_names())
@@ -406,6 +428,9 @@ class Recursion(Expressions):
         whole = isinstance(value, (Array, Records)) or (isinstance(value, Tuple) and bool(value.items))
         if not whole or not is_list(value) or row_of(value) is not None:
             return value
+        view = value.view if isinstance(value, Array) else None
+        if view is not None and self.emitter.buffers[view.buffer].role is Role.PARAM:
+            return value  # the caller's own: it is read, and if it is returned Python does that
         layout = self.layout(value)
         if not isinstance(layout, ListOf) or layout.item is None:
             return value
@@ -414,17 +439,18 @@ class Recursion(Expressions):
 
     def list_result(self, value: Value, node: ast.AST) -> str | None:
         """The scalar with the number of a list or object that a recursive function returns; None if it is none."""
-        if self.entry is None or not (is_list(value) or isinstance(value, Struct)):
+        whole = isinstance(value, Array) and value.rank > 0
+        if self.entry is None or not (is_list(value) or isinstance(value, Struct) or whole):
             return None
         home = self.active[0]
         if home not in self.functions.listing:
             self.functions.listing.add(home)
             raise Restart
         layout = self.layout(value)
-        known = isinstance(layout, ObjectType) or (
+        known = isinstance(layout, (ArrayOf, ObjectType)) or (
             isinstance(layout, ListOf) and (layout.item is not None or layout.site is not None)
         )
-        if not isinstance(layout, (ListOf, ObjectType)) or not known:
+        if not isinstance(layout, (ListOf, ArrayOf, ObjectType)) or not known:
             raise self.unsupported(node, "a recursive function that returns this", "return numbers or lists of numbers")
         if isinstance(layout, ListOf):
             self._listed(value, layout, node)
@@ -480,7 +506,7 @@ class Recursion(Expressions):
         row = row_of(value)
         if row is not None:
             layout = self.layout(value)
-            assert isinstance(layout, (ListOf, ObjectType))
+            assert isinstance(layout, (ListOf, ArrayOf, ObjectType))
             return Row(layout), (self.emitter.snapshot(row, name),)
         if isinstance(value, Tuple) and value.is_list and value.items and value.key is not None:
             listed = self._among_others(value)
@@ -605,10 +631,10 @@ class Recursion(Expressions):
         for parts in zip(*(list(_parts(shape)) for shape in shapes if shape is not None)):
             layouts = [part.layout for part in parts if isinstance(part, Row)]
             lists = [layout for layout in layouts if isinstance(layout, ListOf)]
-            item = next((one.item for one in lists if one.item is not None and not has_gaps(one.item)), None)
-            empty = [one.site for one in lists if one.item is None and one.site is not None]
-            if empty and item is not None:
-                entry.items.update(dict.fromkeys(empty, item))
+            known = next((one for one in lists if not has_gaps(one)), None)
+            told = {site: item for one in lists for site, item in told_by(one, known).items()}
+            if any(entry.items.get(site) != item for site, item in told.items()):
+                entry.items.update(told)
                 return True
         others = [shape for shape in shapes if shape is not None]
         shared = entry.captured is not None and entry.captured.shared
@@ -690,7 +716,7 @@ def _shape(out: Out, table: Mapping[str, Any], rows: Mapping[str, ItemType]) -> 
         return None
     if isinstance(out, ScalarOut) and out.buffer in rows:
         layout = rows[out.buffer]
-        assert isinstance(layout, (ListOf, ObjectType))
+        assert isinstance(layout, (ListOf, ArrayOf, ObjectType))
         return Row(layout)
     if isinstance(out, ScalarOut):
         of = table[out.buffer].type

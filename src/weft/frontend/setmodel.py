@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 import sys
 from collections.abc import Iterator
 
@@ -18,6 +19,7 @@ PERTURB_SHIFT = 5
 LARGE = 50000
 #: Integers are hashed modulo a prime, tuples by xxHash.
 MODULUS = 2**61 - 1
+HASH_OF_INFINITY = 314159
 TUPLE_START = 2870177450012600261
 TUPLE_LANE = 14029467366897019727
 TUPLE_TURN = 11400714785074694791
@@ -104,12 +106,25 @@ def hash_of_pair(first: int, second: int) -> int:
     return (mixed + (2 ^ TUPLE_START ^ TUPLE_LENGTH)) % 2**64
 
 
+def hash_of_float(number: float) -> int:
+    """hash(number), as a number without sign."""
+    mantissa, exponent = math.frexp(abs(number))
+    size = HASH_OF_INFINITY
+    if math.isfinite(number):
+        whole, by = int(mantissa * 2**56), (exponent - 56) % 61
+        size = (whole << by | whole >> (61 - by)) & MODULUS
+    found = -size if number < 0 else size
+    return (-2 if found == -1 else found) % 2**64
+
+
 @functools.cache
 def is_as_here() -> bool:
     """Whether the running interpreter keeps a set as the model does: some hundred operations on both."""
     if sys.implementation.name != "cpython" or sys.hash_info.modulus != MODULUS or sys.hash_info.width != 64:
         return False
     if any(hash_of_pair(*pair) != hash(pair) % 2**64 for pair in ((0, 0), (-1, 7), (2**62, -(2**40)))):
+        return False
+    if any(hash_of_float(number) != hash(number) % 2**64 for number in (0.0, 1.5, -1.0, 1e-310, -3e200, math.inf)):
         return False
     real: set[int] = set()
     model = Model()

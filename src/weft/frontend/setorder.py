@@ -18,6 +18,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.setmodel import (
     FREE,
     GONE,
+    HASH_OF_INFINITY,
     LARGE,
     LINEAR_PROBES,
     MODULUS,
@@ -51,7 +52,7 @@ def has_order(layout: ItemType | None) -> bool:
         return all(map(has_order, layout))
     if layout is None or not isinstance(layout, ScalarType):
         return False
-    return layout.dtype.is_integer and layout.dtype is not DType.U64
+    return (layout.dtype.is_integer and layout.dtype is not DType.U64) or layout.dtype in (DType.BOOL, DType.F64)
 
 
 def table_of(emitter: Emitter, table: Table) -> Hashed:
@@ -121,7 +122,25 @@ class Ordered(Hashed):
         mixed = keep(_op("add", mixed, _u64(len(layout) ^ TUPLE_START ^ TUPLE_LENGTH)), "mixed")
         return keep(pick(Op("eq", (mixed, _u64(_ALL)), BOOL), _u64(1546275796), mixed), "hash")
 
+    def _hash_float(self, number: Expr) -> Expr:
+        """The mantissa times a power of two, modulo the prime: 61 bits, turned around."""
+        keep, of = self.emitter.snapshot, number.type
+        finite = Op("isfinite", (number,), ScalarType(DType.BOOL, of.weak))
+        mantissa = Op("mul", (Op("abs", (Op("mantissa", (number,), of),), of), Const(float(1 << 56), of)), of)
+        whole = keep(arith.cast(arith.cast(pick(finite, mantissa, Const(0.0, of)), I64), _U64), "mantissa")
+        exponent = arith.cast(Op("exponent", (number,), of), I64)
+        # 61 * 20 is more than the least exponent is below 0.
+        power = Op("mod", (Op("add", (exponent, Const(61 * 20 - 56, I64)), I64), Const(61, I64)), I64)
+        by = keep(arith.cast(power, _U64), "power")
+        turned = _op("bitor", _op("shl", whole, by), _op("shr", whole, _op("sub", _u64(61), by)))
+        size = keep(pick(finite, _op("bitand", turned, _u64(MODULUS)), _u64(HASH_OF_INFINITY)), "hash")
+        negative = Op("lt", (number, Const(0.0, of)), ScalarType(DType.BOOL, of.weak))
+        found = keep(pick(negative, _op("sub", _u64(0), size), size), "hash")
+        return keep(pick(Op("eq", (found, _u64(_ALL)), BOOL), _u64(_ALL - 1), found), "hash")
+
     def _hash_number(self, number: Expr) -> Expr:
+        if number.type.dtype.is_inexact:
+            return self._hash_float(number)
         keep = self.emitter.snapshot
         whole = keep(arith.cast(number, I64), "number")
         negative = Op("lt", (whole, Const(0, I64)), BOOL)
@@ -191,16 +210,16 @@ class Ordered(Hashed):
 
     # --- items ------------------------------------------------------------------------------------------------------
 
-    def insert(self, key: Sequence[Expr], value: Sequence[Expr]) -> None:
-        self._append(key)
+    def insert(self, key: Sequence[Expr], value: Sequence[Expr], place: Variable | None = None) -> None:
+        self._append(key, place)
         if not self.table.past:
             self._give_place(key)
             return
         with when(self.emitter, self._made_here()):
             self._give_place(key)
 
-    def _append(self, key: Sequence[Expr]) -> None:
-        Hashed.insert(self, key, ())
+    def _append(self, key: Sequence[Expr], place: Variable | None = None) -> None:
+        Hashed.insert(self, key, (), place)
 
     def _last(self) -> Expr:
         return Op("sub", (self.entries.length.value, ONE), INT)

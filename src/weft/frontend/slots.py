@@ -17,7 +17,7 @@ from weft.frontend import arrays
 from weft.frontend.aliasing import Conflict, Given, conflict
 from weft.frontend.emit import Emitter, Kept, LateArray, Restart
 from weft.frontend.scope import Scope, Slot
-from weft.frontend.values import Array, Keyed, Struct, Tuple, Value, describe
+from weft.frontend.values import Array, Keyed, Maybe, Struct, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ZERO, Const, Expr, Read
@@ -172,7 +172,8 @@ class ArraySlots:
     def assign_array(self, name: str, slot: Slot, value: Array) -> None:
         current = self.scope.values.get(name)
         if slot.buffer is None:
-            self._note_late(slot, value)
+            self.note_late(slot, value)
+            raise Restart
         assert slot.buffer is not None
         same_kind = slot.buffer.type.dtype is value.type.dtype and value.is_list == slot.is_list
         if not same_kind or slot.buffer.rank != value.rank:
@@ -186,14 +187,14 @@ class ArraySlots:
         self.give(slot, self.held(slot, None, value.is_list), value)
         self.scope.values[name] = self.held(slot, None, value.is_list)
 
-    def _note_late(self, slot: Slot, value: Array) -> None:
+    def note_late(self, slot: Slot, value: Array) -> None:
+        """A variable gets its first array where its memory must have been there before."""
         lasting = all(
             form is not None and all(symbol in self.emitter.symbols for symbol in form.names)
             for form in map(affine, value.shape)
         )
         shape = value.shape if lasting else None
         self.emitter.decisions.late[slot.key] = LateArray(value.type, value.rank, shape, value.is_list)
-        raise Restart
 
     def _refuse_type(self, name: str, slot: Slot, value: Array) -> None:
         assert slot.buffer is not None
@@ -313,12 +314,21 @@ class ArraySlots:
     def refresh(self) -> None:
         """Where paths meet, the sizes of arrays that vary are what the scalars say."""
         for name, slot in self.scope.slots.items():
-            if slot.sizes is None or slot.buffer is None or not isinstance(self.scope.values.get(name), Array):
+            value = self.scope.values.get(name)
+            if slot.sizes is None or slot.buffer is None:
                 continue
-            shape = list(slot.buffer.shape)
-            for axis, buffer in slot.sizes.items():
-                shape[axis] = self.emitter.snapshot(Read(buffer.name, (), INT), f"{name}_n{axis}")
-            self.scope.values[name] = self.held(slot, tuple(shape), slot.is_list)
+            if isinstance(value, Maybe) and isinstance(value.held, Array):
+                self.scope.values[name] = replace(value, held=self.held_now(name, slot))
+            elif isinstance(value, Array):
+                self.scope.values[name] = self.held_now(name, slot)
+
+    def held_now(self, name: str, slot: Slot) -> Array:
+        """The array in a slot, of the size that it has here."""
+        assert slot.buffer is not None
+        shape = list(slot.buffer.shape)
+        for axis, buffer in (slot.sizes or {}).items():
+            shape[axis] = self.emitter.snapshot(Read(buffer.name, (), INT), f"{name}_n{axis}")
+        return self.held(slot, tuple(shape), slot.is_list)
 
     def check_aliases(self, body: Block) -> None:
         """Refuse a program in which a copy would be told from the view it stands for."""
@@ -330,9 +340,10 @@ class ArraySlots:
         found = conflict(body, self.emitter.given, results, arguments, frozenset(self.emitter.array_memory))
         if found is not None:
             self.share_from_start(found)
+            copy = "an array in a container" if {found.copy, *found.others} & self.emitter.array_memory else found.copy
             error = Unsupported(
                 found.span,
-                f"{found.copy} may share memory with another array here, and one of them is written in place",
+                f"{copy} may share memory with another array here, and one of them is written in place",
                 "add .copy() where it is assigned",
             )
             raise self.apart(self.emitter.branches.get(found.copy), error)
@@ -348,6 +359,8 @@ def arrays_in(value: Value) -> Sequence[Array]:
         return (value,)
     if isinstance(value, Tuple):
         return [array for item in value.items for array in arrays_in(item)]
+    if isinstance(value, Maybe):
+        return arrays_in(value.held)
     if isinstance(value, Keyed):
         return arrays_in(value.entries)
     if isinstance(value, Struct):

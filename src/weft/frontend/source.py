@@ -17,6 +17,9 @@ from weft.directives import Place
 from weft.errors import Span, Unsupported
 from weft.records import dataclass
 
+#: Functions of the knowledge base that `sound` in `knowledge/compose.py` marks.
+SOUND: set[types.FunctionType] = set()
+
 
 @dataclass(frozen=True)
 class Source:
@@ -29,6 +32,7 @@ class Source:
     namespace: dict[str, Any]
     cells: dict[str, types.CellType]
     place: Span | None = None  # where everything stands, of a definition that is not the user's own
+    sound: bool = False  # a library function whose indices are in range and whose loops are brief, whatever it is given
 
     def span(self, node: ast.AST) -> Span:
         return span_of(self.file, node) if self.place is None else self.place
@@ -134,4 +138,5 @@ def load(function: Callable[..., Any]) -> Source:
     ast.increment_lineno(module, first - 1)
     _shift_columns(module, len(raw.split("\n", 1)[0]) - len(text.split("\n", 1)[0]))
     cells = dict(zip(code.co_freevars, plain.__closure__ or ()))
-    return Source(plain.__name__, code.co_filename, tree, text, plain.__globals__, cells)
+    sound = plain in SOUND
+    return Source(plain.__name__, code.co_filename, tree, text, plain.__globals__, cells, sound=sound)

@@ -15,13 +15,16 @@ import inspect
 import types
 from typing import Any
 
+from weft.errors import Span
 from weft.frontend import arith
 from weft.frontend.calls import Calls
 from weft.frontend.expressions import BINARY
+from weft.frontend.items import layout_of
+from weft.frontend.lists import parts_of
 from weft.frontend.source import Source, load
 from weft.frontend.structs import OPERATORS
 from weft.frontend.values import Keyed, Keywords, Method, Object, Scalar, Struct, Super, Tuple, Value
-from weft.ir.expr import Const
+from weft.ir.expr import Const, Expr, Op
 from weft.ir.types import PYBOOL
 
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
@@ -68,6 +71,14 @@ class SpecialMethods(Calls):
             return self.struct_method(value, name, args, {}, node)
         return self._inline_function(found, [value, *args], {}, node)
 
+    def binary(self, op: str, left: Value, right: Value, node: ast.AST, span: Span) -> Value:
+        for base, other, prefix in ((left, right, "__"), (right, left, "__r")):
+            if isinstance(base, Tuple) and base.named is not None and op in OPERATORS:
+                found = self.special(base, f"{prefix}{OPERATORS[op]}__", [other], node)
+                if found is not None:
+                    return found
+        return super().binary(op, left, right, node, span)
+
     # --- comparisons ------------------------------------------------------------------------------------------------
 
     def _comparison(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> Value:
@@ -102,6 +113,38 @@ class SpecialMethods(Calls):
         if not (isinstance(left, Struct) or isinstance(right, Struct)) or not isinstance(other, (Scalar, Tuple, Object)):
             return None
         return Scalar(Const(name == "ne", PYBOOL))
+
+    def tuple_order(self, name: str, left: Tuple, right: Tuple, node: ast.AST) -> Value:
+        """left < right where objects are among the parts: those of a class without an order must never decide."""
+        pairs = list(zip(parts_of(left), parts_of(right)))
+        alike = layout_of(left) is not None and layout_of(left) == layout_of(right)
+        if not alike or not any(isinstance(mine, Struct) for mine, _ in pairs):
+            return super().tuple_order(name, left, right, node)
+        strict = {"le": "lt", "ge": "gt"}.get(name, name)
+        decided: Expr = Const(False, PYBOOL)
+        open_yet: Expr = Const(True, PYBOOL)
+        for mine, other in pairs:
+            before, same = (self._order_of_parts(kind, mine, other, node) for kind in (strict, "eq"))
+            assert same is not None
+            if before is None:
+                tie = Op("or", (arith.negate(open_yet), same), PYBOOL)
+                self.emitter.hand_back(arith.condition(tie), "an order of objects whose class has none")
+            else:
+                first = Op("and", (open_yet, before), PYBOOL)
+                decided = self.emitter.snapshot(Op("or", (decided, first), PYBOOL), "before")
+            open_yet = self.emitter.snapshot(Op("and", (open_yet, same), PYBOOL), "same")
+        return Scalar(decided if name == strict else Op("or", (decided, open_yet), PYBOOL))
+
+    def _order_of_parts(self, name: str, mine: Value, other: Value, node: ast.AST) -> Expr | None:
+        """mine < other as a number; None if they are objects of a class without an order."""
+        if not isinstance(mine, Struct):
+            return self._part_order(name, mine, other, node)
+        place = ast.copy_location(ast.Compare(left=ast.Constant(0), ops=[], comparators=[]), node)
+        found = self._object_comparison(name, mine, other, place)
+        truth = None if found is None else self.truth(found, node)
+        if truth is None:
+            return None
+        return Const(truth, PYBOOL) if isinstance(truth, bool) else arith.cast(truth.expr, PYBOOL)
 
     def _membership(self, positive: bool, left: Value, right: Value, node: ast.AST) -> Value:
         found = self.special(right, "__contains__", [left], node)
@@ -191,8 +234,8 @@ class SpecialMethods(Calls):
 
     def _as_dict(self, value: Tuple, node: ast.AST) -> Value:
         """value._asdict()"""
-        keys = [Object(name) for name in value.named._fields]  # type: ignore[union-attr]
-        return self.display(keys, list(value.items), node)
+        keys: list[Value] = [Object(name) for name in value.named._fields]  # type: ignore[union-attr]
+        return self.dict_display(keys, list(value.items), node)
 
     def attribute(self, base: Value, name: str, node: ast.AST) -> Value:
         if isinstance(base, Super):

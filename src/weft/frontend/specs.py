@@ -198,9 +198,21 @@ class MemberSpec:
     writeable: bool
     axes: tuple[int, ...]
     ones: tuple[bool, ...]
+    same: int | None  # the earlier member that has the very same elements
+    fixed: tuple[int | None, ...]  # steps that are so short that they are compiled in
     start: tuple[int, ...] = field(compare=False, repr=False)
     shape: tuple[int, ...] = field(compare=False, repr=False)
     steps: tuple[int, ...] = field(compare=False, repr=False)
+
+
+def member_of_any(argument: int, kind: ArraySpec) -> MemberSpec:
+    """An array in a line of elements, wherever it starts; one that is known to be in C order has its own there."""
+    steps = [SMALL] * kind.rank
+    if kind.layout is Layout.C:
+        steps[-1] = 1
+    fixed = tuple(0 if one else step if step == 1 else None for one, step in zip(kind.ones, steps))
+    shape = tuple(1 if one else SMALL for one in kind.ones)
+    return MemberSpec(argument, True, (0,) * kind.rank, kind.ones, None, fixed, (SMALL,), shape, tuple(steps))
 
 
 @dataclass(frozen=True)
@@ -225,8 +237,11 @@ class SharedSpec:
     def __str__(self) -> str:
         own = self.memory.members[self.member]
         extents = ", ".join("1" if one else ":" for one in own.ones)
+        kind = f"{self.memory.dtype.value}[{extents}]"
+        if own.same is not None:
+            return f"{kind} with the elements of argument {self.memory.members[own.same].argument}"
         others = [str(part.argument) for part in self.memory.members if part is not own]
-        return f"{self.memory.dtype.value}[{extents}] overlapping argument {' and '.join(others)}"
+        return f"{kind} overlapping argument {' and '.join(others)}"
 
 
 @dataclass(frozen=True)
@@ -238,7 +253,10 @@ class ObjectSpec:
 
     @property
     def detail(self) -> str:
-        """What tells versions for objects of one class apart: the dtypes of a sparse matrix."""
+        """What tells versions for objects of one class apart: the dtypes of a sparse matrix, what a container holds."""
+        if self.kind in (list, dict, set, defaultdict, Counter):
+            found = numbered_spec(self.value)
+            return "" if found is None else found.template
         if not (self.kind.__module__ or "").startswith("scipy.sparse"):
             return ""
         parts = [getattr(self.value, name, None) for name in ("data", "indices", "row")]
@@ -336,12 +354,14 @@ def _entries_spec(value: Any) -> ContainerSpec | None:
         name = "" if factory is None else factory.__name__
         held = list(value.values()) or _like_default(factory)
         found = _container(type(value).__name__, keys, held, name)
-    return found if found is not None and set(_template(found.item)) <= set("i()") else None
+    return found if found is not None and set(_template(found.item)) <= set("ifb()") else None
 
 
-def _container(kind: str, items: list[Any], held: list[Any] | None = None, factory: str = "") -> ContainerSpec | None:
-    item = _item_type(items)
-    value = None if held is None else _item_type(held)
+def _container(
+    kind: str, items: list[Any], held: list[Any] | None = None, factory: str = "", texts: bool = False
+) -> ContainerSpec | None:
+    item = _item_type(items, 0, texts)
+    value = None if held is None else _item_type(held, 0, texts)
     if item is None or (held is not None and value is None):
         return None
     letters = _template(item) + ("" if value is None else _template(value))
@@ -349,7 +369,7 @@ def _container(kind: str, items: list[Any], held: list[Any] | None = None, facto
     return ContainerSpec(kind, item, value, factory) if columns <= _MAX_COLUMNS else None
 
 
-def _item_type(items: list[Any], depth: int = 0) -> ItemType | None:
+def _item_type(items: list[Any], depth: int = 0, texts: bool = False) -> ItemType | None:
     """The type of items, by the first of them; None if it has no native form.
 
     They are numbers, tuples or lists; of lists that are all empty any type would do.
@@ -360,15 +380,19 @@ def _item_type(items: list[Any], depth: int = 0) -> ItemType | None:
     if type(item) is tuple:
         if any(type(other) is not tuple or len(other) != len(item) for other in items):
             return None
-        parts = tuple(_item_type([other[place] for other in items], depth + 1) for place in range(len(item)))
+        parts = tuple(_item_type([other[place] for other in items], depth + 1, texts) for place in range(len(item)))
         return None if None in parts or not parts else parts  # type: ignore[return-value]
     if type(item) is list:
         if any(type(other) is not list for other in items):
             return None
-        inner = _item_type([part for other in items for part in other], depth + 1)
+        inner = _item_type([part for other in items for part in other], depth + 1, texts)
         return None if inner is None else ListOf(inner)
+    if texts and any(type(other) is not type(item) for other in items):
+        return None
+    if texts and type(item) is str:
+        return TextType("str")
     if type(item) in _DICTS:
-        return _dict_type(items, depth)
+        return _dict_type(items, depth, texts)
     found = type_of_value(item)
     return found if found is not None and found.weak and found.dtype in _LETTERS else None
 
@@ -386,20 +410,20 @@ _FACTORIES: dict[Any, Scalar | Tuple | Object | None] = {
 }
 
 
-def _dict_type(items: list[Any], depth: int) -> ItemType | None:
+def _dict_type(items: list[Any], depth: int, texts: bool = False) -> ItemType | None:
     """The type of dicts or sets that are items, all of one class."""
     kind, factory = type(items[0]), getattr(items[0], "default_factory", None)
     if any(type(other) is not kind or getattr(other, "default_factory", None) is not factory for other in items):
         return None
     if factory not in _FACTORIES or (kind is defaultdict and factory is None):
         return None
-    key = _item_type([part for other in items for part in other], depth + 1)
+    key = _item_type([part for other in items for part in other], depth + 1, texts)
     value: ItemType | None = None
-    if key is None or has_lists(key) or not set(_template(key)) <= set("i()"):
+    if key is None or has_lists(key) or not set(_template(key)) <= set("ifbs()"):
         return None
     if kind is not set:
         held = [part for other in items for part in other.values()]
-        value = _item_type(held or _like_default(factory), depth + 1)
+        value = _item_type(held or _like_default(factory), depth + 1, texts)
         if value is None:
             return None
     return DictOf(key, value, kind is set, _FACTORIES[factory], kind is Counter)
@@ -425,8 +449,48 @@ def _template(layout: ItemType | None) -> str:
     if isinstance(layout, DictOf):
         held = "" if layout.is_set else f":{_template(layout.item)}"
         return f"{_prefix(layout)}{{{_template(layout.key)}{held}}}"
+    if isinstance(layout, TextType):
+        return "s"
     assert isinstance(layout, ScalarType)
     return _LETTERS[layout.dtype]
+
+
+def numbered_spec(value: Any) -> ContainerSpec | None:
+    """The spec of a container with strings inside, which have numbers at run time; None if it is another value."""
+    found: ContainerSpec | None = None
+    if type(value) is list and value:
+        found = _container("list", value, texts=True)
+    elif type(value) is set and value:
+        found = _container("set", list(value), texts=True)
+    elif type(value) in (dict, defaultdict, Counter) and value:
+        factory = getattr(value, "default_factory", None)
+        if factory not in _FACTORIES or (type(value) is defaultdict and factory is None):
+            return None
+        name = "" if factory is None else factory.__name__
+        found = _container(type(value).__name__, list(value), list(value.values()), name, texts=True)
+    if found is None or "s" not in found.template or (found.kind != "list" and has_lists(found.item)):
+        return None
+    return found
+
+
+def plain_spec(kind: ContainerSpec) -> ContainerSpec:
+    """The spec of a container with numbers in place of strings, and lists in place of sets."""
+    item = _plain(kind.item)
+    assert item is not None
+    return ContainerSpec("list" if kind.kind == "set" else kind.kind, item, _plain(kind.value), kind.factory)
+
+
+def _plain(layout: ItemType | None) -> ItemType | None:
+    if isinstance(layout, tuple):
+        return tuple(map(_plain, layout))  # type: ignore[arg-type]
+    if isinstance(layout, TextType):
+        return INT
+    if isinstance(layout, ListOf):
+        return ListOf(_plain(layout.item))
+    if isinstance(layout, DictOf):
+        key, item = _plain(layout.key), _plain(layout.item)
+        return ListOf(key) if layout.is_set else DictOf(key, item, False, layout.default, layout.counts)
+    return layout
 
 
 def _spelled(layout: ItemType | None) -> str:
@@ -435,6 +499,8 @@ def _spelled(layout: ItemType | None) -> str:
     if isinstance(layout, DictOf):
         name = "set" if layout.is_set else "Counter" if layout.counts else "defaultdict" if layout.default else "dict"
         return f"{name}[{_spelled(layout.key)}{'' if layout.is_set else ', ' + _spelled(layout.item)}]"
+    if isinstance(layout, TextType):
+        return layout.kind
     return f"list[{_spelled(layout.item)}]" if isinstance(layout, ListOf) else str(layout)
 
 

@@ -473,7 +473,10 @@ class Statements(Results):
         """An item of a list that exists at compile time only, where every path passes and no other name has it."""
         names = [other for other, held in self.scope.values.items() if held is base]
         if names != [name] or len(self.emitter.blocks) > 1 or name in self.scope.slots or self.scope.inlined:
+            self.index_at_run_time(base)
             raise self.unsupported(node, "an assignment to an item of this list here", "make a new list", base=base)
+        if isinstance(key, Scalar) and not isinstance(key.expr, Const):
+            self.index_at_run_time(base)
         index = constant_int(key, self.emitter)
         if not -len(base.items) <= index < len(base.items):
             raise self.unsupported(node, "IndexError: list assignment index out of range")

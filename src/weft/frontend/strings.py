@@ -244,6 +244,11 @@ class Strings(Missing):
             self._decide_text(slot, value)
         super()._assign_slot(name, slot, value)
 
+    def data_text(self, value: Value) -> Value:
+        """A string as data, kept from later changes of what it is taken from."""
+        text = self.text(value)
+        return self.kept_text(text, "part")
+
     def _decide_text(self, slot: Slot, *texts: Text) -> None:
         """The slot holds strings, perhaps only single characters: build again with that."""
         kinds = {text.kind for text in texts}

@@ -168,6 +168,11 @@ class Structs(Generators):
             data = data[len(types) :]
         return None
 
+    def numbers_in_object(self, base: Struct) -> list[Read]:
+        """All numbers of an object in a container."""
+        found = [self._attribute_columns(base, name, ast.Pass()) for name in self.emitter.decisions.objects[base.kind]]
+        return [column for columns in found if columns is not None for column in columns[1]]
+
     def assigns(self, kind: type, name: str) -> None:
         """An attribute of an object in a container is assigned to."""
         raise NotImplementedError

@@ -16,10 +16,11 @@ from weft.frontend import arith, growing
 from weft.frontend.emit import Emitter
 from weft.frontend.growing import Cells
 from weft.frontend.values import Growing, Heap, Table
-from weft.frontend.writing import Variable, both, loop, pick, repeat, variable, when
+from weft.frontend.writing import Variable, both, loop, pick, repeat, small, variable, when
 from weft.ir import index as ix
+from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
-from weft.ir.program import Alloc
+from weft.ir.program import Alloc, Node
 from weft.ir.types import BOOL, I64, INT, DType, ScalarType
 from weft.records import dataclass
 
@@ -27,6 +28,17 @@ _PLACES = 32
 _U64 = ScalarType(DType.U64)
 #: 2**64 over the golden ratio: multiples of it spread over all 64 bits.
 _SPREAD = 0x9E3779B97F4A7C15
+
+
+@dataclass(frozen=True)
+class _Searched:
+    """Where a key was found: after so many nodes of a block, as long as none of the buffers changes."""
+
+    block: list[Node]
+    since: int
+    names: frozenset[str]
+    place: Variable
+    entry: Variable
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,7 @@ class Hashed:
         """Where a place lies in the memory of the index."""
         if self.table.shared is None:
             return place
-        return Op("add", (self.number(self.table.start).value, place), INT)
+        return small("add", self.number(self.table.start).value, place)
 
     def _led_to(self, place: Expr) -> Expr:
         return Read(self.table.index, (self._in_index(place),), INT)
@@ -81,18 +93,38 @@ class Hashed:
     def _first_place(self, key: Sequence[Expr]) -> Expr:
         """Where the search for a key begins."""
         mixed: Expr = Const(0, _U64)
-        for number in self._seen(key):
+        for number in [whole for number in self._seen(key) for whole in _whole(number)]:
             mixed = Op("bitxor", (mixed, arith.cast(arith.cast(number, I64), _U64)), _U64)
             mixed = Op("mul", (mixed, Const(_SPREAD, _U64)), _U64)
             mixed = Op("bitxor", (mixed, Op("shr", (mixed, Const(29, _U64)), _U64)), _U64)
         return self._within(arith.cast(arith.cast(mixed, I64), INT))
 
     def _within(self, place: Expr) -> Expr:
-        mask = Op("sub", (self.places.value, ONE), INT)
-        return Op("bitand", (place, mask), INT)
+        return small("bitand", place, small("sub", self.places.value, ONE))
 
     def search(self, key: Sequence[Expr]) -> tuple[Variable, Variable]:
-        """The place that leads to a key's entry, or the first free one; and the entry, -1 if there is none."""
+        """The place that leads to a key's entry, or the first free one; and the entry, -1 if there is none.
+
+        What was looked for on the way here, as in `if k in d: d[k] += 1`, is not looked for again.
+        """
+        emitter, what = self.emitter, (self.table.index, self.table.row, tuple(self._seen(key)))
+        known = emitter.searches.get(what)
+        if isinstance(known, _Searched) and emitter.unchanged(known.block, known.since, known.names):
+            # Variables of their own: whoever looked first may still ask what it found.
+            return variable(emitter, "place", known.place.value), variable(emitter, "entry", known.entry.value)
+        place, entry = self._searched(key)
+        names = frozenset({place.name, entry.name, *self._searched_in(key)})
+        emitter.searches[what] = _Searched(emitter.blocks[-1], len(emitter.blocks[-1]), names, place, entry)
+        return place, entry
+
+    def _searched_in(self, key: Sequence[Expr]) -> set[str]:
+        """Everything that tells where a key is found."""
+        table, entries = self.table, self.table.entries
+        exprs = [*key, *(() if table.row is None else (table.row,))]
+        names = {table.index, table.places, table.start, entries.head, *entries.data[: table.keys], entries.data[-1]}
+        return {name for name in names if name} | {name for expr in exprs for name in walk.expr_buffers(expr)}
+
+    def _searched(self, key: Sequence[Expr]) -> tuple[Variable, Variable]:
         emitter = self.emitter
         place = variable(emitter, "place", self._first_place(key))
         entry = variable(emitter, "entry", self._led_to(place.value))
@@ -101,38 +133,46 @@ class Hashed:
         pairs = zip(self._seen(self._key_at(at)), self._seen(key))
         same = both(self._there(at), *(Op("eq", (mine, other), BOOL) for mine, other in pairs))
         going = both(Op("ge", (entry.value, ZERO), BOOL), Op("not", (same,), BOOL))
-        with repeat(emitter, going):
-            place.set(self._within(Op("add", (place.value, ONE), INT)))
+        with repeat(emitter, going, brief=True):
+            place.set(self._within(small("add", place.value, ONE)))
             entry.set(self._led_to(place.value))
         return place, entry
 
     def put(self, key: Sequence[Expr], value: Sequence[Expr]) -> None:
         """table[key] = value"""
         emitter = self.emitter
-        _, entry = self.search(key)
+        place, entry = self.search(key)
         with when(emitter, Op("ge", (entry.value, ZERO), BOOL)):
             self._set_value(entry.value, value)
         with when(emitter, Op("lt", (entry.value, ZERO), BOOL)):
-            self.insert(key, value)
+            self.insert(key, value, place)
+
+    def _altered(self) -> None:
+        """Note that what the table holds changes, as opposed to where it holds it."""
+        self.emitter.altered.add(self.table.entries.data[0])
 
     def _set_value(self, entry: Expr, value: Sequence[Expr]) -> None:
+        self._altered()
         at = self.entries.place(entry)
         for name, number in zip(self.table.entries.data[self.table.keys :], value):
             self.emitter.assign((), name, (at,), number)
 
-    def insert(self, key: Sequence[Expr], value: Sequence[Expr]) -> None:
-        """A new entry for a key that is not there."""
+    def insert(self, key: Sequence[Expr], value: Sequence[Expr], place: Variable | None = None) -> None:
+        """A new entry for a key that is not there; `place`: where the search for it ended, if nothing came between."""
+        self._altered()
         emitter = self.emitter
         entries, places = self.entries, self.places
-        full = Op("ge", (ix.mul(integer(3), entries.length.value), ix.mul(integer(2), places.value)), BOOL)
-        with when(emitter, full):
+        if place is None:
+            place, _ = self.search(key)
+        threefold = small("mul", integer(3), entries.length.value)
+        with when(emitter, Op("ge", (threefold, small("mul", integer(2), places.value)), BOOL)):
             self.tidy()
             crowded = Op("gt", (ix.mul(integer(3), entries.length.value), places.value), BOOL)
             with when(emitter, crowded):
                 places.set(ix.mul(integer(4), places.value))
                 self._take_places()
             self._rebuild()
-        place, _ = self.search(key)
+            place.set(self.search(key)[0].value)
         self._lead(place.value, entries.length.value)
         entries.push((*key, *value, Const(True, BOOL)))
         self.live.set(Op("add", (self.live.value, ONE), INT))
@@ -140,6 +180,7 @@ class Hashed:
 
     def remove(self, entry: Expr) -> None:
         """The entry stays where it is, marked: searches for other keys go past it."""
+        self._altered()
         at = self.entries.place(entry)
         self.emitter.assign((), self.table.entries.data[-1], (at,), Const(False, BOOL))
         self.live.set(Op("sub", (self.live.value, ONE), INT))
@@ -185,8 +226,8 @@ class Hashed:
         self._free_places()
         with loop(emitter, ZERO, entries.last()) as entry:
             place = variable(emitter, "place", self._first_place(self._key_at(entry)))
-            with repeat(emitter, Op("ge", (self._led_to(place.value), ZERO), BOOL)):
-                place.set(self._within(Op("add", (place.value, ONE), INT)))
+            with repeat(emitter, Op("ge", (self._led_to(place.value), ZERO), BOOL), brief=True):
+                place.set(self._within(small("add", place.value, ONE)))
             self._lead(place.value, entry)
 
     def _take_places(self) -> None:
@@ -206,6 +247,7 @@ class Hashed:
         self.emitter.assign(dims, self.table.index, at, integer(-1))
 
     def clear(self) -> None:
+        self._altered()
         self.entries.clear()
         self.live.set(ZERO)
         if self.table.index:
@@ -221,6 +263,16 @@ class Hashed:
         found = Op("ge", (entry, ZERO), BOOL)
         pairs = zip(self.value_at(at), default)
         return tuple(self.emitter.snapshot(pick(found, mine, other), "value") for mine, other in pairs)
+
+
+def _whole(number: Expr) -> list[Expr]:
+    """Integers that equal numbers have in common: of a float its mantissa and its exponent."""
+    if not number.type.dtype.is_inexact:
+        return [number]
+    of = number.type
+    shifted = Op("mul", (Op("mantissa", (number,), of), Const(float(1 << 53), of)), of)
+    finite = Op("isfinite", (number,), ScalarType(DType.BOOL, of.weak))
+    return [pick(finite, shifted, Op("sign", (number,), of)), Op("exponent", (number,), of)]
 
 
 #: What has become of a set in a container: it was made by the function, or was in an argument, where nothing, a loss or

@@ -20,6 +20,9 @@ from weft.records import dataclass
 
 Index = tuple[Expr, ...]
 
+#: A loop over a tuple of no more items than this has its body once for each; longer ones go into memory.
+MOST_COPIES = 64
+
 
 @dataclass(frozen=True)
 class Scalar:
@@ -156,6 +159,15 @@ class ArrayOf:
 
 
 @dataclass(frozen=True)
+class OptionOf:
+    """The type of an item that may be None: whether it is there, and its numbers, zeros if it is not.  `item` is None as
+    long as nothing but None is put there, and `site` tells where the list of them is made."""
+
+    item: ItemType | None
+    site: tuple[int, str] | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class ArraysOf:
     """The memory of all arrays of one type and rank in containers, as opposed to that of lists of them."""
 
@@ -216,10 +228,10 @@ class NamedParts(tuple[Any, ...]):
         return hash((self.named, tuple(self)))
 
 
-#: The type of an item: of a number, of the parts of a tuple, of a list, of a dict or set, of an array, of a string, of
-#: a member of an enumeration, of an object.
+#: The type of an item: of a number, of the parts of a tuple, of a list, of a dict or set, of an array, of something or
+#: None, of a string, of a member of an enumeration, of an object.
 ItemType = Union[
-    ScalarType, tuple["ItemType", ...], ListOf, DictOf, ArrayOf, TextType, MemberType, EitherType, ObjectType
+    ScalarType, tuple["ItemType", ...], ListOf, DictOf, ArrayOf, OptionOf, TextType, MemberType, EitherType, ObjectType
 ]
 
 #: Things that share memory: lists, by what they hold; dicts and sets; arrays.

@@ -74,17 +74,17 @@ def nest(emitter: Emitter, shape: Sequence[Expr], names: str = "ijklmnpq") -> It
 @contextmanager
 def when(emitter: Emitter, condition: Expr) -> Iterator[None]:
     """if condition:"""
-    with emitter.capture() as block:
+    with emitter.capture(branch=True) as block:
         yield
     emitter.emit(If(arith.condition(condition), tuple(block), (), emitter.span))
 
 
 @contextmanager
-def repeat(emitter: Emitter, condition: Expr) -> Iterator[None]:
+def repeat(emitter: Emitter, condition: Expr, brief: bool = False) -> Iterator[None]:
     """while condition:"""
     with emitter.capture() as block:
         yield
-    emitter.emit(While((), arith.condition(condition), tuple(block), emitter.span))
+    emitter.emit(While((), arith.condition(condition), tuple(block), emitter.span, brief))
 
 
 def choose(emitter: Emitter, condition: Expr, then: Sequence[Stmt], orelse: Sequence[Stmt]) -> None:
@@ -95,6 +95,11 @@ def choose(emitter: Emitter, condition: Expr, then: Sequence[Stmt], orelse: Sequ
 def leave(emitter: Emitter) -> None:
     """break"""
     emitter.emit(Break(emitter.span))
+
+
+def small(op: str, left: Expr, right: Expr) -> Expr:
+    """Arithmetic on places in memory: far from 64 bits, so without the overflow test of Python's integers."""
+    return arith.cast(Op(op, (arith.cast(left, I64), arith.cast(right, I64)), I64), INT)
 
 
 def less(left: Expr, right: Expr) -> Expr:

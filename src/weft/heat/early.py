@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import _thread
 import os
-from time import perf_counter, sleep
+from time import process_time, sleep
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from weft.heat.manager import Manager
     from weft.heat.spots import Spot
 
-_QUIET = 0.3  # seconds
+_QUIET = 0.3  # seconds of the processor
+_SLOWEST = 0.5  # seconds between two looks at a program that waits for something
 
 
 class Watch:
@@ -27,7 +28,6 @@ class Watch:
         self.options = options
         self.manager: Manager | None = None
         self.spots: list[Spot] = []  # of functions compiled before their first call
-        self._began = perf_counter()
         self._lock = _thread.allocate_lock()  # held while modules are imported: no fork of the program in between
         self._holds = False  # the lock, for a fork
         self._running = False
@@ -49,7 +49,10 @@ class Watch:
                 self.manager.stop()
 
     def _watch(self, process: int) -> None:
-        sleep(max(0.0, self._began + _QUIET - perf_counter()))
+        interval = _QUIET
+        while (left := _QUIET - process_time()) > 0.0:
+            sleep(max(left, interval))
+            interval = min(1.5 * interval, _SLOWEST)
         with self._lock:
             if not self._running or os.getpid() != process:
                 return
@@ -60,7 +63,7 @@ class Watch:
         if self.manager is None:
             from weft.heat.manager import Manager
 
-            self.manager = Manager(self.options, self._began, self._lock)
+            self.manager = Manager(self.options, self._lock)
             self.manager.spots = self.spots
         return self.manager
 

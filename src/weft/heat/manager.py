@@ -58,7 +58,7 @@ def is_users(file: str) -> bool:
 class Manager:
     """Watches one program from `start` to `stop`."""
 
-    def __init__(self, options: dict[str, Any], began: float | None = None, lock: _thread.LockType | None = None) -> None:
+    def __init__(self, options: dict[str, Any], lock: _thread.LockType | None = None) -> None:
         self.options = options
         self.spots: list[Spot] = []
         self.samples = 0
@@ -77,8 +77,7 @@ class Manager:
         self._cores = 0.0  # that the program kept busy during the last interval
         self._is_child = False
         self._running: bool = True
-        self._reviewed = perf_counter()
-        self._began = self._reviewed if began is None else began
+        self._began = self._reviewed = perf_counter()
 
     def stop(self) -> None:
         """No more samples; a compilation under way is given up."""
@@ -93,6 +92,7 @@ class Manager:
         self._busy = False
         self._is_child = True
         self._began, self._spent, self._turns = perf_counter(), 0.0, 0
+        self._ours = 0.0
         if request is not None:
             if self._answer is None:
                 os.close(request[0].reader)
@@ -112,14 +112,12 @@ class Manager:
                 now = time.process_time()
                 self._cores, used = (now - used) / interval, now
                 with self._lock:
-                    if not self._running:
-                        break
                     if self._cores > _BUSY:
                         self._sample(own, interval)
                     self._settle()
                 self._turns += 1
                 self._ours = time.thread_time()
-                interval = min(max(_INTERVAL, _GROWTH * (perf_counter() - self._began)), _SLOWEST)
+                interval = min(max(_INTERVAL, _GROWTH * time.process_time()), _SLOWEST)
         except Exception as trouble:  # the program goes on as it is; the report says why nothing more was compiled
             self.trouble = f"{type(trouble).__name__}: {trouble}"
             self.stop()
@@ -183,7 +181,7 @@ class Manager:
     def _affordable(self, seconds: float) -> bool:
         """Whether the program may lose so much more of its time."""
         spent = self._spent + self._ours + self._turns * _TURN
-        return spent + seconds < _SHARE * (perf_counter() - self._began)
+        return spent + seconds < _SHARE * time.process_time()
 
     def _can_ask(self) -> bool:
         """Whether a compilation may begin: it costs a fork, and its own time as well if no processor is idle."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
+import types
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
-    import types
     from collections.abc import Callable
     from typing import Any
 
@@ -52,7 +52,7 @@ def has_loop(code: types.CodeType) -> bool:
         )
     if not _backward.isdisjoint(code.co_code[::2]):
         return True
-    inner = (constant for constant in code.co_consts if isinstance(constant, type(code)))
+    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
     return any(item.co_name.startswith("<") and has_loop(item) for item in inner)
 
 
@@ -64,7 +64,7 @@ def twin(function: types.FunctionType, code: types.CodeType | None = None) -> ty
 def like(function: types.FunctionType | None, code: types.CodeType, namespace: dict[str, Any]) -> types.FunctionType:
     """A function of `code` in a namespace, with what else belongs to `function` if there is one."""
     defaults, closure = (None, None) if function is None else (function.__defaults__, function.__closure__)
-    made = type(like)(code, namespace, code.co_name, defaults, closure)
+    made = types.FunctionType(code, namespace, code.co_name, defaults, closure)
     made.__module__ = namespace.get("__name__", "__main__")
     if function is not None:
         made.__kwdefaults__ = function.__kwdefaults__
@@ -156,7 +156,7 @@ def _fresh(name: str, taken: set[str]) -> str:
 
 
 def _inner(code: types.CodeType) -> types.CodeType:
-    return next(constant for constant in code.co_consts if hasattr(constant, "co_code"))
+    return next(constant for constant in code.co_consts if isinstance(constant, types.CodeType))
 
 
 def trim(problem: BaseException) -> None:
@@ -176,18 +176,18 @@ def find_function(code: types.CodeType, namespace: dict[str, Any]) -> types.Func
     for part in parts[1:]:
         found = vars(found).get(part) if isinstance(found, type) else None
     plain = unwrapped(found)
-    if isinstance(plain, type(unwrapped)) and plain.__code__ is code:
+    if isinstance(plain, types.FunctionType) and plain.__code__ is code:
         return plain
     import gc
 
-    users = [item for item in gc.get_referrers(code) if isinstance(item, type(unwrapped)) and item.__code__ is code]
+    users = [item for item in gc.get_referrers(code) if isinstance(item, types.FunctionType) and item.__code__ is code]
     return users[0] if len(users) == 1 else None
 
 
 def unwrapped(found: Any) -> Any:
     """What a decorator, a property or a static method stands around."""
     for _ in range(10):
-        if isinstance(found, type(unwrapped)) and not hasattr(found, "__wrapped__"):
+        if isinstance(found, types.FunctionType) and not hasattr(found, "__wrapped__"):
             return found
         found = getattr(found, "__wrapped__", None) or getattr(found, "__func__", None) or getattr(found, "fget", None)
     return found

@@ -172,10 +172,13 @@ class Loop:
 
 @dataclass(frozen=True)
 class While:
+    """`brief` loops end after so few steps that nobody looks for Ctrl-C in them: searches in hash tables and heaps."""
+
     prelude: Block
     condition: Expr
     body: Block
     span: Span = field(default=NOWHERE, compare=False, repr=False)
+    brief: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
-from weft.passes.matching import deferred, eager, prefix, strips, summands, wedges, windows
+from weft.passes.matching import branches, deferred, eager, prefix, strips, summands, upward, wedges, windows
 from weft.passes.matching.prefix import blocks, with_known_parts
 from weft.passes.matching.products import (
     DTYPES,
@@ -106,13 +106,15 @@ def _none_zero(test: Expr, product: Product) -> Expr:
 class _Extraction:
     """Products taken out of one statement: the nodes before it, when they are worth while, what they are.
 
-    `boxes`: the memory of a product that covers more than the statement's domain.
+    `boxes`: the memory of a product that covers more than the statement's domain.  `diagonals`: also products that
+    count on one side of a diagonal alone.
     """
 
     before: list[Node] = field(default_factory=list)
     tests: list[Expr] = field(default_factory=list)
     products: list[Product] = field(default_factory=list)
     boxes: dict[str, Box] | None = None
+    diagonals: bool = False
 
 
 def _as_read(side: Expr, dims: Domain) -> Domain:
@@ -163,30 +165,33 @@ class _Matcher:
 
     def loop(self, loop: Loop, otherwise: Node) -> Node | None:
         """A loop in blocks with matrix products in them, where there is enough to do; None if it has none."""
-        by_terms = eager.eager(loop, self.workspace.new_var)
+        nest = upward.upward(loop, self.workspace.new_var) or loop
+        by_terms = eager.eager(nest, self.workspace.new_var, self.workspace.table)
         if isinstance(by_terms, str):
-            known = self.deferred(loop, otherwise, DEFERRED)
+            known = self.deferred(nest, (), otherwise, DEFERRED)
         else:
-            known = self.deferred(by_terms, otherwise, EAGER)
+            known = self.deferred(by_terms.loop, by_terms.start, otherwise, EAGER)
         return known or self.prefix(loop, otherwise)
 
-    def deferred(self, loop: Loop, otherwise: Node, limit: float) -> Node | None:
-        """A loop whose updates are put off to the end of a block of iterations; see `deferred`."""
+    def deferred(self, loop: Loop, start: Block, otherwise: Node, limit: float) -> Node | None:
+        """A loop whose updates are put off to the end of a block of iterations; see `deferred`.  `start`: what is done
+        before it."""
         body = tuple(rowwise(node) if isinstance(node, Stmt) else node for node in loop.body)
         split = deferred.deferred(replace(loop, body=body), self.workspace.new_var)
         if isinstance(split, str):
             return None
-        after = self.block(renamed(split.updates, self.workspace.taken))
+        after = self.block(renamed(upward.forward_nodes(split.updates), self.workspace.taken))
         if not any(isinstance(node, Call) and node.routine == "gemm" for node in walk(after)):
             return None
         self.context.done(PASS, f"updates put off to the end of blocks of {deferred.ROWS} iterations", loop.span)
         inner = strips.strips(split.inner, self.workspace.new_var)
-        near = self.block((split.inner,) if isinstance(inner, str) else inner)
+        near = self.block(upward.forward_nodes((split.inner,) if isinstance(inner, str) else inner))
         body = (*renamed(near, self.workspace.taken), *after)
-        rest = renamed(self.block((split.rest,)), self.workspace.taken)
+        rest = renamed(self.block(upward.forward_nodes((split.rest,))), self.workspace.taken)
         size = cost.points((loop.dim, *split.whole))
         test = Op("gt", (size, real(limit)), PYBOOL)
-        return If(test, (Loop(split.block, body, span=loop.span), *rest), (otherwise,), span=loop.span)
+        inside = (*upward.forward_nodes(start), Loop(split.block, body, span=loop.span), *rest)
+        return If(test, inside, (otherwise,), span=loop.span)
 
     def prefix(self, loop: Loop, otherwise: Node) -> Node | None:
         """A loop that sums over its own earlier iterations, in blocks; see `prefix`.  None if it is none."""
@@ -212,11 +217,32 @@ class _Matcher:
         """The statement with its alternatives; None if no product is in it."""
         if not any(isinstance(e, Reduce) for e in subexpressions(stmt.value)):
             return None
+        narrowed = branches.narrowed(stmt)
+        if narrowed is not None:
+            return self.statement(narrowed) or (narrowed,)
         product = product_of(stmt, self.workspace.table)
         if isinstance(product, Product):
             test = self.worthwhile(product)
             return (If(test, self.call(stmt, product), (stmt,), span=stmt.span),)
-        return self.inside(stmt) or self.taken_apart(stmt)
+        return self.inside(stmt) or self.taken_apart(stmt) or self.chosen(stmt) or self.on_both_sides(stmt)
+
+    def chosen(self, stmt: Stmt) -> Block | None:
+        """A statement that chooses by place, as what it is on either side, if there is a call; see `branches`."""
+        factored = branches.factored(stmt)
+        new = None if factored is None else self.statement(factored)
+        if new is not None:
+            return new
+        sides = branches.sides(stmt)
+        if isinstance(sides, str):
+            return None
+        # The second one with names of its own: both are in the program.
+        one, other = sides[0], self._renamed(sides[1])
+        first, second = self.statement(one), self.statement(other)
+        return None if first is None and second is None else (*(first or (one,)), *(second or (other,)))
+
+    def on_both_sides(self, stmt: Stmt) -> Block | None:
+        """A statement that chooses between the sides of a diagonal, with sums that are computed on both of them."""
+        return self.extracted(stmt, diagonals=True)
 
     def inside(self, stmt: Stmt) -> Block | None:
         """The statement with calls for what it is made of."""
@@ -319,16 +345,19 @@ class _Matcher:
         buffer = Buffer("", side.type.strong, tuple(b.size for b in boxes.values()))
         return Stmt(dims, "", index, side), buffer
 
-    def extracted(self, stmt: Stmt) -> Block | None:
-        """y[i] = f(sum[k] a[i, k] * x[k])  -->  t[i] = sum[k] ... as a call;  y[i] = f(t[i])."""
+    def extracted(self, stmt: Stmt, diagonals: bool = False) -> Block | None:
+        """y[i] = f(sum[k] a[i, k] * x[k])  -->  t[i] = sum[k] ... as a call;  y[i] = f(t[i]).
+
+        With `diagonals` also of sums that count on one side of a diagonal alone: at most twice as many as needed.
+        """
         if stmt.reduce is not None:
             return None
         outer = outer_dims(stmt)
         batch, names = renamed_domain(outer, self.workspace.new_var)
         one = self._substituted(replace(stmt, domain=tuple(dim for dim in stmt.domain if dim not in outer)), names)
-        found = _Extraction()
+        found = _Extraction(diagonals=diagonals)
         value = self._with_products(one, found)
-        if not found.before:
+        if not found.before or (diagonals and any(product.routine != "gemm" for product in found.products)):
             return None
         test = found.tests[0]
         for other in found.tests[1:]:
@@ -342,13 +371,19 @@ class _Matcher:
         """The value of a statement that reads the products in it from memory."""
 
         def visit(expr: Expr) -> Expr:
-            if isinstance(expr, Op) and expr.op == "select":
+            if isinstance(expr, Op) and expr.op == "select" and not self._on_both_sides(expr, stmt, found):
                 return expr  # a branch not taken may read out of bounds
             if isinstance(expr, Reduce):
                 return self._own_statement(expr, stmt, found) or expr
             return map_children(expr, visit)
 
         return visit(stmt.value)
+
+    def _on_both_sides(self, choice: Op, stmt: Stmt, found: _Extraction) -> bool:
+        if not found.diagonals or not branches.is_diagonal(choice.args[0], stmt.domain):
+            return False
+        table = self.workspace.table
+        return all(branches.why_not_everywhere(branch, stmt.domain, table) is None for branch in choice.args[1:])
 
     def triangular(self, stmt: Stmt) -> Block | None:
         """A product over a triangle, panel by panel; see `triangles`."""

@@ -379,7 +379,7 @@ class _Raiser:
             work = made.apply(work, Var(normal.dim.var))
         context = LoopContext(normal.dim, facts, normal.asserted)
         order: list[Stmt] = []
-        for group in groups(work, context):
+        for group in groups(work, context, self.strict):
             if len(group) > 1:
                 return _circle([work[position].node for position in group])
             new = self.raised(work[group[0]], context)
@@ -480,7 +480,7 @@ class _Raiser:
     def pieces_of(self, work: list[Item], context: LoopContext) -> list[list[int] | Stmt]:
         """The items of a loop in order: statements, and those that stay in a loop, by their positions."""
         pieces: list[list[int] | Stmt] = []
-        for group in groups(work, context):
+        for group in groups(work, context, self.strict):
             new = self.raised(work[group[0]], context) if len(group) == 1 else ""
             if isinstance(new, Stmt):
                 pieces.append(new)

@@ -196,7 +196,8 @@ class _Scheduler:
             return None
         reason = why_not_regrouped(found, self.context.options.fp == "fast")
         if reason is not None:
-            self.context.missed(PASS, f"{found.text}, in order: {reason}", loop.span, 'fp="fast" lets them be regrouped')
+            remedy = 'fp="fast" lets sums be regrouped'
+            self.context.missed(PASS, f"{found.text}, in order: {reason}", loop.span, remedy)
             return None
         return found
 
@@ -286,8 +287,7 @@ class _Scheduler:
         table, strict = self.workspace.table, self.workspace.strict
         atoms = [replace(atom, dims=order(atom, table, strict)) for atom in stretch.atoms]
         if any(atom.dims for atom in atoms):
-            looping = [atom for atom in stretch.atoms if atom.dims]
-            self.note_pairs(_named(looping), {atom.buffer for atom in looping})
+            self.note_pairs(_named(stretch.atoms), {atom.buffer for atom in stretch.atoms})
         dead: set[str] = set()
         kept: list[Node] = []
         for alloc in stretch.allocs:

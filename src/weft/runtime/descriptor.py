@@ -99,7 +99,7 @@ class SameAsParam:
 
 @dataclass(frozen=True)
 class MemoryParam:
-    """The memory that several array arguments lie in, as one array of this type number, and where each of them is in it.
+    """The memory that several array arguments lie in, as an array of this type number, and where each of them is in it.
 
     `layout` says which they are and along which axis of the memory each of their axes is (`weft.runtime.sharing`).
     """
@@ -115,9 +115,9 @@ class ObjectParam:
     type: type | None = None
 
 
-#: Parts of the path of an AttrParam: what an entry of a dict begins with, the length of a tuple, and what an attribute
-#: of all items of a list begins with.
-KEY, LENGTH, EACH = "@", "#", "*"
+#: Parts of the path of an AttrParam: what an entry of a dict begins with, the length of a tuple, what an attribute of
+#: all items of a list begins with, and the template of a container with strings in it.
+KEY, LENGTH, EACH, NUMBERED = "@", "#", "*", "$"
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,8 @@ class AttrParam:
     """The attribute `name` of argument `index`, fetched at each call.
 
     In a dotted path a number is an item, "@key" the entry of a dict, "#" the length of a tuple, "*name" the list of an
-    attribute of all items of a list of different objects of one class. Without a name it is the argument itself.
+    attribute of all items of a list of different objects of one class, "$template" a container with numbers in place of
+    its strings, and "$" these strings, right behind it. Without a name it is the argument itself.
     """
 
     index: int
@@ -466,7 +467,7 @@ def _validate_hidden(hidden: HiddenParam, arguments: int, position: int) -> None
         if not 0 <= hidden.index < arguments:
             raise TypeError(f"there is no argument {hidden.index} to read {hidden.name!r} from")
         parts = [part.removeprefix(KEY).removeprefix(EACH) for part in hidden.parts]
-        if not all(part.isidentifier() or part.isdigit() or part == LENGTH for part in parts):
+        if not all(part.isidentifier() or part.isdigit() or part[0] in (LENGTH, NUMBERED) for part in parts):
             raise TypeError(f"not an attribute name: {hidden.name!r}")
     elif isinstance(hidden, GlobalParam):
         if type(hidden.namespace) is not dict:

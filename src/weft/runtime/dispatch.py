@@ -26,13 +26,14 @@ import numpy as np
 
 from weft.errors import CompileError, CoreWarning, exception_argument
 from weft.records import dataclass
-from weft.runtime import blas, interpreted, machine, routines, sharing, templates, texts, threads, toolchain
+from weft.runtime import blas, interpreted, machine, numbering, routines, sharing, templates, texts, threads, toolchain
 from weft.runtime.descriptor import (
     EACH,
     KEY,
     LENGTH,
     LIST_KINDS,
     NO_DEFAULT,
+    NUMBERED,
     NUMPY_SCALARS,
     PYTHON_SCALARS,
     ArgResult,
@@ -335,6 +336,10 @@ def _encode_part(part: str) -> int | str | tuple[str] | functools.partial[Any] |
         return (sys.intern(part[1:]),)
     if part.startswith(EACH):
         return functools.partial(templates.attribute_of_each, part[1:])
+    if part == NUMBERED:
+        return functools.partial(numbering.names_of)
+    if part.startswith(NUMBERED):
+        return functools.partial(numbering.structure_of, part[1:])
     return int(part) if part.isdigit() else sys.intern(part)
 
 

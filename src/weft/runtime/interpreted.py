@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from weft.runtime import sharing, templates
+from weft.runtime import numbering, sharing, templates
 from weft.runtime.descriptor import (
     EACH,
     KEY,
     LENGTH,
     NO_DEFAULT,
+    NUMBERED,
     STATUS_GUARD,
     ArrayParam,
     AttrParam,
@@ -198,6 +199,8 @@ def _fetch_part(value: Any, part: str) -> Any:
         return value.get(part[1:], _ABSENT) if type(value) is dict else _ABSENT
     if part.startswith(EACH):
         return templates.attribute_of_each(part[1:], value)
+    if part.startswith(NUMBERED):
+        return numbering.names_of(value) if part == NUMBERED else numbering.structure_of(part[1:], value)
     return value[int(part)] if part.isdigit() else getattr(value, part)
 
 

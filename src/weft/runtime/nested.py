@@ -16,7 +16,7 @@ import numpy as np
 
 from weft.records import dataclass
 from weft.runtime import templates, texts
-from weft.runtime.templates import Held, Item, Listed, Template
+from weft.runtime.templates import Held, Item, Listed, Perhaps, Template
 
 _Column = np.ndarray[Any, Any]
 
@@ -54,6 +54,10 @@ class _Lists:
         if isinstance(item, tuple):
             return list(zip(*[self.values(part, columns) for part in item]))
         column = next(columns)
+        if item == "N":
+            return [None] * len(column)
+        if isinstance(item, Perhaps):
+            return self.perhaps(item.item, column, list(_taken(item.item, columns)))
         if item in ("s", "y"):
             return texts.taken("str" if item == "s" else "bytes", self.codes, column, next(columns))
         if isinstance(item, Held):
@@ -73,6 +77,11 @@ class _Lists:
             contents = self.contents(item, number)
             (known.extend if isinstance(known, list) else known.update)(contents)
         return known
+
+    def perhaps(self, item: Item, told: _Column, columns: list[_Column]) -> list[Any]:
+        """The items that are there; None for the others, whose numbers mean nothing."""
+        made = iter(self.values(item, iter([column[told] for column in columns])))
+        return [next(made) if there else None for there in told.tolist()]
 
     def array_at(self, item: Held, number: int) -> _Column:
         """The array of this number."""
@@ -182,12 +191,13 @@ def _change_any(target: Any, new: Any) -> None:
 def settled(result: Any, plan: tuple[Any, ...], *rest: Any) -> Any:
     """The result of a call in which lists are held by containers, and what becomes of its arguments.
 
-    `plan` is (templates of the items of each kind of lists, (template, changes) of each argument that has such lists);
+    `plan` is (templates of the items of each kind of lists, (template, changes) of each argument that has such lists,
+    templates of arrays that are arguments and may be items, whether there are strings);
     `rest` are, for each kind, its columns, and for each argument: itself, the first numbers of its lists of each kind
-    (in the order of the kinds), and the columns that it now has if it changes; at last, if the plan says that there
-    are strings, the code points of all of them.
+    (in the order of the kinds), and the columns that it now has if it changes; for each array itself and its number, or
+    -1; at last, if the plan says that there are strings, the code points of all of them.
     """
-    kinds, arguments, has_texts = plan
+    kinds, arguments, arrays, has_texts = plan
     pieces = iter(rest)
     lists = _Lists({}, rest[-1] if has_texts else None)
     for text in kinds:
@@ -209,6 +219,10 @@ def settled(result: Any, plan: tuple[Any, ...], *rest: Any) -> Any:
             spans += [(item, before[item], bases[item]) for item in lists.kinds]
             outer = _own_columns(shape.item) + ([] if shape.value is None else _own_columns(shape.value))
             changes.append((target, template, tuple(next(pieces) for _ in outer)))
+    for text in arrays:
+        array, number = next(pieces), next(pieces)
+        if number >= 0:
+            lists.kinds[templates.item_of(text)].made[number] = array
     for item, first, last in spans:
         steps += lists.refresh(item, first, last)
     contents = [(target, lists.container(template, columns)) for target, template, columns in changes]
@@ -233,7 +247,14 @@ def _own_columns(item: Item) -> list[Item]:
     """A number each: a list is one, too, and a string is two."""
     if isinstance(item, tuple):
         return [leaf for part in item for leaf in _own_columns(part)]
+    if isinstance(item, Perhaps):
+        return ["b", *_own_columns(item.item)]
     return [item, item] if item in ("s", "y") else [item]
+
+
+def _taken(item: Item, columns: Iterator[_Column]) -> Iterator[_Column]:
+    """The columns of an item, out of more."""
+    return (next(columns) for _ in _own_columns(item))
 
 
 def _resolved(result: Any, lists: _Lists) -> Any:

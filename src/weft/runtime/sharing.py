@@ -7,6 +7,7 @@ is computed at each call, here and, for native versions, by the same steps in `n
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,12 +22,12 @@ Array = np.ndarray[Any, Any]
 MOST_MEMBERS = 8
 MOST_AXES = 8
 #: A step that is longer than this many elements of an axis belongs to another axis.
-_LONGEST_STEP = 16
+LONGEST_STEP = 16
 
 
 @dataclass(frozen=True)
 class Member:
-    """An argument by its number, whether it may be written, and the axis of the memory that each of its axes is along."""
+    """An argument by its number, whether it may be written, and along which axis of the memory each of its axes is."""
 
     argument: int
     writeable: bool
@@ -111,7 +112,8 @@ def fill(layout: Layout, values: Sequence[Any]) -> Filled | None:
         1 + max(start[axis] + span[axis] // unit for start, span in zip(starts, spans))
         for axis, unit in enumerate(units)
     ]
-    if any(sum((n - 1) * u for n, u in zip(shape[axis:], units[axis:])) >= units[axis - 1] for axis in range(1, len(units))):
+    reach = [(extent - 1) * unit for extent, unit in zip(shape, units)]
+    if any(sum(reach[axis + 1 :]) >= unit for axis, unit in enumerate(units[:-1])):
         return None  # elements of the memory would have two places in it
     places = tuple(
         _place(member, array, steps, start, units)
@@ -144,21 +146,24 @@ def _is_injective(array: Array) -> bool:
 
 def _low(array: Array) -> int:
     """The lowest address of an array that is not empty."""
-    return int(array.ctypes.data) + sum(min(step * (n - 1), 0) for step, n in zip(array.strides, array.shape))
+    first: int = array.ctypes.data
+    reach: int = sum(min(step * (n - 1), 0) for step, n in zip(array.strides, array.shape))
+    return first + reach
 
 
 def _high(array: Array) -> int:
-    return _low(array) + array.itemsize + sum(abs(step) * (n - 1) for step, n in zip(array.strides, array.shape))
+    reach: int = sum(abs(step) * (n - 1) for step, n in zip(array.strides, array.shape))
+    return _low(array) + int(array.itemsize) + reach
 
 
 def _is_connected(arrays: Sequence[Array]) -> bool:
-    """Whether no two parts of the arrays are apart."""
-    reach = 0
-    for low, high in sorted((_low(array), _high(array)) for array in arrays):
-        if reach and low >= reach:
-            return False
-        reach = max(reach, high)
-    return True
+    """Whether the arrays overlap, one with the next: others are the business of other versions."""
+    met, rest = [arrays[0]], list(arrays[1:])
+    while met:
+        one = met.pop()
+        met += [other for other in rest if not apart(one, other)]
+        rest = [other for other in rest if apart(one, other)]
+    return not rest
 
 
 def _units(
@@ -172,7 +177,7 @@ def _units(
                 units[axis] = math.gcd(units[axis], step)
     if layout.rank == 1:
         units[0] = math.gcd(units[0], *lows) or 1
-    falling = all(one > other for one, other in zip(units, units[1:]))
+    falling = all(one > other for one, other in itertools.pairwise(units))
     return units if falling and units[-1] > 0 else None
 
 
@@ -308,10 +313,11 @@ def _group(members: tuple[int, ...], values: Sequence[Any]) -> tuple[Layout, Fil
 
 def _ways(arrays: Sequence[Array]) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
     """Axes for the memory, the best first: those of one of the arrays, all there are, and a single one."""
-    steps = [{abs(s) for s, n in zip(array.strides, array.shape) if n > 1 and s} for array in arrays]
-    most, every = sorted(max(steps, key=len), reverse=True), sorted(set().union(*steps), reverse=True)
-    for units in (most, _refined(most, every), every):
-        if len(units) > 1 or (len(units) == 1 and max(max(part, default=0) for part in steps) <= _LONGEST_STEP * units[0]):
+    steps: list[set[int]] = [{abs(s) for s, n in zip(array.strides, array.shape) if n > 1 and s} for array in arrays]
+    every: set[int] = set().union(*steps)
+    most = sorted(steps[max(range(len(steps)), key=lambda at: len(steps[at]))], reverse=True)
+    for units in (most, _refined(most, sorted(every)), sorted(every, reverse=True)):
+        if units:
             axes = [_along(array, units) for array in arrays]
             if all(axis is not None for axis in axes):
                 yield len(units), [axis for axis in axes if axis is not None]
@@ -323,7 +329,7 @@ def _refined(units: Sequence[int], steps: Sequence[int]) -> list[int]:
     found = list(units)
     for step in steps:
         if found and all(step % unit for unit in found):
-            near = [at for at, unit in enumerate(found) if unit <= _LONGEST_STEP * math.gcd(unit, step)]
+            near = [at for at, unit in enumerate(found) if unit <= LONGEST_STEP * math.gcd(unit, step)]
             if near:
                 found[near[-1]] = math.gcd(found[near[-1]], step)
     return found
@@ -337,7 +343,7 @@ def _along(array: Array, units: Sequence[int]) -> tuple[int, ...] | None:
         if extent == 1 or step == 0:
             axes.append(0)
             continue
-        fitting = [at for at, unit in enumerate(units) if step % unit == 0 and abs(step) <= _LONGEST_STEP * unit]
+        fitting = [at for at, unit in enumerate(units) if step % unit == 0 and abs(step) <= LONGEST_STEP * unit]
         if not fitting or fitting[0] in used:
             return None
         axes.append(fitting[0])

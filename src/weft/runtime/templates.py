@@ -3,13 +3,14 @@ columns, and the other way round.  The native dispatcher does the same in C (nat
 
     template := "[" item "]" | "d[" item "]" | "{" item "}" | dict | "<" type ":" rank ">" | "<<...>>"
     dict     := ("" | "C" | "Di" | "Df" | "Dl" | "Ds" | "Dd") "{" item ":" item "}"
-    item     := "i" | "f" | "b" | "c" | "(" item... ")" | "[" item "]" | "{" item "}" | dict | "<" type ":" rank ">"
+    item     := "i" | "f" | "b" | "c" | "(" item... ")" | "[" item "]" | "{" item "}" | dict
+    result   := item | "n" | "s" | "y" | "N" | "?" result | "<" type ":" rank ">"
 
 A list of items, a deque, a set, a dict, a Counter, a defaultdict of int, float, list, set or dict.  Each number of an
 item is a column.  Lists, sets and dicts that are items follow one another in the columns of their own items; one more
 column, before those, tells where each of them begins, and where the last one ends.  "<12:2>" is a list of arrays of
 NumPy's type 12 and rank 2, all of one shape, as an array with one more axis; "<<12:1>>" one of arrays of any lengths,
-as two columns.
+as two columns.  Items of results only: NumPy's numbers, strings, bytes, None, something or None, arrays.
 """
 
 from __future__ import annotations
@@ -40,8 +41,15 @@ class Held:
     rank: int
 
 
-#: The number of an item, by its letter; the parts of a tuple; a list; a dict or set; an array.
-Item = Union[str, tuple["Item", ...], Listed, "Template", Held]
+@dataclass(frozen=True)
+class Perhaps:
+    """An item or None."""
+
+    item: Item
+
+
+#: The number of an item, by its letter; the parts of a tuple; a list; a dict or set; an array; something or None.
+Item = Union[str, tuple["Item", ...], Listed, "Template", Held, Perhaps]
 
 #: The native dispatcher keeps so many columns of one argument.
 MAX_COLUMNS: Final = 16
@@ -82,6 +90,8 @@ def leaves(item: Item) -> str:
         return "i" + item.columns
     if isinstance(item, Held):
         return "i"
+    if isinstance(item, Perhaps):
+        return "b" + leaves(item.item)
     return item if isinstance(item, str) else "".join(map(leaves, item))
 
 
@@ -131,8 +141,11 @@ def item_of(text: str) -> Item:
 def _item(text: str, place: int) -> tuple[Item, int]:
     """The item that begins at a place, and where it ends."""
     letter = text[place : place + 1]
-    if letter in _TYPES or letter in ("n", "s", "y"):  # in results: NumPy's numbers, strings, bytes
+    if letter in _TYPES or letter in ("n", "s", "y", "N"):
         return letter, place + 1
+    if letter == "?":
+        item, place = _item(text, place + 1)
+        return Perhaps(item), place
     if letter == "[":
         item, place = _item(text, place + 1)
         if text[place : place + 1] == "]":
@@ -250,7 +263,7 @@ def _item_fits(item: Item, value: Any, met: list[Any]) -> bool:
         return all(_item_fits(inner, part, met) for part in value)
     if isinstance(item, Template):
         return _container_fits(item, value, met)
-    if isinstance(item, Held):
+    if isinstance(item, (Held, Perhaps)):
         return False  # in results only
     if type(value) is not tuple or len(value) != len(item):
         return False

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from weft.errors import Unsupported
+from weft.frontend import arith
 from weft.frontend.knowledge import Bound, native
+from weft.frontend.source import SOUND
 from weft.frontend.values import Object, Scalar, Value
 from weft.ir import index as ix
 
@@ -37,9 +40,30 @@ def composed(
     return register
 
 
+def sound(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function of the knowledge base: whatever it is given, its indices into lists are in range, and its loops
+    take few steps. Nothing is tested in it, and nobody looks for Ctrl-C."""
+    assert isinstance(function, FunctionType)
+    SOUND.add(function)
+    return function
+
+
 def at_least(value: int, least: int) -> None:
     """In a composed definition: it covers only calls for which value >= least is known, or can be a guard."""
     assert value >= least
+
+
+def mostly(condition: bool, otherwise: str) -> None:
+    """In a composed definition: what follows covers this case only; in the other, Python begins again."""
+    assert condition, otherwise
+
+
+@native(mostly, parameters="condition otherwise", name="mostly")
+def _mostly(call: Bound) -> Value:
+    condition, otherwise = call.need("condition"), call.need("otherwise")
+    assert isinstance(condition, Scalar) and isinstance(otherwise, Object)
+    call.builder.emitter.rarely_fails(arith.condition(condition.expr), str(otherwise.value))
+    return Object(None)
 
 
 @native(at_least, parameters="value least", name="at_least")

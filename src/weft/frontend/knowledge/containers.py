@@ -10,11 +10,13 @@ import heapq
 from collections import Counter, defaultdict, deque
 from dataclasses import replace
 
+import numpy as np
+
 from weft.errors import Unsupported
 from weft.frontend import growing
 from weft.frontend.growing import Cells
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.knowledge.compose import composed
+from weft.frontend.knowledge.compose import composed, sound
 from weft.frontend.values import (
     Array,
     Closure,
@@ -125,8 +127,13 @@ def _defaultdict(call: Bound) -> Value:
 # --- heaps: item k is not larger than items 2k + 1 and 2k + 2 -------------------------------------------------------
 
 
+# Places are NumPy's integers, which are not tested for overflow.
+
+
+@sound
 def _rise(heap, start, place):
     """The item at `place` goes up past larger ones, but not beyond `start`."""
+    place = np.int64(place)
     item = heap[place]
     while place > start:
         above = (place - 1) >> 1
@@ -138,9 +145,11 @@ def _rise(heap, start, place):
     heap[place] = item
 
 
+@sound
 def _sink(heap, place):
     """The item at `place` goes down to a leaf past the smaller of its children, and from there up again."""
-    end = len(heap)
+    end = np.int64(len(heap))
+    place = np.int64(place)
     start = place
     item = heap[place]
     child = 2 * place + 1
@@ -207,29 +216,31 @@ def merge(first, second, key=None, reverse=False):
 
 
 @composed(bisect.bisect_left)
+@sound
 def bisect_left(a, x):
-    low = 0
-    high = len(a)
+    low = np.int64(0)
+    high = np.int64(len(a))
     while low < high:
-        middle = (low + high) // 2
+        middle = (low + high) >> 1
         if a[middle] < x:
             low = middle + 1
         else:
             high = middle
-    return low
+    return int(low)
 
 
 @composed(bisect.bisect_right, bisect.bisect)
+@sound
 def bisect_right(a, x):
-    low = 0
-    high = len(a)
+    low = np.int64(0)
+    high = np.int64(len(a))
     while low < high:
-        middle = (low + high) // 2
+        middle = (low + high) >> 1
         if x < a[middle]:
             high = middle
         else:
             low = middle + 1
-    return low
+    return int(low)
 
 
 @composed(bisect.insort_right, bisect.insort)

@@ -17,11 +17,13 @@ from weft.frontend.constants import constant_bool, constant_int
 from weft.frontend.emit import Choosing, Emitter
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import Bound, native
+from weft.frontend.knowledge.compose import mostly
 from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.ufuncs import elements
 from weft.frontend.ragged import length
 from weft.frontend.strings import is_text
 from weft.frontend.values import (
+    MOST_COPIES,
     Array,
     ArrayOf,
     Dict,
@@ -45,7 +47,7 @@ from weft.frontend.values import (
     describe,
 )
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Var
+from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Var, integer
 from weft.ir.program import Loop, Stmt
 from weft.ir.types import BOOL, COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy, join, promote
 
@@ -128,16 +130,22 @@ def as_int(expr: Expr) -> Expr:
 
 @native(enumerate, parameters="iterable start")
 def _enumerate(call: Bound) -> Value:
-    builder = call.builder
-    items = builder.iteration(call.need("iterable"), None)
+    builder, value = call.builder, call.need("iterable")
     start = number(call, "start") if "start" in call.given else ZERO
+    if isinstance(value, Tuple) and len(value.items) <= MOST_COPIES:
+        places = (Scalar(ix.add(start, integer(place))) for place in range(len(value.items)))
+        return Tuple(tuple(map(Tuple, zip(places, value.items))))
+    items = builder.iteration(builder.as_run(value), None)
     return Iterable(items.trips, lambda q: Tuple((Scalar(ix.add(start, q)), items.item(q))))
 
 
 @native(zip, parameters="*iterables strict")
 def _zip(call: Bound) -> Value:
     builder = call.builder
-    parts = [builder.iteration(value, None) for value in call.rest]
+    known = [value.items for value in call.rest if isinstance(value, Tuple)]
+    if known and len(known) == len(call.rest) and "strict" not in call.given and min(map(len, known)) <= MOST_COPIES:
+        return Tuple(tuple(map(Tuple, zip(*known))))
+    parts = [builder.iteration(builder.as_run(value), None) for value in call.rest]
     if constant_bool(call.given.get("strict"), builder.emitter):
         for part in parts[1:]:
             same = Op("eq", (builder.emitter.stable(part.trips), builder.emitter.stable(parts[0].trips)), BOOL)
@@ -419,8 +427,7 @@ def _round_decimal(value: Any, scale: Any) -> Any:
     product = value * scale
     if product != product or product - product != 0.0 or value - value != 0.0:
         return value
-    if abs(product) >= 4503599627370496.0:
-        raise RuntimeError("round() of a number with so many digits: use WEFT_DISABLE=1")
+    mostly(abs(product) < 4503599627370496.0, "round() of a number with so many digits")
     left = value * 134217729.0
     high = left - (left - value)
     low = value - high

@@ -5,13 +5,14 @@ their places in order, by merging, and the items taken from there.
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from weft.errors import Unsupported
-from weft.frontend import growing
+from weft.frontend import arith, growing
 from weft.frontend.growing import EXTRA_ROOM, Cells
 from weft.frontend.items import as_value, has_lists, types_in
-from weft.frontend.values import Array, EitherType, Object, Records, Scalar, Value
+from weft.frontend.values import Array, EitherType, Object, ObjectType, OptionOf, Records, Scalar, Struct, Value
 from weft.frontend.writing import loop
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
@@ -62,6 +63,7 @@ def places_in_order(keys, descending):
 def sorted_items(builder: Builder, items: Value, keys: Value, descending: bool) -> Value:
     """A new list of the items in the order of their keys."""
     emitter = builder.emitter
+    keys = _present(builder, keys)
     _refuse_odd_keys(builder, keys)
     order = builder.expand(places_in_order, {"keys": keys, "descending": Scalar(Const(descending, PYBOOL))})
     assert isinstance(order, Array)
@@ -79,6 +81,19 @@ def sorted_items(builder: Builder, items: Value, keys: Value, descending: bool) 
     return as_value(made, layout, False)
 
 
+def _present(builder: Builder, keys: Value) -> Value:
+    """Keys without those that are None, which Python compares with nothing: `sorted(counts, key=counts.get)`."""
+    if not (isinstance(keys, Records) and isinstance(keys.item, OptionOf) and keys.item.item is not None):
+        return keys
+    emitter, cells = builder.emitter, Cells(builder.emitter, keys.growing)
+    dims, at = emitter.domain((cells.last(),))
+    there = Reduce("and", dims, arith.cast(cells.read(at[0])[0], BOOL), emitter.span)
+    emitter.hand_back(emitter.snapshot(there, "there"), "a list sorted by keys of which some are None")
+    parts = ("data", "spare")
+    held = replace(keys.growing, **{part: getattr(keys.growing, part)[1:] for part in parts})
+    return as_value(held, keys.item.item, False)
+
+
 def _refuse_odd_keys(builder: Builder, keys: Value) -> None:
     """Python's order depends on where a NaN stands: such a list is left to Python."""
     emitter = builder.emitter
@@ -89,6 +104,8 @@ def _refuse_odd_keys(builder: Builder, keys: Value) -> None:
     assert isinstance(keys, Records)
     cells = Cells(emitter, keys.growing)
     count = cells.last()
+    if isinstance(keys.item, ObjectType):
+        _refuse_odd_objects(builder, keys)
     for column, name in enumerate(keys.growing.data):
         if not emitter.buffers[name].type.dtype.is_inexact:
             continue
@@ -96,6 +113,27 @@ def _refuse_odd_keys(builder: Builder, keys: Value) -> None:
         number = cells.read(at[0])[column]
         good = Reduce("and", dims, Op("eq", (number, number), BOOL), emitter.span)
         emitter.hand_back(emitter.snapshot(good, "good"), "a list with NaN in it is sorted")
+
+
+def _refuse_odd_objects(builder: Builder, keys: Records) -> None:
+    """An order that a class defines must be one: none of its objects is before itself, nor has NaN among its numbers."""
+    emitter, cells = builder.emitter, Cells(builder.emitter, keys.growing)
+    with loop(emitter, ZERO, cells.last()) as at:
+        item = builder.assembled(keys.item, iter(cells.taken(at)))
+        assert isinstance(item, Struct)
+        for number in builder.numbers_in_object(item):
+            if number.type.dtype.is_inexact:
+                emitter.hand_back(Op("eq", (number, number), BOOL), "objects with NaN in them are sorted")
+        before = builder.expand(is_before, {"one": item, "other": item})
+        truth = builder.truth(before, None)
+        if isinstance(truth, Scalar):
+            emitter.hand_back(arith.negate(arith.condition(truth.expr)), "objects that are before themselves are sorted")
+        elif truth:
+            raise Unsupported(emitter.span, "objects sorted by a comparison that is always true")
+
+
+def is_before(one, other):
+    return one < other
 
 
 def method(builder: Builder, items: Records, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value | None:

@@ -257,14 +257,14 @@ def best_by(items, key, greatest):
         if greatest:
             raise ValueError(EMPTY_MAX)
         raise ValueError(EMPTY_MIN)
-    best = found[0]
-    best_key = key(best)
+    best = 0
+    best_key = key(found[0])
     for place in range(1, len(found)):
         this = key(found[place])
         if (this > best_key) if greatest else (this < best_key):
-            best = found[place]
+            best = place
             best_key = this
-    return best
+    return found[best]
 
 
 def best_of(items, greatest):
@@ -272,11 +272,11 @@ def best_of(items, greatest):
         if greatest:
             raise ValueError(EMPTY_MAX)
         raise ValueError(EMPTY_MIN)
-    best = items[0]
-    for item in items:
-        if (item > best) if greatest else (item < best):
-            best = item
-    return best
+    best = 0
+    for place in range(1, len(items)):
+        if (items[place] > items[best]) if greatest else (items[place] < items[best]):
+            best = place
+    return items[best]
 
 
 def better_of(one, other, greatest):

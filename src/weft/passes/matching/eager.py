@@ -11,12 +11,13 @@ computed; out: one loop over the terms, in which everything that a new term belo
 
 A statement whose sum ends before k = v is finished at time t = v, and takes its terms at their times.  That is right if
 every element is written once and nobody reads one before it is finished, in the old order and in the new one.  The sums
-of floats are reassociated.  The updates of the new form can wait (`deferred`), which makes matrix products of them.
+of floats are reassociated.  The updates of the new form can wait (`deferred`), which makes matrix products of them.  A
+sum that is added to something else than its own target (x[i, j] = (b[i, j] - (sum ...)) / a[i, i]) begins with that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 
@@ -26,9 +27,9 @@ from weft.ir import domain as sets
 from weft.ir.domain import holds, is_empty
 from weft.ir.expr import Dim, Domain, Expr, Op, Read, Reduce, Var, boolean
 from weft.ir.index import Affine, affine, canonical, expression
-from weft.ir.program import Loop, Node, Stmt
+from weft.ir.program import Buffer, Loop, Node, Stmt
 from weft.ir.types import PYBOOL
-from weft.ir.walk import map_children, reads, subexpressions, substitute
+from weft.ir.walk import expr_buffers, map_children, reads, subexpressions, substitute
 from weft.passes.matching.bounds import bounded, inside, plain
 from weft.passes.scheduling.rewrite_dims import renamed_domain
 from weft.records import dataclass
@@ -52,6 +53,7 @@ class _Sum:
     finish: Expr
     time: Affine
     moving: str
+    start: Expr | None = None  # what the target begins with, if that is not its own old value
 
     @property
     def domain(self) -> tuple[Dim, ...]:
@@ -62,19 +64,30 @@ class _Sum:
         return Read(self.stmt.buffer, self.stmt.index, self.stmt.value.type)
 
 
-def eager(loop: Loop, new_var: Callable[[str], str]) -> Loop | str:
-    """The loop over the terms, or why there is none."""
+@dataclass(frozen=True)
+class Eager:
+    """What the targets begin with, and the loop over the terms."""
+
+    start: tuple[Stmt, ...]
+    loop: Loop
+
+
+def eager(loop: Loop, new_var: Callable[[str], str], table: Mapping[str, Buffer] | None = None) -> Eager | str:
+    """The loop over the terms, or why there is none; `table` tells the types of the targets."""
     found = list(_statements(loop, ()))
     if not 1 <= len(found) <= MOST:
         return "not a short nest of statements"
     sums: list[_Sum] = []
     for stmt, path in found:
-        taken = _sum(stmt, path) if stmt is not None else None
+        taken = _sum(stmt, path, table or {}) if stmt is not None else None
         if taken is None:
             return "not every statement sums over what was computed before"
         sums.append(taken)
     if not any(len(one.domain) > 1 for one in sums):
         return "there is nothing to share"
+    written = {one.stmt.buffer for one in sums}
+    if any(one.start is not None and written & expr_buffers(one.start) for one in sums):
+        return "what a sum begins with is computed beside it"
     first = sums[0].term.lo
     last = _last(sums)
     if last is None or any(one.term.lo != first for one in sums) or not all(_after(one, first) for one in sums):
@@ -89,7 +102,8 @@ def eager(loop: Loop, new_var: Callable[[str], str]) -> Loop | str:
     if len(made_of) != len(finishes) + len(updates):
         return "a bound is of another form"
     body = (*made_of[: len(finishes)], *_merged(made_of[len(finishes) :], time))
-    return Loop(time, body, span=loop.span)
+    start = [_renamed(one.stmt, one.domain, one.start, {}, new_var) for one in sums if one.start is not None]
+    return Eager(tuple(start), Loop(time, body, span=loop.span))
 
 
 def _statements(node: Node, path: Domain) -> Iterator[tuple[Stmt | None, Domain]]:
@@ -103,7 +117,7 @@ def _statements(node: Node, path: Domain) -> Iterator[tuple[Stmt | None, Domain]
         yield None, path
 
 
-def _sum(stmt: Stmt, path: Domain) -> _Sum | None:
+def _sum(stmt: Stmt, path: Domain, table: Mapping[str, Buffer]) -> _Sum | None:
     """A statement taken apart; None if it is of another form."""
     totals = [part for part in subexpressions(stmt.value) if isinstance(part, Reduce)]
     dims = (*path, *stmt.domain)
@@ -120,14 +134,16 @@ def _sum(stmt: Stmt, path: Domain) -> _Sum | None:
         return None
     moving = sorted(time.names & own)
     target = Read(stmt.buffer, stmt.index, stmt.value.type)
-    inner = _accumulation(stmt.value, target, total)
+    inner = _accumulation(stmt.value, target, total) or _begun(stmt, total, table)
     if len(moving) != 1 or time.coefficient(moving[0]) != 1 or inner is None:
         return None
     finish = _replaced(stmt.value, inner, target)
     if sum(read == target for read in reads(finish)) != 1 or not _certain(stmt.value, inner):
         return None
-    update = replace(inner, args=tuple(total.value if arg == total else arg for arg in inner.args))
-    return _Sum(stmt, path, term, update, finish, time, moving[0])
+    begins = next(arg for arg in inner.args if arg != total)
+    start = None if begins == target else begins
+    update = replace(inner, args=tuple(total.value if arg == total else target for arg in inner.args))
+    return _Sum(stmt, path, term, update, finish, time, moving[0], start)
 
 
 def _accumulation(expr: Expr, target: Read, total: Reduce) -> Op | None:
@@ -138,6 +154,34 @@ def _accumulation(expr: Expr, target: Read, total: Reduce) -> Op | None:
         if isinstance(part, Op) and part.op == "add" and part.args[1] == target and part.args[0] == total:
             return part
     return None
+
+
+def _begun(stmt: Stmt, total: Reduce, table: Mapping[str, Buffer]) -> Op | None:
+    """The part `start + total` or `start - total` of a value that does not read its own target."""
+    buffer = table.get(stmt.buffer)
+    if buffer is None or buffer.type != stmt.value.type or stmt.buffer in _outside_sums(stmt.value):
+        return None
+    for part in subexpressions(stmt.value):
+        if isinstance(part, Op) and part.op in ("add", "sub") and part.type == buffer.type:
+            left, right = part.args
+            start = left if right == total else right if left == total and part.op == "add" else None
+            if start is not None and start.type == buffer.type and start != total:
+                return part
+    return None
+
+
+def _outside_sums(expr: Expr) -> set[str]:
+    """The arrays that a value reads besides its sums."""
+    if isinstance(expr, Reduce):
+        return set()
+    found = {expr.buffer} if isinstance(expr, Read) else set()
+
+    def visit(child: Expr) -> Expr:
+        found.update(_outside_sums(child))
+        return child
+
+    map_children(expr, visit)
+    return found
 
 
 def _certain(expr: Expr, part: Expr) -> bool:
@@ -359,4 +403,4 @@ def _outside(dims: list[Dim]) -> Expr:
     return result
 
 
-__all__ = ["eager"]
+__all__ = ["Eager", "eager"]

@@ -57,6 +57,10 @@ def windows(stmt: Stmt) -> Windows | str:
     other = next(side for side in total.value.args if side is not moving[0])
     if rows & free_vars(other) or len(rows) < 2:
         return "both factors move"
+    axes = axes_of(stmt.index, names)
+    if axes is not None and len(axes) == len(dims):
+        # The order in which a rectangle is spelled means nothing; the target's own makes rows that lie side by side.
+        dims.sort(key=lambda dim: axes[dim.var])
     last = [dim for dim in dims if dim.var in rows][-1]
     outer = tuple(dim for dim in dims if dim.var in rows and dim is not last)
     inner = tuple(dim for dim in dims if dim not in outer)

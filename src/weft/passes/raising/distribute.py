@@ -3,24 +3,34 @@ which the loop may run each group to its end before it starts the next.
 
     for i: A; B    -->    for i: A; for i: B       if nothing in B is needed by a later A
 
-Items that need each other in turn stay in one group.
+Items that need each other in turn stay in one group.  Items that add to the same array, wherever, do not: they may
+do so in any order.
+
+    for i: { h[k[i]] += a[i];  h[m[i]] += b[i] }    -->    for i: h[k[i]] += a[i];  for i: h[m[i]] += b[i]
 """
 
 from __future__ import annotations
 
 from weft.analysis.dependence import LoopContext, directions
 from weft.analysis.effects import Accesses, accesses
+from weft.ir.program import Stmt
+from weft.ir.walk import domain_buffers, expr_buffers
 from weft.passes.raising.predicate import Item
+from weft.passes.raising.reductions import accumulation, reorders_sum
 
 
-def _edges(all_accesses: list[Accesses], loop: LoopContext) -> dict[int, set[int]]:
+def _edges(items: list[Item], loop: LoopContext, strict: bool) -> dict[int, set[int]]:
     """p -> q: an instance of q must wait for an instance of p.  What an item needs of itself is not asked here."""
+    all_accesses: list[Accesses] = [accesses(item.node) for item in items]
+    targets = [_adds_to(item, strict) for item in items]
     edges: dict[int, set[int]] = {position: set() for position in range(len(all_accesses))}
     for p, first in enumerate(all_accesses):
         for q in range(p + 1, len(all_accesses)):
             second = all_accesses[q]
+            shared = targets[p][0] if targets[p] is not None and targets[p] == targets[q] else None
             pairs = [(a, b) for a in first.writes for b in second.writes + second.reads if a.buffer == b.buffer]
             pairs += [(a, b) for a in first.reads for b in second.writes if a.buffer == b.buffer]
+            pairs = [pair for pair in pairs if pair[0].buffer != shared]
             for a, b in dict.fromkeys(pairs):  # a statement that reads an element twice is asked once
                 if q in edges[p] and p in edges[q]:
                     break
@@ -36,9 +46,25 @@ def _edges(all_accesses: list[Accesses], loop: LoopContext) -> dict[int, set[int
     return edges
 
 
-def groups(items: list[Item], loop: LoopContext) -> list[list[int]]:
-    """Strongly connected components of the dependences, in an order they allow, as near to the source's as can be."""
-    edges = _edges([accesses(item.node) for item in items], loop)
+def _adds_to(item: Item, strict: bool) -> tuple[str, str] | None:
+    """The array that an item accumulates into and by which operation, if its terms may go anywhere between others."""
+    stmt = item.node
+    found = accumulation(stmt) if isinstance(stmt, Stmt) and stmt.index and stmt.reduce is None else None
+    if not isinstance(stmt, Stmt) or not stmt.index or (found is None and stmt.reduce is None):
+        return None
+    op, term = (stmt.reduce, stmt.value) if found is None else (found.op, found.term)
+    assert op is not None
+    used = expr_buffers(term).union(domain_buffers(stmt.domain), *(expr_buffers(part) for part in stmt.index))
+    if stmt.buffer in used or (strict and reorders_sum(op, stmt.value.type)):
+        return None
+    return stmt.buffer, op
+
+
+def groups(items: list[Item], loop: LoopContext, strict: bool = True) -> list[list[int]]:
+    """Strongly connected components of the dependences, in an order they allow, as near to the source's as can be;
+    `strict`: terms of a floating-point sum keep their order.
+    """
+    edges = _edges(items, loop, strict)
     component = _components(edges)
     members: dict[int, list[int]] = {}
     for position in range(len(items)):

@@ -4,6 +4,7 @@ if c: a[i] = v                 -->   a[i] = select(c, v, a[i])
 if 0 < i: a[i] = a[i - 1]      -->   a[i] = a[i - 1]  within 0 < i        (the loop's bounds will take it up)
 if c: t = x; y = t  (t dead)   -->   t = select(c, x, 0); y = select(c, t, y)
 if c: h[k[i]] = h[k[i]] + e    -->   p = select(c, k[i], 0); h[p] = h[p] + select(c, e, -0.0)     (h is not empty)
+if e < h[k[i]]: h[k[i]] = e    -->   h[k[i]] = select(e < h[k[i]], e, h[k[i]])        (the test has read that element)
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import field, replace
 from weft.analysis.effects import Liveness
 from weft.analysis.facts import NEGATED, Facts, conjuncts
 from weft.errors import NOWHERE
-from weft.ir.expr import Const, Expr, Op, Read, Reduce
+from weft.ir.expr import Cast, Const, Expr, Op, Read, Reduce
 from weft.ir.index import Affine
 from weft.ir.ops import COMPARISONS, REDUCTIONS
 from weft.ir.program import Alloc, Block, Buffer, Check, If, Loop, Node, Stmt
@@ -126,7 +127,7 @@ class Flattening:
         chosen = tuple(c for c in conditions if not c.forms)
         within = tuple(form for c in conditions for form in c.forms)
         old = self._neutral(stmt, Read(stmt.buffer, stmt.index, self._type(stmt)))
-        if chosen and not self._in_bounds(stmt, within):
+        if chosen and not _is_read(stmt, chosen[0].expr) and not self._in_bounds(stmt, within):
             elsewhere = self._nothing_added(stmt, chosen, within)
             if elsewhere is None:
                 return "a branch writes at an index that may be out of bounds when the branch is not taken"
@@ -190,6 +191,18 @@ def _merged(node: If, condition: Expr) -> Block | None:
             return None
         out.append(replace(a, value=Op("select", (condition, a.value, b.value), a.value.type, a.span)))
     return tuple(out)
+
+
+def _is_read(stmt: Stmt, condition: Expr) -> bool:
+    """Whether a condition always reads the element that a statement writes: its index is in bounds, taken or not."""
+    if isinstance(condition, Read):
+        return not stmt.domain and condition.buffer == stmt.buffer and condition.index == stmt.index
+    if not isinstance(condition, (Op, Cast)):
+        return False
+    always = condition.args if isinstance(condition, Op) else (condition.value,)
+    if isinstance(condition, Op) and condition.op == "select":
+        always = condition.args[:1]
+    return any(_is_read(stmt, part) for part in always)
 
 
 def _zero(of: ScalarType) -> Const:

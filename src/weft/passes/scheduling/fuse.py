@@ -169,6 +169,9 @@ def partition(
     of iterations that stay beside a shared loop (None: loops of other bounds stay apart)."""
     groups: list[Group] = []
     for atom in atoms:
+        if not atom.dims and all(group.dim is None for group in groups):
+            groups.append(Group(None, [atom]))  # as in the source: nobody has to promise that arguments are apart
+            continue
         if not atom.dims:
             groups.insert(_earliest(groups, atom, facts), Group(None, [atom]))
             continue

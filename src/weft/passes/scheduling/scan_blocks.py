@@ -5,10 +5,10 @@
            for b: { t = p[b];  p[b] = s;  s = s + t }
            parallel b: { t = p[b];  for i in block b: { t = t + x[i];  y[i] = t } }
 
-The totals of blocks first, then what each block begins with, then the loop itself for each.  A round is so many blocks as
-stay in the caches between the two passes over them.  Blocks have one size, whatever the number of threads.  An extreme of floats that is zero or NaN is looked for once
-more in order: vectors do not tell which of several equal terms they have kept.  A value that needs other running values
-is totalled when it is known what those begin with.
+The totals of blocks first, then what each block begins with, then the loop itself for each.  A round is as many blocks
+as stay in the caches between the two passes over them.  Blocks have one size, whatever the number of threads.  An
+extreme of floats that is zero or NaN is looked for once more in order: vectors do not tell which of several equal terms
+they have kept.  A value that needs other running values is totalled when it is known what those begin with.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from weft.analysis import cost
 from weft.ir.expr import Const, Dim, Expr, Op, Read, Reduce, Var, integer, real
 from weft.ir.program import Alloc, Block, Buffer, If, Loop, LoopKind, Node, Stmt
 from weft.ir.types import BOOL, PYBOOL
-from weft.ir.walk import rewrite
-from weft.passes.scheduling.kinds import BLOCK, MAX_BLOCKS, element_instead, neutral, strips
+from weft.ir.walk import buffers_written, rename_buffers, rewrite
+from weft.passes.scheduling.kinds import BLOCK, MAX_BLOCKS, neutral, strips
 from weft.passes.scheduling.lower import Workspace, reduction_operation
 from weft.passes.scheduling.scans import Running, Scan
 from weft.passes.simplifying.algebra import as_type
 from weft.records import dataclass
-
 
 # Blocks below this number are over before they are worth a second pass over the terms.
 LEAST_BLOCKS = 4
@@ -145,12 +144,15 @@ class _Writer:
         return Loop(self.outer, body, span=self.span)
 
     def again(self) -> Block:
-        """The loop itself over one block."""
+        """The loop itself over one block, with variables of the block's own."""
         before: list[Stmt] = []
         loop: Node = replace(self.scan.loop, dim=self.inner, kind=LoopKind.SEQUENTIAL, work=None)
-        for one in self.scan.running:
-            loop = element_instead(loop, one.name, self.copy(one, before).name)
-        return (*before, loop)
+        names = {one.name: self.copy(one, before).name for one in self.scan.running}
+        for name in sorted(buffers_written(loop) - names.keys()):
+            buffer = self.workspace.table[name]
+            if not buffer.rank:
+                names[name] = self.workspace.new_buffer(name, buffer.type).name
+        return (*before, rename_buffers(loop, names))
 
 
 def _renamed(expr: Expr, names: dict[str, Buffer]) -> Expr:

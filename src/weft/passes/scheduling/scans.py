@@ -12,14 +12,14 @@ terms of what the iteration began with.  Everything else in the body may be what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import field, replace
 
-from weft.ir.expr import Cast, Const, Dim, Expr, Op, Read, Var, integer
+from weft.ir.expr import Cast, Dim, Expr, Op, Read, Var, integer
 from weft.ir.index import add as plus
 from weft.ir.index import canonical
 from weft.ir.index import mul as times
-from weft.ir.program import Block, Buffer, If, Loop, LoopKind, Node, Program, Stmt
+from weft.ir.program import Alloc, Block, Buffer, If, Loop, LoopKind, Node, Program, Stmt
 from weft.ir.types import I64, INT, DType, ScalarType
 from weft.ir.walk import (
     buffers_written,
@@ -80,8 +80,8 @@ class Running:
 
     @property
     def total(self) -> ScalarType:
-        """The type of totals: Python integers as numbers of 64 bits that wrap around, since a total of some terms may be
-        out of their range although no running value is."""
+        """The type of totals: Python integers as numbers of 64 bits that wrap around, since a total of some terms may
+        be out of range although no running value is."""
         return I64 if self.of == INT else self.of
 
 
@@ -121,16 +121,16 @@ def scan_of(loop: Loop, program: Program, outside: set[str], new_scalar: NewScal
     counted, first = _in_variables(counted, program, scalar)
     program = replace(program, buffers=(*program.buffers, *made)) if made else program
     written = set().union(*(buffers_written(node) for node in counted.body))
-    carried = [
-        name
-        for name in sorted(written)
-        if not program.table[name].rank and first_access(counted.body, name) == "read"
-    ]
+    scalars = sorted(name for name in written if not program.table[name].rank)
+    carried = [name for name in scalars if first_access(counted.body, name) == "read"]
     if not carried:
         return "it carries no variable along"
     reason = why_not_independent(counted, program, outside, carried)
     if reason is not None:
         return reason
+    sizes = {name for node in walk(counted.body) if isinstance(node, Alloc) for name in _shape_reads(node, program)}
+    if sizes & written:
+        return "sizes of arrays change while it runs"
     values = _Values(program)
     values.block(counted.body)
     found: list[Running] = []
@@ -141,6 +141,10 @@ def scan_of(loop: Loop, program: Program, outside: set[str], new_scalar: NewScal
         found.append(one)
     order = _by_need(found)
     return order if isinstance(order, str) else Scan(counted, first, order)
+
+
+def _shape_reads(alloc: Alloc, program: Program) -> set[str]:
+    return set().union(*(expr_buffers(size) for size in program.table[alloc.buffer].shape))
 
 
 def counting_up(loop: Loop) -> Loop:
@@ -159,71 +163,70 @@ def counting_up(loop: Loop) -> Loop:
     return replace(loop, dim=Dim(dim.var, integer(0), count), body=body)
 
 
-# --- what is carried along in an array ---------------------------------------------------------------------------------
+# --- what is carried along in an array ------------------------------------------------------------------------------
 
 
 def _in_variables(loop: Loop, program: Program, new: NewScalar) -> tuple[Loop, Block]:
     """for i: y[i] = f(y[i - 1])   -->   s = y[lo - 1];  for i: { s = f(s);  y[i] = s }, for every array that is so."""
     first: list[Node] = []
     for name in sorted(set().union(*(buffers_written(node) for node in loop.body))):
-        of = program.table[name]
-        stmts = [node for node in walk(loop.body) if name in buffers_written(node)]
-        stmt = stmts[0] if len(stmts) == 1 else None
-        if not of.rank or not isinstance(stmt, Stmt) or stmt not in loop.body or stmt.domain or stmt.reduce is not None:
+        previous = _carried_in(loop, name) if program.table[name].rank else None
+        if previous is None:
             continue
-        at = loop.body.index(stmt)
-        previous = _previous(loop, stmt)
-        places = {_place(read.index) for node in loop.body for e in _all_exprs(node) for read in reads(e) if read.buffer == name}
-        if previous is None or previous not in places or not places <= {previous, _place(stmt.index)}:
-            continue
-        later = {_place(read.index) for node in loop.body[at + 1 :] for e in _all_exprs(node) for read in reads(e) if read.buffer == name}
-        if previous in later:
-            continue
-        held = new(name, of.type)
+        of = program.table[name].type
+        held = Read(new(name, of).name, (), of)
         dim = loop.dim
         assert isinstance(dim, Dim)
         start = tuple(canonical(substitute(e, {dim.var: dim.lo})) for e in previous)
-        first.append(Stmt((), held.name, (), Read(name, start, of.type), None, stmt.span))
-
-        def visit(expr: Expr, name: str = name, previous: tuple[Expr, ...] = previous, held: Buffer = held) -> Expr:
-            if isinstance(expr, Read) and expr.buffer == name and _place(expr.index) == previous:
-                return Read(held.name, (), expr.of)
-            return expr
-
-        def moved(node: Node, visit: Callable[[Expr], Expr] = visit) -> Node:
-            return map_node_exprs(node, lambda e: rewrite(e, visit))
-
-        running = moved(stmt)
-        assert isinstance(running, Stmt)
-        kept = Stmt((), name, stmt.index, Read(held.name, (), of.type), None, stmt.span)
-        body = (
-            *(moved(node) for node in loop.body[:at]),
-            replace(running, buffer=held.name, index=()),
-            kept,
-            *loop.body[at + 1 :],
-        )
-        loop = replace(loop, body=body)
+        first.append(Stmt((), held.buffer, (), Read(name, start, of), None, loop.span))
+        loop = replace(loop, body=_held(loop.body, name, previous, held))
     return loop, tuple(first)
 
 
-def _all_exprs(node: Node) -> Iterable[Expr]:
-    for inner in walk((node,)):
-        yield from node_exprs(inner)
+def _carried_in(loop: Loop, name: str) -> tuple[Expr, ...] | None:
+    """Where the iteration before stored into an array, if a loop uses of it just that element and its own."""
+    stmts = [node for node in walk(loop.body) if name in buffers_written(node)]
+    stmt = stmts[0] if len(stmts) == 1 else None
+    if not isinstance(stmt, Stmt) or stmt not in loop.body or stmt.domain or stmt.reduce is not None:
+        return None
+    var = loop.dim.var
+    if any(expr_buffers(e) for e in stmt.index) or not any(var in free_vars(e) for e in stmt.index):
+        return None
+    previous = _place(tuple(substitute(e, {var: plus(Var(var), integer(-1))}) for e in stmt.index))
+    places = _places(loop.body, name)
+    if previous not in places or not places <= {previous, _place(stmt.index)}:
+        return None
+    return None if previous in _places(loop.body[loop.body.index(stmt) + 1 :], name) else previous
+
+
+def _held(body: Block, name: str, previous: tuple[Expr, ...], held: Read) -> Block:
+    """The body with a variable for the element that the iteration before stored."""
+
+    def visit(expr: Expr) -> Expr:
+        before = isinstance(expr, Read) and expr.buffer == name and _place(expr.index) == previous
+        return held if before else expr
+
+    nodes: list[Node] = []
+    for old in body:
+        node = map_node_exprs(old, lambda e: rewrite(e, visit))
+        if isinstance(node, Stmt) and node.buffer == name:
+            nodes += [replace(node, buffer=held.buffer, index=()), replace(node, value=held)]
+        else:
+            nodes.append(node)
+    return tuple(nodes)
 
 
 def _place(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return tuple(canonical(e) for e in index)
 
 
-def _previous(loop: Loop, stmt: Stmt) -> tuple[Expr, ...] | None:
-    """Where the iteration before stored, None if that is not told by the loop's variable alone."""
-    var = loop.dim.var
-    if any(expr_buffers(e) for e in stmt.index) or not any(var in free_vars(e) for e in stmt.index):
-        return None
-    return _place(tuple(substitute(e, {var: plus(Var(var), integer(-1))}) for e in stmt.index))
+def _places(block: Block, name: str) -> set[tuple[Expr, ...]]:
+    """Where a block reads an array."""
+    found = (read for node in walk(block) for e in node_exprs(node) for read in reads(e))
+    return {_place(read.index) for read in found if read.buffer == name}
 
 
-# --- what an iteration makes of its variables --------------------------------------------------------------------------
+# --- what an iteration makes of its variables -----------------------------------------------------------------------
 
 
 @dataclass
@@ -282,7 +285,7 @@ def _parts(*exprs: Expr) -> int:
     return sum(expr_size(expr) for expr in exprs)
 
 
-# --- running values ----------------------------------------------------------------------------------------------------
+# --- running values -------------------------------------------------------------------------------------------------
 
 
 def running(name: str, of: ScalarType, value: Expr | None, carried: frozenset[str]) -> Running | str:

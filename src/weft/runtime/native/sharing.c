@@ -94,25 +94,53 @@ static int pack_member(const parameter *p, PyObject *value, sharing_member *m)
     return !m->writeable || is_injective(m);
 }
 
-/* Whether no two parts of the arrays are apart. */
-static int are_connected(const sharing_member *members, int count)
+/* Where an array starts between steps of this many bytes; returns how wide it is there. */
+static int64_t width_within(const sharing_member *m, int shift, int64_t step, int64_t *first)
 {
-    int64_t reach = members[0].low, first = members[0].low;
-    for (int i = 1; i < count; i++)
-        first = members[i].low < first ? members[i].low : first;
-    reach = first + 1;
-    for (int grown = 1; grown;) {
-        grown = 0;
+    int64_t width = (int64_t)1 << shift;
+    *first = m->words[0];
+    for (int d = 1; d <= m->rank; d++) {
+        int64_t stride = m->words[m->rank + d] * ((int64_t)1 << shift), reach = (m->words[d] - 1) * stride;
+        if (m->words[d] == 1 || stride % step == 0)
+            continue;
+        *first += reach < 0 ? reach : 0;
+        width += reach < 0 ? -reach : reach;
+    }
+    return width;
+}
+
+static int lies_between(const sharing_member *one, const sharing_member *other, int shift)
+{
+    for (int d = 1; d <= one->rank; d++) {
+        int64_t step = one->words[one->rank + d] * ((int64_t)1 << shift), first, second;
+        step = step < 0 ? -step : step;
+        if (one->words[d] == 1 || step == 0)
+            continue;
+        int64_t wide = width_within(one, shift, step, &first), width = width_within(other, shift, step, &second);
+        int64_t gap = modulo(second - first, step);
+        if (wide <= gap && width <= step - gap)
+            return 1;
+    }
+    return 0;
+}
+
+/* Whether the arrays overlap, one with the next, as far as entry guards can tell: others are the business of other
+   versions. */
+static int are_connected(const sharing_member *members, int count, int shift)
+{
+    uint32_t met = 1, before = 0, all = (1u << count) - 1;
+    while (met != before && met != all) {
+        before = met;
         for (int i = 0; i < count; i++)
-            if (members[i].low < reach && members[i].high > reach) {
-                reach = members[i].high;
-                grown = 1;
+            for (int j = 0; j < count && (met >> i & 1); j++) {
+                const sharing_member *one = &members[i], *other = &members[j];
+                if ((met >> j & 1) || one->high <= other->low || other->high <= one->low)
+                    continue;
+                if (!lies_between(one, other, shift) && !lies_between(other, one, shift))
+                    met |= 1u << j;
             }
     }
-    for (int i = 0; i < count; i++)
-        if (members[i].low >= reach)
-            return 0;
-    return 1;
+    return met == all;
 }
 
 /* The step along each axis of the memory: what divides all steps along it. */
@@ -203,7 +231,7 @@ static int pack_memory(const parameter *p, PyObject *const *values, int64_t *w)
             return 0;
         m->rest = (m->low - members[0].low) >> p->item_shift;
     }
-    if (!are_connected(members, count) || !find_units(members, count, rank, units) ||
+    if (!are_connected(members, count, p->item_shift) || !find_units(members, count, rank, units) ||
         !split_places(members, count, rank, units) || !fill_memory(members, count, rank, p->item_shift, units, w))
         return 0;
     w += 1 + 2 * rank;

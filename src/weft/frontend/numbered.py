@@ -1,0 +1,82 @@
+"""Arguments with strings inside other containers: {"a": ["b"]}, [("a", 1)], [{"x": 1.0}].  In: a list, dict or set and
+the types of what it holds; out: the same containers as those of numbers are, and the one place of each string.
+
+Python gives every string a number (weft.runtime.numbering): two hidden arguments are the container of these numbers and
+the strings themselves, which become keys at the start of the program.  Such arguments are only read.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from weft.frontend import ragged
+from weft.frontend.arguments import Arguments
+from weft.frontend.loading import Given
+from weft.frontend.specs import TextSpec, numbered_spec, plain_spec
+from weft.frontend.values import Instance, Loaded, Rows, Value
+from weft.frontend.writing import loop
+from weft.ir.expr import ZERO
+from weft.ir.types import INT
+
+#: What the template of a container with strings in it begins with, as a part of the path of a hidden argument.
+NUMBERED = "$"
+
+
+class NumberedArguments(Arguments):
+    """Arguments that hold strings."""
+
+    columns_given: set[str]
+    hidden: dict[Any, Any]
+
+    def parameter(self, name: str, kind: Any, sample: Any, position: int) -> tuple[Value, Any]:
+        raise NotImplementedError
+
+    def note_hidden(self, base: Instance, path: tuple[str, ...], spec: Any, param: Any, value: Value) -> None:
+        raise NotImplementedError
+
+    def with_strings(self, base: Instance, node: ast.AST) -> Value | None:
+        """The value of an argument with strings in it; None if it is another one."""
+        kind = numbered_spec(base.sample)
+        if kind is None or base.path or self.entry is not None:
+            return None
+        title = f"numbered_{base.argument}"
+        if title in self.emitter.decisions.changing:
+            reason = f"a change of argument {base.argument + 1}, which has strings in it"
+            raise self.unsupported(node, reason, "make a copy of it first")
+        emitter = self.emitter
+        template = kind.template
+        given = Given(self, title)
+        layouts = [kind.item] if kind.value is None else [kind.item, kind.value]
+        samples = [list(base.sample), list(base.sample.values()) if kind.value is not None else None]
+        parts = [given.declared(layout, items) for layout, items in zip(layouts, samples)]
+        columns = tuple(given.names)
+        emitter.params.extend(columns)
+        strings = list(_strings_in(base.sample))
+        names, params = self.parameter(f"{title}_names", TextSpec("str", many=True), strings, -1)
+        assert isinstance(names, Rows)
+        starts, lengths = (emitter.allocate(f"{title}_{what}", INT, (names.count,)).name for what in ("start", "length"))
+        with loop(emitter, ZERO, names.count) as at:
+            for target, number in zip((starts, lengths), self.key_numbers(ragged.row_at(names, at, emitter))):
+                emitter.assign((), target, (at,), number)
+        given.places = (starts, lengths)
+        data = tuple(column for part in parts for column in given.numbers(part))
+        value = self.filled_one(title, kind, data, given.count(parts[0]))
+        self.is_argument(title, columns[0], value)
+        self.columns_given.update(data)
+        self.loaded.append(Loaded(title, columns[0], "", tuple(given.first), given.first))
+        self.note_hidden(base, (f"{NUMBERED}{template}",), plain_spec(kind), columns, value)
+        self.note_hidden(base, (NUMBERED,), TextSpec("str", many=True), params, names)
+        return value
+
+
+def _strings_in(value: Any) -> dict[str, None]:
+    """The strings of a container, each once."""
+    if type(value) is str:
+        return {value: None}
+    found: dict[str, None] = {}
+    for item in value if isinstance(value, (list, tuple, dict, set)) else ():
+        found.update(_strings_in(item))
+    for item in value.values() if isinstance(value, dict) else ():
+        found.update(_strings_in(item))
+    return found
