@@ -243,6 +243,9 @@ class Jitted(_Base):
                 with _without_collector():
                     return self._compile(key, values, stored, tried)
             except (ParallelError, TransformError):
+                if _overlap(key):  # what was asked for holds for arguments that do not: Python runs these
+                    self._keys[key] = _MAX_FOR_KEY
+                    return False
                 self._keys[key] = tried  # the next call says so again
                 raise
             except Unsupported as problem:
@@ -612,25 +615,32 @@ class Jitted(_Base):
         except Unsupported as problem:
             self._refused["hints"] = problem
             return self._refuse(problem)
+        self._add_compiled(compiled, kinds)
+        return True
+
+    def _add_compiled(self, compiled: pipeline.Compiled, kinds: Sequence[Spec]) -> None:
+        """Add a version that was compiled without arguments."""
         assert compiled.version is not None
         self._compiled.append(compiled)
         self.add_version(compiled.version, _generality(kinds, 1))
-        return True
 
     def compile_overlapping(self) -> None:
         """Another version like the newest one, for arguments that overlap, where that one asks that they do not."""
         from weft import pipeline
 
         kinds = pipeline.overlapping_any(self._pick(None))
-        if kinds is not None:
-            with contextlib.suppress(Unsupported):  # Python is left for them
-                self.compile_hints(kinds)
+        if kinds is None:
+            return
+        with contextlib.suppress(Unsupported, ParallelError, TransformError):  # Python is left for them
+            directives = self._directives()
+            compiled = pipeline.compile_for(self._load(), kinds, None, self.options, directives=directives)
+            self._add_compiled(compiled, kinds)
 
     def install(self, version: Version, signature: str) -> None:
         """Add a version that was compiled ahead of time."""
         self._prebuilt.append(Prebuilt(signature))
         self._note_written(version)
-        self.add_version(version, _OVERLAPPING * any(isinstance(h.param, MemoryParam) for h in version.hidden))
+        self.add_version(version, _OVERLAPPING * bool(_memories(version)))
 
     def __reduce__(self) -> Any:
         return _rebuild, (
@@ -646,7 +656,19 @@ class Jitted(_Base):
 
 def _same_version(one: Version, other: Version) -> bool:
     """Whether two versions ask the same of their arguments."""
-    return one.params == other.params and len(one.hidden) == len(other.hidden)
+    if one.params != other.params or len(one.hidden) != len(other.hidden):
+        return False
+    return _memories(one) == _memories(other)
+
+
+def _overlap(kinds: Sequence[Any]) -> bool:
+    """Whether these are specs of arguments that overlap."""
+    return any(hasattr(kind, "memory") for kind in kinds)
+
+
+def _memories(version: Version) -> list[MemoryParam]:
+    """How arguments of a version overlap."""
+    return [hidden.param for hidden in version.hidden if isinstance(hidden.param, MemoryParam)]
 
 
 def _generality(kinds: Sequence[Any], tried: int) -> int:
@@ -654,9 +676,8 @@ def _generality(kinds: Sequence[Any], tried: int) -> int:
 
     Those for arguments that overlap are the last: they would take others, too.
     """
-    shared = any(hasattr(kind, "memory") for kind in kinds)
     strided = sum(getattr(kind, "layout", None) is Layout.STRIDED for kind in kinds)
-    return _OVERLAPPING * shared + 16 * min(tried, 1) + strided
+    return _OVERLAPPING * _overlap(kinds) + 16 * min(tried, 1) + strided
 
 
 _state = threading.local()

@@ -21,7 +21,7 @@ from weft.codegen import binding, c, c_library
 from weft.codegen.c_ops import CFeatures
 from weft.deep import with_room
 from weft.directives import NONE, Directives
-from weft.errors import CompileError, Span, Unsupported
+from weft.errors import CompileError, LeftToLibrary, ParallelError, Span, Unsupported
 from weft.frontend import builder, specs
 from weft.frontend.instances import Hidden
 from weft.frontend.source import Source, load
@@ -196,6 +196,8 @@ def _optimise(
     tasked = frozenset(part.name for part in (program, *program.functions) if tasks.has_regions(part))
     if clock.checking:
         verify.verify(program, verify.Stage.BUILT)
+    if directives:
+        directed.check_lines(program, context)
     found = [("built", program)]
     for name, run in passes:
         stage = verify.Stage.LOWERED if name in _LOWERED else verify.Stage.OPTIMISED
@@ -271,8 +273,24 @@ def _front(
     clock = _Clock()
     log: list[Remark] = []
     strict = options.fp == "strict"
-    built = clock.step("build", lambda: builder.build(source, kinds, arguments, specialise, strict))
-    found = _optimise(built, options, clock, log, directives, (*PASSES, *LOWERING) if lower else PASSES)
+
+    def attempt(in_sequence: bool) -> tuple[builder.Built, list[tuple[str, Program]]]:
+        built = clock.step("build", lambda: builder.build(source, kinds, arguments, specialise, strict, in_sequence))
+        try:
+            return built, _optimise(built, options, clock, log, directives, (*PASSES, *LOWERING) if lower else PASSES)
+        except Unsupported as problem:
+            problem.in_tasks = any(map(tasks.has_regions, (built.program, *built.program.functions)))
+            raise
+
+    try:
+        built, found = attempt(False)
+    except (ParallelError, LeftToLibrary):
+        raise
+    except Unsupported as problem:
+        if not problem.in_tasks:
+            raise
+        log[:] = [Remark(problem.span, "tasks", f"tasks run one after the other: {problem.reason}", "missed")]
+        built, found = attempt(True)
     optimised = dict(found)[PASSES[-1][0]]
     return Compiled(
         signature=signature_of(built.specs),

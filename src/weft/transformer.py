@@ -91,7 +91,10 @@ class Transformer:
 
     def no_fuse(self, first: Where, second: Where) -> Transformer:
         """End the loops of one line before those of a later one begin, and keep in memory what the first computes."""
-        return self._add(NoFuse(_places((first, second), 2)))
+        places = _places((first, second), 2)
+        if not all(place.line for place in places):
+            raise ValueError(f"no_fuse({first!r}, {second!r}): the line of a statement or a loop is needed for both")
+        return self._add(NoFuse(places))
 
     def no_library(self, line: Where | None = None) -> Transformer:
         """Make loops of the products on a line (without one: of all), whatever their size."""

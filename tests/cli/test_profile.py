@@ -155,6 +155,8 @@ def test_types_from_a_store_of_monkeytype(weft_command, tmp_path):
     integer, real = _kind("int"), _kind("float")
     table = _kind("List", _kind("List", real, module="typing"), module="typing")
     optional = _kind("Optional", integer, module="typing")
+    anything = _kind("Any", module="typing")
+    counter = _kind("DefaultDict", integer, integer, module="typing")
     rows = [
         ("script", "several", {"x": integer}, integer),
         ("script", "several", {"x": integer}, real),
@@ -162,6 +164,8 @@ def test_types_from_a_store_of_monkeytype(weft_command, tmp_path):
         ("script", "fails", {"x": optional}, None),
         ("script", "norm", {"a": _kind("ndarray", module="numpy"), "scale": real}, real),
         ("other", "never", {"x": integer}, integer),
+        ("script", "Box.total", {"k": _kind("List", anything, module="typing"), "self": counter}, None),
+        ("script", "Box.total", {"k": _kind("List", integer, module="typing"), "self": counter}, None),
     ]
     for module, name, arguments, result in rows:
         returned = None if result is None else json.dumps(result)
@@ -177,10 +181,35 @@ def test_types_from_a_store_of_monkeytype(weft_command, tmp_path):
     assert rows["table"] == "list[list[float]]" and rows["pairs"] == "dict[int, float]"
     assert kept["fails"]["hints"] == {"x": "int | None"} and kept["norm"]["hints"]["a"] == "np.ndarray"
     assert "never" not in kept
+    assert kept["Box.total"]["hints"] == {"k": "list[int]", "self": "defaultdict[int, int]"}
     (tmp_path / "text.sqlite3").write_text("no database")
     wrong = weft_command("profile", "--monkeytype", "text.sqlite3", "script.py")
     assert wrong.returncode == 1 and "is not a store of MonkeyType" in wrong.stderr
     assert weft_command("profile", "--monkeytype", "absent.sqlite3", "script.py").returncode == 1
+
+
+def test_a_store_that_monkeytype_has_made(command, weft_command, tmp_path):
+    pytest.importorskip("monkeytype")
+    (tmp_path / "pack").mkdir()
+    (tmp_path / "pack" / "__init__.py").write_text("")
+    (tmp_path / "pack" / "kernels.py").write_text(
+        "def total(values, scale):\n    s = 0.0\n    for v in values:\n        s += v * scale\n    return s\n"
+        "def upto(n):\n    for i in range(n):\n        yield i\n"
+    )
+    (tmp_path / "main.py").write_text(
+        "from pack.kernels import total, upto\nprint(total([1.0, 2.0], 3), total([], 3), list(upto(2)))\n"
+    )
+    made = command("-m", "monkeytype", "run", "main.py")
+    assert made.returncode == 0 and (tmp_path / "monkeytype.sqlite3").is_file(), made.stderr
+    result = weft_command("profile", "--monkeytype", "monkeytype.sqlite3", "pack/kernels.py")
+    assert result.returncode == 0, result.stderr
+    kept = json.loads((tmp_path / "pack" / "kernels.weft.json").read_text())["functions"]
+    assert kept["total"]["hints"] == {"values": "list[float]", "scale": "int", "return": "float"}
+    assert kept["upto"]["hints"] == {"n": "int"}
+    built = weft_command("build", "pack/kernels.py")
+    assert built.returncode == 0 and "total" in built.stdout + built.stderr, built.stderr
+    check = "import sys; sys.path.insert(0, 'build'); import kernels; print(kernels.total([1.0, 2.0], 3))"
+    assert command("-c", check, environment={"CC": "/bin/false"}).stdout == "9.0\n"
 
 
 # --- the parts ------------------------------------------------------------------------------------------------------

@@ -83,7 +83,33 @@ ELIMINATE = """
 for k in 0 .. a_0:
   b[i, j] = b[i, j] - a[i, k] * b[k, j]   for i: k + 1 <= i < a_0, j: 0 <= j < b_1
 """
-FACTORIZATIONS = [LU, LU_RIGHT, CHOLESKY, CHOLESKY_FROM_ONE, CHOLESKY_RIGHT, SOLVE_MANY, ELIMINATE]
+SOLVE_INTO = """
+for i in 0 .. a_0:
+  c[i, j] = (x[i] * b[i, j] - (sum[k: 0 <= k < i] a[i, k] * c[k, j])) / a[i, i]   for j: 0 <= j < b_1
+"""
+SOLVE_COLUMNS = """
+for j in 0 .. b_1:
+  for i in 0 .. a_0:
+    c[i, j] = (sum[k: 0 <= k < i] a[i, k] * c[k, j]) + b[i, j]
+"""
+SOLVE_BACKWARD = """
+for i in a_0 - 1 .. -1 step -1:
+  b[i, j] = (b[i, j] - (sum[k: i + 1 <= k < a_0] a[i, k] * b[k, j])) / a[i, i]   for j: 0 <= j < b_1
+"""
+SOLVE_BACKWARD_COLUMNS = """
+for j in 0 .. b_1:
+  for i in a_0 - 1 .. -1 step -1:
+    c[i, j] = (b[i, j] - (sum[k: i + 1 <= k < a_0] a[k, i] * c[k, j])) / a[i, i]
+"""
+ELIMINATE_BACKWARD = """
+for k in a_0 - 1 .. -1 step -1:
+  b[k, l] = b[k, l] / a[k, k]   for l: 0 <= l < b_1
+  b[i, j] = b[i, j] - a[i, k] * b[k, j]   for i: 0 <= i < k, j: 0 <= j < b_1
+"""
+FACTORIZATIONS = [
+    LU, LU_RIGHT, CHOLESKY, CHOLESKY_FROM_ONE, CHOLESKY_RIGHT, SOLVE_MANY, ELIMINATE, SOLVE_INTO, SOLVE_COLUMNS,
+    SOLVE_BACKWARD, SOLVE_BACKWARD_COLUMNS, ELIMINATE_BACKWARD,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4, SIZE])
@@ -115,6 +141,10 @@ NOT_EAGER = [
     "for i in 0 .. 8:\n  c[i, j] = c[i, j] - (sum[k: 0 <= k < i] c[k, 8] * c[8 - k, j])   for j: 0 <= j < 9",
     # an element is written in every iteration
     "for i in 0 .. 8:\n  c[0, j] = c[0, j] - (sum[k: 0 <= k < i] a[i, k] * b[k, j])   for j: 0 <= j < 8",
+    # what a sum begins with is computed by the nest itself
+    "for i in 0 .. 8:\n  c[i, j] = c[i + 1, j] - (sum[k: 0 <= k < i] a[i, k] * c[k, j])   for j: 0 <= j < 8",
+    # it is a sum downward of what comes later in an upward loop
+    "for i in 0 .. 8:\n  c[i, j] = b[i, j] - (sum[k: i + 1 <= k < 8] a[i, k] * c[k, j])   for j: 0 <= j < 8",
     # the target is read twice
     "for i in 0 .. 8:\n  c[i, j] = (c[i, j] - (sum[k: 0 <= k < i] a[i, k] * c[k, j])) * c[i, j]   for j: 0 <= j < 8",
     # the sum is taken in one branch alone

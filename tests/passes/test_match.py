@@ -179,13 +179,84 @@ def test_a_batch_that_overwrites_its_operand_needs_memory_for_one(
 
 
 TRIANGLES = [
-    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, j]   for i: 0 <= i < 5, j: i <= j < 5",
-    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, j]   for i: 0 <= i < 5, j: 0 <= j < i + 1",
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * b[k, j]   for i: 0 <= i < 5, j: i <= j < 5",
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * b[k, j]   for i: 0 <= i < 5, j: 0 <= j < i + 1",
     "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * b[j, k]   for i: 0 <= i < 5, j: 0 <= j < 4 - i",
     "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * b[j, k]   for i: 1 <= i < 5, j: 4 - i <= j < 3",
     "c[i, j] = alpha * c[i, j] + (sum[k: 0 <= k < 5] a[i, k] * b[k, j]) / x[i]   for i: 0 <= i < 5, j: i + 2 <= j < 5",
-    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, i + j + 1]   for i: 0 <= i < 4, j: 0 <= j < 4 - i",
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * b[k, i + j + 1]   for i: 0 <= i < 4, j: 0 <= j < 4 - i",
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, j]   for i: 0 <= i < 3, j: i <= j < 5",  # not half of a square
+    "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, j]   for i: 0 <= i < 5, j: i + 2 <= j < 5",
 ]
+#: How each is computed: in place, or with memory of its own.
+HALVES = [
+    (True, "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, j]   for i: 0 <= i < 5, j: i <= j < 5"),
+    (True, "c[i, j] = sum[k: 0 <= k < 4] a[i, k] * a[j, k]   for i: 0 <= i < 5, j: 0 <= j < i + 1"),
+    (True, "c[i, j] = alpha * c[i, j] + (sum[k: 0 <= k < 5] a[k, i] * a[k, j])   for i: 0 <= i < 5, j: i <= j < 5"),
+    (True, "c[i, j] = c[i, j] - alpha * (sum[k: 0 <= k < 5] a[k, i] * a[k, j])   for i: 1 <= i < 5, j: 1 <= j < i + 1"),
+    (True, "c[j, i] = (sum[k: 0 <= k < 5] a[k, i] * a[k, j]) / x[i]   for i: 0 <= i < 5, j: i <= j < 5"),
+    (True, "c[i, j] = sum[k: 0 <= k < 5] (a[k, i] - x[i]) * (a[k, j] - x[j])   for i: 0 <= i < 5, j: i <= j < 5"),
+    (False, "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, j]   for i: 0 <= i < 4, j: i + 1 <= j < 5"),
+    (False, "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, j]   for i: 1 <= i < 5, j: 0 <= j < i"),
+    (False, "c[i, j] = sum[k: 0 <= k < 5] a[k, i] * a[k, i + j]   for i: 0 <= i < 5, j: 0 <= j < 5 - i"),
+    (False, "c[i, j] = c[i, j] * (sum[k: 0 <= k < 5] a[k, i] * a[k, j])   for i: 0 <= i < 5, j: i <= j < 5"),
+]
+
+
+@pytest.mark.parametrize(("in_place", "body"), HALVES)
+def test_half_of_a_symmetric_product(in_place: bool, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "PANELS", 1.0)
+    before = program(ARRAYS, body)
+    after, calls = matched(before, monkeypatch)
+    assert [call.routine for call in calls] == ["syrk"]
+    assert (calls[0].stmt.buffer == "c") is in_place
+    assert_same(before, arguments(), lowered(after))
+
+
+BRANCHES = [
+    # a triangle of a product, and the other side
+    "c[i, j] = select(j >= i, sum[k: 0 <= k < 5] a[i, k] * b[k, j], 0.0_f64)   for i: 0 <= i < 5, j: 0 <= j < 5",
+    "c[i, j] = select(i > j, 2.0_f64, sum[k: 0 <= k < 5] a[i, k] * b[k, j]) + x[i]   for i: 0 <= i < 5, j: 0 <= j < 5",
+    # no triangle: the product on both sides
+    "c[i, j] = select(j < i - 1, sum[k: 0 <= k < 5] a[i, k] * b[k, j], 0.0_f64)   for i: 0 <= i < 5, j: 0 <= j < 3",
+    # a common factor
+    (
+        "c[i, j] = sum[k: 0 <= k < 5] select(k <= i, a[i, k] * b[k, j], a[k, i] * b[k, j])"
+        "   for i: 0 <= i < 5, j: 0 <= j < 4"
+    ),
+    # terms that are zero by their place
+    "c[i, j] = sum[k: 0 <= k < 5] select(k <= i, a[i, k] * b[k, j], 0.0_f64)   for i: 0 <= i < 5, j: 0 <= j < 4",
+    "c[i, j] = sum[k: 0 <= k < 5] select(k < i, 0.0_f64, a[i, k] * b[k, j])   for i: 0 <= i < 5, j: 0 <= j < 4",
+]
+
+
+@pytest.mark.parametrize("body", BRANCHES)
+def test_choices_by_place(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "PANELS", 1.0)
+    monkeypatch.setattr(triangles, "ROWS", 2)
+    before = program(ARRAYS, body)
+    after, calls = matched(before, monkeypatch)
+    assert {call.routine for call in calls} == {"gemm"}
+    assert_same(before, arguments(), lowered(after))
+
+
+NO_BRANCHES = [
+    # a choice by data: the product may be wanted nowhere
+    f"c[i, j] = select(a[i, j] > 0.5_f64, sum[k: 0 <= k < 5] a[i, k] * b[k, j], 0.0_f64){IJ}",
+    # what is not chosen would be out of bounds
+    "c[i, j] = select(j < i, sum[k: 0 <= k < 5] a[i - 1, k] * b[k, j], 0.0_f64)   for i: 0 <= i < 5, j: 0 <= j < 3",
+    # one side reads what the other one overwrites
+    "c[i, j] = select(j > i, sum[k: 0 <= k < 5] a[i, k] * c[k, j], 0.0_f64)   for i: 0 <= i < 5, j: 0 <= j < 5",
+]
+
+
+@pytest.mark.parametrize("body", NO_BRANCHES)
+def test_choices_that_stay(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(match, "PANELS", 1.0)
+    before = program(ARRAYS, body)
+    after, calls = matched(before, monkeypatch)
+    assert calls == []
+    assert_same(before, arguments(), lowered(after))
 
 
 @pytest.mark.parametrize("body", TRIANGLES)

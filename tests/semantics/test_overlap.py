@@ -199,6 +199,15 @@ def test_groups_are_kept_apart() -> None:
     np.testing.assert_array_equal(other, np.arange(10.0)[0] + np.arange(10.0))
 
 
+def test_what_lies_in_the_memory_of_others() -> None:
+    @jitted
+    def moved(a, b, c):
+        for i in range(a.shape[0]):
+            a[i] = b[i] + c[i]
+
+    check(moved, np.arange(24.0), lambda x: (x[0:16:2], x[:8], x[1:17:2]))
+
+
 def test_what_does_not_overlap_stays_as_it_is() -> None:
     @jitted
     def moved(a, b):
@@ -325,6 +334,17 @@ def test_explain_tells_which_version_ran() -> None:
     assert "f64[:] overlapping argument 1" in text
 
 
+def test_declared_parallel_for_others() -> None:
+    @weft.jit
+    def moved(a, b):
+        for i in weft.prange(a.shape[0]):
+            a[i] = b[i] + 1
+
+    check(moved, np.arange(24.0), LINES["shifted"], native=False)
+    check(moved, np.arange(24.0), LINES["same elements"])
+    check(moved, np.arange(24.0), lambda x: (x[:12], x[12:]))
+
+
 def test_same_elements_are_one_array() -> None:
     @jitted
     def scaled(a, b, n):
@@ -342,11 +362,33 @@ PROGRAM = """
 import numpy as np, weft
 
 @weft.jit(fallback="error")
-def moved(a: "float64[:]", b: "float64[:]"):
+def moved(a: weft.f64[:], b: weft.f64[:]):
     for i in range(a.shape[0]):
         a[i] = b[i] + 1
     return a
 """
+
+
+def test_ahead_of_time(tmp_path: Path) -> None:
+    (tmp_path / "overlapping.py").write_text(PROGRAM)
+    environment = {**os.environ, "WEFT_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-m", "weft.cli", "build", "overlapping.py", "-o", "built"]
+    built = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "moved(f64[:] overlapping argument 1, f64[:] overlapping argument 0)" in built.stdout
+    code = textwrap.dedent("""
+        import numpy as np, overlapping
+        for start in (1, 3):
+            x = np.arange(9.0)
+            view = x[start:]
+            assert overlapping.moved(view, x[:-start]) is view
+            y = np.arange(9.0)
+            overlapping.moved.py_func(y[start:], y[:-start])
+            assert x.tolist() == y.tolist()
+        overlapping.moved(np.ones(4), np.ones(4))
+        assert overlapping.moved.call_counts == (1, 2) and not overlapping.moved._compiled
+        assert overlapping.moved.stats["python_calls"] == 0
+    """)
+    subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path / "built", check=True)
 
 
 def test_versions_outlive_the_process(tmp_path: Path) -> None:

@@ -246,3 +246,43 @@ def test_a_step_of_zero() -> None:
         weft.jit(fallback="error")(ranges)(3, 0)
     with pytest.raises(ValueError, match="slice step cannot be zero"):
         weft.jit(fallback="error")(parts)(np.arange(3.0), [1, 2, 3], 0)
+
+
+def compared(a, b, n):
+    """Lists of strings, of lists, of tuples with strings."""
+    x = [[i, i + 1] for i in range(n)]
+    y = [[i, i + 1] for i in range(3)]
+    z, w = [[1], [2, 3]], [[1], [2]]
+    w[1] = [2, 3]
+    return sorted(a) == sorted(b), a.split() < b.split(), x == y, x < y, x != y, z == w, [(1, "a")] == [(1, "b")]
+
+
+def literal_rows(n):
+    """Lists in a literal list get and lose items."""
+    w, v = [[1, 2], [3, 4]], [[], []]
+    w[0].extend(w[1])
+    w[1].sort(reverse=True)
+    w[0].pop(1)
+    v[1].append(n)
+    w[0].insert(1, 70)
+    w[1].remove(3)
+    del w[0][0]
+    if n > 1:
+        v[0].pop()
+    return w, v
+
+
+@pytest.mark.parametrize(
+    "function, calls",
+    [
+        (compared, [("abc", "bca", 3), ("a b", "a c", 2), ("a", "ab", 4), ("", "", 0)]),
+        (literal_rows, [(1,)]),
+    ],
+)
+def test_lists_in_lists(function, calls) -> None:
+    test_as_python(function, calls)
+
+
+def test_an_empty_list_in_a_list() -> None:
+    with pytest.raises(IndexError, match="pop from empty list"):
+        weft.jit(fallback="error")(literal_rows)(2)

@@ -211,6 +211,17 @@ def test_no_fuse_keeps_what_a_line_computes() -> None:
     same(chain, f, A)
 
 
+def test_lines_that_are_none() -> None:
+    f = jitted(chain)
+    f(A)
+    with pytest.raises(ValueError, match="the line of a statement or a loop is needed"):
+        weft.transform(f).no_fuse("i", "j")
+    for ask in (lambda t: t.no_fuse(1, 2), lambda t: t.no_library(3)):
+        with pytest.raises(weft.TransformError, match="there is no statement that computes anything on line"):
+            ask(weft.transform(f))
+    assert f.transforms() == ()
+
+
 def test_fuse_and_no_fuse_of_loops() -> None:
     a = RNG.random(9000)
     one, two = line_of(two_loops, "b[i] ="), line_of(two_loops, "c[i] =")

@@ -63,7 +63,7 @@ def profile_store(store: Path, source: Path, outputs: Outputs) -> int:
 
     if not source.is_file():
         return complain(f"no such file: {source}", WRONG_REQUEST)
-    found = monkeytype.read(store, source.stem)
+    found = monkeytype.read(store, source)
     if not found:
         return complain(f"{store} holds nothing of the module {source.stem}", WRONG_REQUEST)
     for name, types in found.items():

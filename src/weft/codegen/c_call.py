@@ -41,7 +41,7 @@ def call(node: Call, statements: Loops) -> list[C.CStmt]:
 def _attempt(node: Call, statements: Loops) -> C.CExpr | None:
     """The call of a wrapper that answers whether BLAS did it; None if this routine is none of its own."""
     element = statements.expressions.ctype(node.stmt.value.type)
-    dims = _dimensions(node)
+    dims = _dimensions(node if node.routine != "syrk" else _squared(node))
     if dims is None or element not in c_support.BLAS_TYPES.get(node.routine, ()):
         return None
     arguments = _ARGUMENTS[node.routine](node, dims, statements)
@@ -60,7 +60,15 @@ def _special_cases(node: Call, element: str) -> tuple[str, ...]:
     """Routines to try first: a product of parts of one array may be one of a matrix with its own transpose."""
     left, right = (read.buffer for read in node.operands)
     square = node.routine == "gemm" and left == right and node.keep is None
-    return ("syrk",) if square and element in c_support.BLAS_TYPES["syrk"] else ()
+    return ("mirrored",) if square and element in c_support.BLAS_TYPES["mirrored"] else ()
+
+
+def _squared(node: Call) -> Call:
+    """The call over the whole square of which its statement is a half: strides are the same in both."""
+    rows, columns = node.stmt.domain
+    assert isinstance(rows, Dim) and isinstance(columns, Dim)
+    square = replace(columns, lo=rows.lo, hi=rows.hi)
+    return replace(node, stmt=replace(node.stmt, domain=(rows, square)))
 
 
 def _dimensions(node: Call) -> dict[str, Dim] | None:
@@ -194,7 +202,21 @@ def _ger(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, 
     return (*sizes, scale, *vectors, a.address, a.strides[i], a.strides[j])
 
 
-_ARGUMENTS = {"gemm": _gemm, "gemv": _gemv, "dot": _dot, "ger": _ger}
+def _syrk(node: Call, dims: dict[str, Dim], statements: Loops) -> tuple[C.CExpr, ...] | None:
+    a, c = operand(node.operands[0], dims, statements), operand(_target(node), dims, statements)
+    rows, columns = node.stmt.domain
+    assert isinstance(columns, Dim)
+    inner = [name for name in a.strides if name != rows.var]
+    if len(dims) != 3 or len(inner) != 1 or rows.var not in a.strides or len(c.strides) != 2:
+        return None
+    scale, keep, kept = _common(node, statements)
+    upper = C.number(int(rows.var in free_vars(columns.lo)))
+    sizes = (_extent(rows.var, dims, statements), _extent(inner[0], dims, statements))
+    matrix = (a.address, a.strides[rows.var], a.strides[inner[0]])
+    return (upper, *sizes, scale, *matrix, keep, kept, c.address, c.strides[rows.var], c.strides[columns.var])
+
+
+_ARGUMENTS = {"gemm": _gemm, "syrk": _syrk, "gemv": _gemv, "dot": _dot, "ger": _ger}
 
 
 # --- the same statement as loops ------------------------------------------------------------------------------------

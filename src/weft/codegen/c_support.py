@@ -185,7 +185,7 @@ _GEMM = """static i64 gemm_$t(const weft_rt *rt, i64 m, i64 n, i64 k, $t alpha, 
 
 # The product of a matrix with its own transpose is symmetric: half of it is computed, the other half copied, in blocks
 # that fit the first cache.  The arguments are those of a product: 0 if it is no such one.
-_SYRK = """static i64 syrk_$t(const weft_rt *rt, i64 m, i64 n, i64 k, $t alpha, const $t *a, i64 ai, i64 ak,
+_MIRRORED = """static i64 mirrored_$t(const weft_rt *rt, i64 m, i64 n, i64 k, $t alpha, const $t *a, i64 ai, i64 ak,
     const $t *b, i64 bk, i64 bj, $t beta, i64 keep, $t *c, i64 ci, i64 cj) {
   if (!rt->${p}syrk || a != b || m != n || ai != bj || ak != bk || keep || m < 2 || k < 1 || alpha == 0) return 0;
   i64 lc, la, tc = k_matrix(n, n, ci, cj, &lc), ta = k_matrix(n, k, ai, ak, &la);
@@ -200,6 +200,22 @@ _SYRK = """static i64 syrk_$t(const weft_rt *rt, i64 m, i64 n, i64 k, $t alpha, 
     for (i64 jb = 0; jb <= ib; jb += 32)
       for (i64 i = ib; i < ib + 32 && i < n; i++)
         for (i64 j = jb; j < jb + 32 && j < i; j++) c[i * lc + j] = c[j * lc + i];
+  return 1;
+}"""
+
+# Half of such a product, with its diagonal: the other half is somebody else's.
+_SYRK = """static i64 syrk_$t(const weft_rt *rt, i64 upper, i64 n, i64 k, $t alpha, const $t *a, i64 ai, i64 ak,
+    $t beta, i64 keep, $t *c, i64 ci, i64 cj) {
+  if (!rt->${p}syrk || n < 2 || k < 1 || alpha == 0 || (keep && beta == 0)) return 0;
+  i64 lc, la, tc = k_matrix(n, n, ci, cj, &lc), ta = k_matrix(n, k, ai, ak, &la);
+  if (!tc || !ta || (n | k | la | lc) >> 31) return 0;
+  i32 half = upper == (tc == 111) ? 121 : 122;
+  if (rt->blas_ilp64)
+    ((void (*)(i32, i32, i32, i64, i64, $t, const $t *, i64, $t, $t *, i64))rt->${p}syrk)(
+        101, half, (i32)ta, n, k, alpha, a, la, keep ? beta : 0, c, lc);
+  else
+    ((void (*)(i32, i32, i32, i32, i32, $t, const $t *, i32, $t, $t *, i32))rt->${p}syrk)(
+        101, half, (i32)ta, (i32)n, (i32)k, alpha, a, (i32)la, keep ? beta : 0, c, (i32)lc);
   return 1;
 }"""
 
@@ -246,11 +262,12 @@ _GER = """static i64 ger_$t(const weft_rt *rt, i64 m, i64 n, $t alpha, const $t 
   return 1;
 }"""
 
-_ROUTINES = {"gemm": _GEMM, "syrk": _SYRK, "gemv": _GEMV, "dot": _DOT, "ger": _GER}
+_ROUTINES = {"gemm": _GEMM, "mirrored": _MIRRORED, "syrk": _SYRK, "gemv": _GEMV, "dot": _DOT, "ger": _GER}
 _LETTER = {"f32": "s", "f64": "d", "c64": "c", "c128": "z"}
 #: Element types that the runtime's table has each routine for.
 BLAS_TYPES: dict[str, tuple[str, ...]] = {
     "gemm": ("f32", "f64", "c64", "c128"),
+    "mirrored": ("f32", "f64"),
     "syrk": ("f32", "f64"),
     "gemv": ("f32", "f64", "c64", "c128"),
     "dot": ("f32", "f64"),

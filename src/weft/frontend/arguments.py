@@ -122,13 +122,21 @@ class Arguments(Loading):
         count, starts = self._columns(f"{name}_starts", [I64], None if sample is None else len(sample) + 1)
         _, data = self._columns(name, [of], None if sample is None else sum(map(len, sample)))
         self.own[starts[0]] = starts[0]
-        return Rows(starts[0], data, ix.sub(count, ONE), TextType(kind.kind)), (*starts, *data)
+        rows = Rows(starts[0], data, ix.sub(count, ONE), TextType(kind.kind))
+        if name in self.emitter.decisions.changing:
+            made = growing.make(self.emitter, name, [INT, INT], ix.add(rows.count, integer(EXTRA_ROOM)))
+            with loop(self.emitter, ZERO, rows.count) as at:
+                Cells(self.emitter, made).push(self.text_numbers(ragged.row_at(rows, at, self.emitter)))
+            value = as_value(made, rows.item, False)
+            self.is_argument(name, starts[0], value)
+            return value, (*starts, *data)
+        self.argument_of[starts[0]] = name
+        return rows, (*starts, *data)
 
     def text_dict(self, name: str, kind: TextDictSpec, sample: Any, nested: bool) -> tuple[Value, tuple[str, ...]]:
-        """A dict whose keys are strings: its entries are put into a table of the function's own, and only read."""
-        if nested or name in self.emitter.decisions.changing:
-            reason = f"{name}, a dict with strings as keys, in a function that changes it"
-            raise self.unsupported(None, reason, "copy it first")
+        """A dict whose keys are strings: its entries are put into a table of the function's own."""
+        if nested:
+            raise self.unsupported(None, f"the dict {name} as an argument of a recursive function")
         emitter, value_type = self.emitter, kind.value
         sizes = None if sample is None else (len(sample), sum(map(len, sample)))
         keys, names = self._text_column(f"{name}_keys", sizes)

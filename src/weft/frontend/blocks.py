@@ -1,10 +1,10 @@
-"""Arrays that are items of containers: `frames.append(u.copy())`, `tracks[k] = positions`.  In: an array that is put into
-a container; out: its number among all arrays of its type and rank, which is what the container holds.
+"""Arrays that are items of containers: `frames.append(u.copy())`, `tracks[k] = positions`.  In: an array that is put
+into a container; out: its number among all arrays of its type and rank, which is what the container holds.
 
 All arrays of one type and rank share memory: their elements, one array after the other in C order, and a row for each
 tells where it begins and its shape.  An array in a container never changes its size, so that nothing is ever moved but
 all of it together.  A name of such an array is a view of that memory: what is written through it is seen by all who
-have the number.
+have the number.  Parts of arguments have memory of their own, since nothing of it may be returned.
 
 An array that has memory of its own is copied when it is put into a container.  `weft.frontend.aliasing` follows these
 copies as it does those of variables: as long as neither is written in place nobody can tell; otherwise the names of the
@@ -25,13 +25,17 @@ from weft.frontend.inner_dicts import InnerDicts
 from weft.frontend.items import row_of
 from weft.frontend.scope import Scope
 from weft.frontend.slots import arrays_in
-from weft.frontend.values import Array, ArrayOf, ArraysOf, Heap, Index, Iterable, Value, View
+from weft.frontend.values import Array, ArrayOf, ArraysOf, Heap, HeapKind, Index, Iterable, Value, View
 from weft.frontend.writing import Variable, counter, loop, variable, when
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import Role
 from weft.ir.types import BOOL, INT
+
+
+#: Bytes of all arrays of one type and rank in containers.
+_MOST_BYTES = 2**32
 
 
 def make(emitter: Emitter, layout: ArrayOf) -> Heap:
@@ -57,8 +61,20 @@ class Blocks(InnerDicts):
         start, *shape = (Read(name, (number,), INT) for name in heap.rows.data)
         return _placed(heap, layout, number, start, tuple(shape))
 
+    def array_layout(self, value: Array) -> ArrayOf:
+        """The type of an array in a container: as what it is there, or would be put there."""
+        buffer = None if value.view is None else value.view.buffer
+        for kind, heap in self.heaps.items():
+            if isinstance(kind, ArraysOf) and buffer == heap.cells.data[0] and row_of(value) is not None:
+                return kind.of
+        whole = value.view is not None and value.view.whole
+        lent = not whole and buffer is not None and self.emitter.buffers[buffer].role is Role.PARAM
+        return ArrayOf(value.type, value.rank, lent)
+
+    heaps: dict[HeapKind, Heap]
+
     def renumbered_array(self, value: Array, row: Expr) -> Array:
-        layout = ArrayOf(value.type, value.rank)
+        layout = self.array_layout(value)
         lasts = isinstance(row, Read) and self.emitter.is_written_once(row.buffer)
         return self.array_at(layout, row) if lasts else self.array_now(layout, row)
 
@@ -68,9 +84,11 @@ class Blocks(InnerDicts):
     def array_number(self, layout: ArrayOf, value: Array) -> Expr:
         """The number of an array among those of its type and rank; one with memory of its own is copied."""
         known, view = row_of(value), value.view
-        if known is not None:
+        if known is not None and self.array_layout(value) == layout:
             return known
         if view is None or not view.whole or self.emitter.buffers[view.buffer].role is not Role.PARAM or self.lent:
+            return self.new_block(layout, value)
+        if self.given_arrays.get(view.buffer, (layout, ""))[0] != layout:
             return self.new_block(layout, value)
         if view.buffer not in self.given_arrays:
             self.emitter.decisions.placed[view.buffer] = layout
@@ -100,6 +118,7 @@ class Blocks(InnerDicts):
             value = arrays.materialise(value, emitter, "block")  # it reads the memory that is written
         shape = tuple(emitter.stable(extent) for extent in value.shape)
         count = emitter.snapshot(arrays.count(shape), "count")
+        self._keep_small(Op("add", (heap.cells.size, count), INT), layout)
         start = growing.taken_behind(emitter, heap.cells, count)
         rows = Cells(emitter, heap.rows)
         number = rows.last()
@@ -108,6 +127,15 @@ class Blocks(InnerDicts):
         emitter.assign(dims, buffer, (ix.add(start, _linear(at, shape)),), value.element(at))
         emitter.note_given(block[-1], Given(buffer, source, tracked, adds=True))
         return number
+
+    def _keep_small(self, wanted: Expr, layout: ArrayOf) -> None:
+        """Memory is given back at the end of the call only: a program that goes on making arrays is Python's."""
+        most = _MOST_BYTES // layout.type.dtype.numpy.itemsize
+        test = Op("le", (wanted, integer(most)), BOOL)
+        if self.emitter.decisions.unrepeatable:
+            self.emitter.check(test, "MemoryError", "arrays in containers of more than 4 GiB in one call")
+        else:
+            self.emitter.rarely_fails(test, "arrays in containers of more than 4 GiB in one call")
 
     def _source(self, value: Array) -> str | None:
         """The memory that NumPy would go on sharing with an array that is put into a container."""
@@ -205,7 +233,7 @@ class Blocks(InnerDicts):
 
     def in_block(self, value: Array) -> Array:
         """An array of a name that is put into a container and written in place: in the shared memory from the start."""
-        layout = ArrayOf(value.type, value.rank)
+        layout = self.array_layout(value)
         return self.array_at(layout, self.array_number(layout, value))
 
     def escape_together(self, names: set[str]) -> None:

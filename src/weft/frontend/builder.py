@@ -10,7 +10,7 @@ import ast
 import types
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from weft.frontend.instances import Hidden, Instances, is_object
 from weft.frontend.items import types_in
 from weft.frontend.liveness import Liveness
 from weft.frontend.recursion import Entry, Fixed, Functions, Kind, key_of, places_of, with_functions
-from weft.frontend.scope import Scope
+from weft.frontend.scope import Scope, Slot
 from weft.frontend.small import LARGEST, inner_counts, small_axes
 from weft.frontend.source import Source
 from weft.frontend.sparse_chains import SparseChains
@@ -118,6 +118,7 @@ class Builder(Instances, SparseChains, Arguments):
         self.text_kinds, self._keys = {}, {}
         self.heaps, self.pools, self.rows_of_argument, self.row_sites = {}, {}, {}, {}
         self.loaded, self._shown_kinds, self.looked_at, self.given_arrays = [], [], [], {}
+        self.first_set, self._objects, self.callers = {}, [], []
         # Under another key than the body of the same function inlined.
         body = bodies.get(-id(source.tree))
         if body is None:
@@ -128,6 +129,7 @@ class Builder(Instances, SparseChains, Arguments):
         self.borrowed, self.made_objects = set(), []
         self.row_results, self.lender, self.objects_given, self.lists_given = {}, None, {}, []
         self.columns_given: set[str] = set()
+        self.made_from = {}
         self.marks, self.row_params, self.kinds_given = {}, [], tuple(specs)
         self.memories: dict[MemorySpec, sharing.Memory] = {}
         self.has_small = False  # a small size is compiled in
@@ -397,13 +399,27 @@ class Builder(Instances, SparseChains, Arguments):
 
     # --- the whole --------------------------------------------------------------------------------------------------
 
+    def widens(self, slot: Slot, of: ScalarType) -> bool:
+        if self.pending is not None or self.entry is not None or self.functions.entries:
+            return False  # other attempts depend on what this one decides
+        self.emitter.widenings.note(slot.key, of)
+        if slot.buffer is not None:
+            slot.buffer = self.emitter.buffers[slot.buffer.name] = replace(slot.buffer, type=of)
+        return True
+
     def run(self) -> Built:
         try:
-            return self._run()
-        except Restart:
-            self.learn()
-            raise
-        except Exception:
+            built = self._run()
+            if self.emitter.widenings:
+                raise Restart
+            return built
+        except Exception as problem:
+            if self.emitter.widenings:
+                self.emitter.widenings.keep()
+                raise Restart from None
+            if isinstance(problem, Restart):
+                self.learn()
+                raise
             if self.pending is not None:
                 raise self.pending from None  # what follows a skipped statement may make no sense
             raise
@@ -443,6 +459,7 @@ class Builder(Instances, SparseChains, Arguments):
     def nested(self, source: Source, specs: Sequence[Kind], entry: Entry) -> Built:
         own = self.emitter.decisions
         decisions = Decisions(specialise=False, small=False, heaps=own.heaps, objects=own.objects, strict=own.strict)
+        decisions.tasks = own.tasks
         decisions.items.update(entry.items)
         for _ in range(_ATTEMPTS):
             inner = Builder(source, specs, None, decisions, self.sources, self._bodies, self.functions, entry)
@@ -521,15 +538,17 @@ def build(
     arguments: Sequence[Any] | None = None,
     specialise: bool = True,
     strict: bool = False,
+    in_sequence: bool = False,
 ) -> Built:
     """The Program of a function for arguments of these specs; `arguments` are samples that help to choose guards.
 
     `specialise`: sizes that are equal in the sample are taken to be equal, behind a guard.  `strict`: sums and products
-    keep the order of the source.
+    keep the order of the source.  `in_sequence`: tasks run one after the other.
 
     Raises Unsupported, with the place, for what has no native form.
     """
     decisions = Decisions(specialise=specialise, small=specialise, strict=strict)
+    decisions.tasks.in_sequence = in_sequence
     sources: dict[Any, Source] = {}
     bodies: dict[int, list[ast.stmt]] = {}
     functions = Functions()
@@ -551,8 +570,9 @@ def build(
             current[need.argument] = TextSpec(type(known.value).__name__)
         except LeftToLibrary:
             raise
-        except Unsupported:
+        except Unsupported as problem:
             if not (decisions.small and builder.has_small):
+                problem.in_tasks = decisions.tasks.met
                 raise
             decisions.small = False  # what is no program for these sizes may be one for any
     raise Unsupported(source.span(source.tree), "types of variables that do not settle", "give variables one type")

@@ -277,6 +277,9 @@ class Calls(KeyedDicts, Recursion):
                 return done
         entry = knowledge.method(function.name)
         if entry is None or (isinstance(receiver, Array) and receiver.is_list) or isinstance(receiver, Tuple):
+            for held in list(self.scope.values.values()):
+                if isinstance(held, Tuple) and any(item is receiver for item in held.items):
+                    self.index_at_run_time(held)  # an item of a literal list that changes needs memory
             raise self.unsupported(node, f"the method {function.name}", receiver=receiver)
         self.calling = node
         return entry.call(self, [receiver, *args], kwargs)  # type: ignore[arg-type]
@@ -409,6 +412,7 @@ class Calls(KeyedDicts, Recursion):
         self.emitter.sound = source.sound
         self.depth += 1
         self.active.append(key_of(source, tree))
+        self.callers.append(caller)
         try:
             for parameter, value in values.items():
                 self.scope.values[parameter] = self._argument(value, parameter)
@@ -430,6 +434,7 @@ class Calls(KeyedDicts, Recursion):
             self.statement, self.choice = statement, choice  # what the rest of the caller's statement asks for
             self.depth -= 1
             self.active.pop()
+            self.callers.pop()
             self.emitter.span, self.emitter.sound = span, sound
 
     def enter_call(self, name: str, node: ast.AST) -> None:

@@ -221,18 +221,33 @@ class Comparisons(DictMethods):
             return Scalar(Const(name == "ne", PYBOOL))
         result: Expr = Const(True, PYBOOL)
         for a, b in zip(left.items, right.items):
-            if not isinstance(a, Scalar) or not isinstance(b, Scalar):
-                raise self.unsupported(node, "a comparison of tuples that are not of numbers")
-            known = _fold_comparison("eq", a.expr, b.expr)
-            if known is not None and not bool(known.value):
+            equal = self._item_equality(a, b, node)
+            if isinstance(equal, Const) and not bool(equal.value):
                 return Scalar(Const(name == "ne", PYBOOL))
-            if known is not None:
+            if isinstance(equal, Const):
                 continue
-            equal = arith.cast(arith.compare("eq", a.expr, b.expr, self.emitter.span), PYBOOL)
             result = equal if isinstance(result, Const) else Op("and", (result, equal), PYBOOL)
         if isinstance(result, Const):
             return Scalar(Const(name == "eq", PYBOOL))
         return Scalar(result if name == "eq" else arith.negate(result))
+
+    def _item_equality(self, left: Value, right: Value, node: ast.AST) -> Expr:
+        """Whether two items of tuples are equal: numbers, strings, or tuples and lists of these."""
+        if isinstance(left, Scalar) and isinstance(right, Scalar):
+            known = _fold_comparison("eq", left.expr, right.expr)
+            compared = known or arith.compare("eq", left.expr, right.expr, self.emitter.span)
+            return known or arith.cast(compared, PYBOOL)
+        if isinstance(left, Tuple) and isinstance(right, Tuple):
+            alike = left.is_list == right.is_list
+            same = self._tuple_equality("eq", left, right, node) if alike else Scalar(Const(False, PYBOOL))
+        elif is_text(left) and is_text(right):
+            same = self.text_comparison("eq", left, right, node)
+        elif _is_list(left) and _is_list(right):
+            same = self.list_comparison("eq", left, right, node)
+        else:
+            raise self.unsupported(node, "a comparison of tuples of these", left=left, right=right)
+        assert isinstance(same, Scalar)
+        return same.expr
 
 
 def _is_list(value: Value) -> bool:

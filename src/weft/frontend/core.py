@@ -6,7 +6,7 @@ The builder is one class in four files: `statements`, `expressions`, `calls` and
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from weft.errors import Span, Unsupported
@@ -404,10 +404,15 @@ class Core(ArraySlots):
         if slot.key in self.emitter.decisions.roomy and joined.dtype.is_integer:
             joined = INT
         if (known is not None and joined != known) or (slot.buffer is not None and joined != slot.buffer.type):
-            self.emitter.decisions.slot_types[slot.key] = joined
-            raise Restart
+            if not self.widens(slot, joined):
+                self.emitter.decisions.slot_types[slot.key] = joined
+                raise Restart
         self.emitter.decisions.slot_types[slot.key] = joined
         return joined
+
+    def widens(self, slot: Slot, of: ScalarType) -> bool:
+        """Whether this attempt goes on with a slot that becomes wider, in order to find all such slots."""
+        raise NotImplementedError
 
     def _assign_scalar_slot(self, name: str, slot: Slot, value: Scalar) -> None:
         current = self.scope.values.get(name)
@@ -510,8 +515,7 @@ class Core(ArraySlots):
 
     def _part_from(self, name: str, buffer: Buffer) -> None:
         """Other names of a slot's memory keep its contents, in memory of their own, when `name` gets a new array."""
-        scope: Scope | None = self.scope
-        while scope is not None:
+        for scope in self.other_scopes():
             for other, value in list(scope.values.items()):
                 if other == name and scope is self.scope:
                     continue
@@ -521,7 +525,9 @@ class Core(ArraySlots):
                     scope.values[other] = self._parted(value, buffer, other)
                 else:
                     scope.stale.add(other)  # a copy made here would exist on one path only, or not be the object's
-            scope = scope.parent
+
+    def other_scopes(self) -> Iterator[Scope]:
+        raise NotImplementedError
 
     def _parted(self, value: Value, buffer: Buffer, name: str) -> Value:
         if isinstance(value, Tuple):
@@ -578,9 +584,9 @@ class Core(ArraySlots):
 
     def _row_in_slot(self, name: str, value: Value | None) -> bool:
         """Whether a slot holds the number of a value; an array is copied as long as nobody could tell."""
-        if isinstance(value, Array) and not value.is_list and (self.scope.path, name) not in self.emitter.decisions.escaping:
-            return False
-        return row_of(value) is not None
+        is_array = isinstance(value, Array) and not value.is_list
+        shared = not is_array or (self.scope.path, name) in self.emitter.decisions.escaping
+        return shared and row_of(value) is not None
 
     def _holds_row(self, name: str, slot: Slot, value: Value) -> bool:
         """Whether a variable denotes a list among others; a list of its own becomes one if both are assigned to it."""

@@ -195,7 +195,7 @@ class Dicts(ListParts):
         if of_numbers and layout is not None:
             of_numbers = all(_may_be_key(of) for of, counts in zip(types_in(layout), compared(layout)) if counts)
         if layout is None or not of_numbers:
-            raise self.unsupported(node, "a key of this type", "use numbers, strings or tuples of them as keys", key=key)
+            raise self.unsupported(node, "a key of this type", "use numbers, strings or tuples of them", key=key)
         return layout
 
     def _numbers_of_key(self, base: Dict, key: Value, node: ast.AST) -> list[Expr] | None:
@@ -238,8 +238,8 @@ class Dicts(ListParts):
         """A number among keys of this type: an integer among floats is that float, if there is one."""
         if layout.dtype.is_inexact and number.type.dtype.is_integer:
             whole = self.emitter.snapshot(arith.cast(number, INT), "key")
-            exact = Op("and", (Op("le", (whole, Const(_EXACT, INT)), BOOL), Op("ge", (whole, Const(-_EXACT, INT)), BOOL)), BOOL)
-            self.emitter.hand_back(exact, "an integer of more than 53 bits among keys that are floats")
+            tests = (Op("le", (whole, Const(_EXACT, INT)), BOOL), Op("ge", (whole, Const(-_EXACT, INT)), BOOL))
+            self.emitter.hand_back(Op("and", tests, BOOL), "an integer of more than 53 bits among keys that are floats")
         return arith.cast(number, layout)
 
     def add_all(self, base: Dict, items: Value, node: ast.AST) -> None:

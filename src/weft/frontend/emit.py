@@ -9,11 +9,13 @@ arguments at hand; otherwise the caller takes the general form (a wrapped index,
 from __future__ import annotations
 
 import ast
+import copy
 import dataclasses
 import keyword
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
+from typing import Any
 
 from weft.errors import Span, Unsupported
 from weft.frontend import arith
@@ -95,6 +97,14 @@ class Kept:
 
 
 @dataclass
+class TaskDecisions:
+    """What becomes of the tasks of a program, in all its functions."""
+
+    met: bool = False  # there are some
+    in_sequence: bool = False  # they run one after the other, as in Python
+
+
+@dataclass
 class Decisions:
     """What earlier attempts at the same build have found out; only ever grows, so building ends."""
 
@@ -123,6 +133,7 @@ class Decisions:
     changing: set[str] = field(default_factory=set)  # arguments that get or lose items
     left_to_python: set[tuple[int, int]] = field(default_factory=set)  # handlers of exceptions without a native form
     heaps: list[HeapKind] = field(default_factory=list)  # what lists hold that are items of containers
+    renewed: set[tuple[int, str]] = field(default_factory=set)  # attributes that get another array, or None
     placed: dict[str, ArrayOf] = field(default_factory=dict)  # arguments that are arrays and are put into containers
     tabled: set[tuple[int, str]] = field(default_factory=set)  # dicts and sets that are put into containers
     altered: set[tuple[int, str]] = field(default_factory=set)  # types of those that are made or changed
@@ -141,6 +152,7 @@ class Decisions:
     specialise: bool = True
     small: bool = True  # small sizes are compiled in
     strict: bool = False  # sums and products keep the order of the source
+    tasks: TaskDecisions = field(default_factory=TaskDecisions)
     unrepeatable: bool = False  # the function writes what the caller sees: Python cannot begin again
 
 
@@ -153,6 +165,34 @@ def without_guesses(before: Decisions, now: Decisions) -> None:
     for entry in dataclasses.fields(Decisions):
         if entry.name not in _LEARNT:
             setattr(now, entry.name, getattr(before, entry.name))
+
+
+class Widenings:
+    """Variables that turned out to hold wider types, all of one attempt: it goes on to its end, with the types that
+    they will have, and is then repeated.  Whatever else it decides is forgotten: it was built with wrong types."""
+
+    def __init__(self, decisions: Decisions) -> None:
+        self._decisions = decisions
+        self._before: dict[str, Any] = {}
+        self._found: dict[tuple[int, str], ScalarType] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def note(self, key: tuple[int, str], of: ScalarType) -> None:
+        if not self._found:
+            for entry in dataclasses.fields(Decisions):
+                kept = copy.copy(getattr(self._decisions, entry.name))
+                if entry.name == "objects":
+                    kept = {owner: dict(attributes) for owner, attributes in kept.items()}
+                self._before[entry.name] = kept
+        self._found[key] = of
+
+    def keep(self) -> None:
+        """The decisions become what they were, but for the types of these variables."""
+        for name, value in self._before.items():
+            setattr(self._decisions, name, value)
+        self._decisions.slot_types.update(self._found)
 
 
 @dataclass(frozen=True)
@@ -170,6 +210,7 @@ class Emitter:
     def __init__(self, name: str, decisions: Decisions, sample: Mapping[str, int] | None) -> None:
         self.name = name
         self.decisions = decisions
+        self.widenings = Widenings(decisions)
         self.sample: dict[str, int] | None = None if sample is None else dict(sample)
         self.taken: set[str] = set()
         self.buffers: dict[str, Buffer] = {}

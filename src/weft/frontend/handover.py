@@ -83,7 +83,7 @@ class Handover(Expressions):
         if isinstance(layout, OptionOf):
             return "N" if layout.item is None else f"?{self.spelled(layout.item, node)}"
         if isinstance(layout, ArrayOf):
-            return f"<{layout.type.dtype.numpy.num}:{layout.rank}>"
+            return f"<{layout.type.dtype.numpy.num}:{layout.rank}:{int(layout.lent)}>"
         if isinstance(layout, TextType):
             self._shows_texts = True
             return "s" if layout.kind == "str" else "y"
@@ -214,7 +214,8 @@ class Handover(Expressions):
                 value = self.changed[one.name][1]
                 pieces += [self.plain_out(column, node) for column in self._outer_columns(value)]
         arrays = [(param, of, number) for param, (of, number) in self.given_arrays.items() if ArraysOf(of) in kinds]
-        pieces += [piece for param, _, number in arrays for piece in (ArrayOut(param), self._number_out(_scalar(number)))]
+        for param, _, number in arrays:
+            pieces += [ArrayOut(param), self._number_out(Read(number, (), INT))]
         plan = (
             tuple(self._kind_spelled(kind, node) for kind in kinds),
             tuple((one.template, one.name in self.changed) for one in given),
@@ -226,10 +227,6 @@ class Handover(Expressions):
             codes = Array((self.pool.cells.last(),), CODE, lambda at: Read(self.pool.buffer, at, CODE))
             pieces.append(self.plain_out(codes, node))
         return TupleOut((out, ConstOut(repr(plan)), *pieces), named=_SETTLED)
-
-
-def _scalar(name: str) -> Expr:
-    return Read(name, (), INT)
 
 
 def _has_later(out: Out) -> bool:

@@ -186,6 +186,8 @@ def merged(one: ItemType | None, other: ItemType | None) -> ItemType | None:
     """The type of items that are of either type; None if there is none."""
     if one == other:
         return one
+    if isinstance(one, ArrayOf) and isinstance(other, ArrayOf):
+        return ArrayOf(one.type, one.rank, True) if (one.type, one.rank) == (other.type, other.rank) else None
     if isinstance(one, OptionOf) or isinstance(other, OptionOf):
         return _merged_options(one, other)
     if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
@@ -233,6 +235,8 @@ def takes(layout: ItemType | None, other: ItemType | None) -> bool:
     if isinstance(layout, OptionOf):
         inner = other.item if isinstance(other, OptionOf) else other
         return other is not None and (inner is None or (layout.item is not None and takes(layout.item, inner)))
+    if isinstance(layout, ArrayOf) and isinstance(other, ArrayOf) and layout.lent:
+        return (layout.type, layout.rank) == (other.type, other.rank)
     if isinstance(layout, tuple) and isinstance(other, tuple):
         return len(layout) == len(other) and name_of(layout) is name_of(other) and all(map(takes, layout, other))
     return agree(layout, other) or (isinstance(layout, EitherType) and _kinds(other) <= _kinds(layout))

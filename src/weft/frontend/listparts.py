@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 
 from weft.frontend import arith
 from weft.frontend.constants import constant_int
+from weft.frontend.core import is_list
 from weft.frontend.growing import Cells
 from weft.frontend.indexing import either_way
 from weft.frontend.items import compared, has_lists, has_objects, has_texts
 from weft.frontend.lists import Lists
+from weft.frontend.strings import is_text
 from weft.frontend.values import Array, ItemType, Object, Records, Scalar, Slice, Tuple, Value
 from weft.frontend.writing import loop, repeat, variable, when
 from weft.ir import index as ix
@@ -205,11 +207,8 @@ class ListParts(Lists):
         """left == right and so on, of two lists: the first items that differ decide, and then the lengths."""
         emitter = self.emitter
         for value in (left, right):
-            layout = value.item if isinstance(value, Records) else None
-            if has_lists(layout) or has_texts(layout) or has_objects(layout):
+            if has_objects(value.item if isinstance(value, Records) else None):
                 raise self.unsupported(node, "this comparison of lists", left=left, right=right)
-            if isinstance(value, Array) and value.rank != 1:
-                raise self.unsupported(node, "this comparison of lists of lists", left=left, right=right)
         runs = [self._compared_items(value, node) for value in (left, right)]
         counts = [emitter.snapshot(Op("add", (count, ZERO), INT), "count") for _, count in runs]
         common = emitter.snapshot(Op("minimum", (counts[0], counts[1]), INT), "common")
@@ -248,6 +247,9 @@ class ListParts(Lists):
                 return Const(False, PYBOOL)
             parts = [self._equal_items(a, b, node) for a, b in zip(mine.items, other.items)]
             return parts[0] if len(parts) == 1 else Op("and", (parts[0], _all(parts[1:])), BOOL)
+        within = self._sequences_compared("eq", mine, other, node)
+        if within is not None:
+            return arith.cast(within, BOOL)
         if not isinstance(mine, Scalar) or not isinstance(other, Scalar):
             raise self.unsupported(node, "a comparison of lists of different items", mine=mine, other=other)
         a, b = self.emitter.snapshot(mine.expr, "mine"), self.emitter.snapshot(other.expr, "other")
@@ -256,11 +258,25 @@ class ListParts(Lists):
             self.emitter.hand_back(told, "NaN in lists that are compared")
         return arith.cast(arith.compare("eq", a, b, self.emitter.span), BOOL)
 
+    def _sequences_compared(self, name: str, mine: Value, other: Value, node: ast.AST) -> Expr | None:
+        """Items that are strings or lists themselves; None if they are neither."""
+        if is_text(mine) and is_text(other):
+            result = self.text_comparison(name, mine, other, node)
+        elif is_list(mine) and is_list(other):
+            result = self.list_comparison(name, mine, other, node)
+        else:
+            return None
+        assert isinstance(result, Scalar)
+        return result.expr
+
     def _ordered_items(self, name: str, mine: Value, other: Value, node: ast.AST) -> Expr:
         if isinstance(mine, Tuple) and isinstance(other, Tuple):
             ordered = self.tuple_order(name, mine, other, node)
             assert isinstance(ordered, Scalar)
             return ordered.expr
+        within = self._sequences_compared(name, mine, other, node)
+        if within is not None:
+            return within
         assert isinstance(mine, Scalar) and isinstance(other, Scalar)
         return arith.compare(name, mine.expr, other.expr, self.emitter.span)
 

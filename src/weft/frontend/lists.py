@@ -447,7 +447,8 @@ class Lists(Nested):
         if is_deque and held.length in self.run_through:
             self.emitter.hand_back(Const(False, BOOL), "a deque that changes while a loop runs through it")
         cells = Cells(self.emitter, held)
-        result: Value = getattr(self, f"_list_{name}")(cells, item, args, node)
+        kind = "deque" if is_deque and name == "pop" else "list"
+        result: Value = getattr(self, f"_{kind}_{name}")(cells, item, args, node)
         if held.limit is not None and name in ("append", "extend", "appendleft", "extendleft"):
             cells.keep_within(held.limit, at_front=name.endswith("left"))
         self.emitter.mutations += 1
@@ -545,13 +546,16 @@ class Lists(Nested):
     def iteration(self, value: Value, node: ast.AST | None) -> Run:
         raise NotImplementedError
 
+    def _deque_pop(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
+        self._arguments(args, 0, "pop", node)
+        self.emitter.check(Op("gt", (cells.length.value, ZERO), BOOL), "IndexError", "pop from an empty deque")
+        return self.assembled(layout, iter(cells.pop()))
+
     def _list_pop(self, cells: Cells, layout: ItemType, args: list[Value], node: ast.AST) -> Value:
-        is_deque = cells.head is not None
-        message = "pop from an empty deque" if is_deque else "pop from empty list"
-        self.emitter.check(Op("gt", (cells.length.value, ZERO), BOOL), "IndexError", message)
+        self.emitter.check(Op("gt", (cells.length.value, ZERO), BOOL), "IndexError", "pop from empty list")
         if not args:
             return self.assembled(layout, iter(cells.pop()))
-        (key,) = self._arguments(args, 0 if is_deque else 1, "pop", node)
+        (key,) = self._arguments(args, 1, "pop", node)
         position = self._position(key, cells, "pop index out of range", node)
         item = cells.taken(position)
         cells.close_gap(position)

@@ -513,7 +513,16 @@ class Loops(Statements):
                 for symbol, _ in form.terms:
                     if symbol in self.emitter.symbols:
                         raise NeedConstant(symbol, self.emitter.span)
+        else:
+            self._ends_in_time(value.hi, int(step.value.real))
         return value
+
+    def _ends_in_time(self, hi: Expr, step: int) -> None:
+        """The step behind the last one must not leave 64 bits; sizes are far from that."""
+        if abs(step) < 2 or affine(hi) is not None:
+            return
+        limit = integer(2**63 - 1 - step if step > 0 else -(2**63) - step)
+        self.emitter.rarely_fails(Op("le" if step > 0 else "ge", (hi, limit), BOOL), "a range near the end of 64 bits")
 
     def _fixed(self, dim: Dim, block: Block) -> Dim:
         """Bounds evaluated once: those that the body could change are kept in scalars."""

@@ -139,11 +139,11 @@ class Missing(Core):
         problem = self.apart(slot.branch, error)
         if isinstance(problem, Restart) or not (is_none(old) or is_none(new)):
             return problem
-        if other is None or slot.key in self.emitter.decisions.missing or not self._note_missing(slot, other):
+        if other is None or slot.key in self.emitter.decisions.missing or not self.note_missing(slot, other):
             return problem
         return Restart()
 
-    def _note_missing(self, slot: Slot, value: Value) -> bool:
+    def note_missing(self, slot: Slot, value: Value) -> bool:
         """Note that a slot holds None or such a value; False if there is no native form of that."""
         if isinstance(value, Scalar):
             self.emitter.decisions.missing[slot.key] = 0
@@ -170,7 +170,7 @@ class Missing(Core):
         if slot.key in self.emitter.decisions.missing:
             self._assign_maybe(name, slot, value)
         elif isinstance(value, Maybe):
-            if not self._note_missing(slot, value.held):
+            if not self.note_missing(slot, value.held):
                 reason = f"{name} is None or {describe(value.held)}, in a loop or branch"
                 raise Unsupported(self.emitter.span, reason, "use a name of its own")
             raise Restart
@@ -181,7 +181,7 @@ class Missing(Core):
         """The first contents of a slot that may hold None; False if it is another."""
         missing = self.emitter.decisions.missing
         if isinstance(value, Maybe) and slot.key not in missing:
-            self._note_missing(slot, value.held)
+            self.note_missing(slot, value.held)
         if slot.key not in missing or value is None:
             return False
         self._assign_maybe(name, slot, value)

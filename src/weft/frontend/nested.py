@@ -152,6 +152,8 @@ class Nested(Blocks):
             return with_name(known, value.named) if any(parts) and None not in known else None
         if isinstance(value, Struct):
             return self.object_type(value)
+        if isinstance(value, Array) and not value.is_list and value.rank:
+            return self.array_layout(value)
         if not isinstance(value, Scalar):
             return None
         kinds = self.kinds_of(value.expr)
@@ -165,8 +167,7 @@ class Nested(Blocks):
         return found
 
     def _float_or_back(self, value: Expr) -> bool:
-        """Whether a number is a float or an integer by a test that is known: then Python takes the integers, such as the
-        0 of an empty sum."""
+        """Whether a number is a float or an integer by a known test: Python takes the integers, as of an empty sum."""
         mixed = self.mixed_exprs.get(id(value))
         if mixed is None or {mixed.then.type, mixed.orelse.type} != {INT, FLOAT} or value.type != FLOAT:
             return False

@@ -13,7 +13,7 @@ from typing import Any
 from weft.frontend import ragged
 from weft.frontend.arguments import Arguments
 from weft.frontend.loading import Given
-from weft.frontend.specs import TextSpec, numbered_spec, plain_spec
+from weft.frontend.specs import TextSpec, is_single, numbered_spec, plain_spec
 from weft.frontend.values import Instance, Loaded, Rows, Value
 from weft.frontend.writing import loop
 from weft.ir.expr import ZERO
@@ -27,6 +27,7 @@ class NumberedArguments(Arguments):
     """Arguments that hold strings."""
 
     columns_given: set[str]
+    specs: tuple[Any, ...]
     hidden: dict[Any, Any]
 
     def parameter(self, name: str, kind: Any, sample: Any, position: int) -> tuple[Value, Any]:
@@ -41,7 +42,10 @@ class NumberedArguments(Arguments):
         if kind is None or base.path or self.entry is not None:
             return None
         title = f"numbered_{base.argument}"
-        if title in self.emitter.decisions.changing:
+        # Another argument might be the same object: what happens to one of them would happen to both.
+        others = [spec for place, spec in enumerate(self.specs) if place != base.argument and not is_single(spec)]
+        simple = not kind.has_lists and kind.kind in ("list", "dict") and not others
+        if title in self.emitter.decisions.changing and not simple:
             reason = f"a change of argument {base.argument + 1}, which has strings in it"
             raise self.unsupported(node, reason, "make a copy of it first")
         emitter = self.emitter
@@ -55,7 +59,8 @@ class NumberedArguments(Arguments):
         strings = list(_strings_in(base.sample))
         names, params = self.parameter(f"{title}_names", TextSpec("str", many=True), strings, -1)
         assert isinstance(names, Rows)
-        starts, lengths = (emitter.allocate(f"{title}_{what}", INT, (names.count,)).name for what in ("start", "length"))
+        starts = emitter.allocate(f"{title}_start", INT, (names.count,)).name
+        lengths = emitter.allocate(f"{title}_length", INT, (names.count,)).name
         with loop(emitter, ZERO, names.count) as at:
             for target, number in zip((starts, lengths), self.key_numbers(ragged.row_at(names, at, emitter))):
                 emitter.assign((), target, (at,), number)
@@ -63,8 +68,10 @@ class NumberedArguments(Arguments):
         data = tuple(column for part in parts for column in given.numbers(part))
         value = self.filled_one(title, kind, data, given.count(parts[0]))
         self.is_argument(title, columns[0], value)
+        self.made_from[columns[0]] = base.argument
         self.columns_given.update(data)
-        self.loaded.append(Loaded(title, columns[0], "", tuple(given.first), given.first))
+        if given.first:
+            self.loaded.append(Loaded(title, columns[0], "", tuple(given.first), given.first))
         self.note_hidden(base, (f"{NUMBERED}{template}",), plain_spec(kind), columns, value)
         self.note_hidden(base, (NUMBERED,), TextSpec("str", many=True), params, names)
         return value

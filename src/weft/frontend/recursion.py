@@ -314,7 +314,7 @@ class Recursion(Expressions):
         if isinstance(value, Tuple):
             return replace(value, items=tuple(map(self._looked_up, value.items)))
         number = row_of(value) if isinstance(value, Array) and not value.is_list else None
-        return self.array_at(ArrayOf(value.type, value.rank), number) if number is not None else value  # type: ignore[union-attr]
+        return self.array_at(self.array_layout(value), number) if number is not None else value  # type: ignore[union-attr]
 
     def typed_later(self, name: str, value: Value) -> Value:
         """An empty list that is made for a call: what it holds is told by what is put into it, as if it had a name."""

@@ -224,7 +224,8 @@ class Results(Handover):
             if layout is None or not all(column.type.weak for column in columns):
                 raise self.unsupported(node, "NumPy's numbers put into an argument", "use float() or int()")
             if has_texts(layout) or has_texts(held):
-                raise self.unsupported(node, "an argument that holds strings and changes", "make a copy of it first")
+                out = self._with_strings_changed(out, param, value, node)
+                continue
             kind = "list" if not isinstance(value, Dict) else "set" if value.is_set else "dict"
             template = ConstOut(repr(ContainerSpec(kind, layout, held).template))
             plain = [self.plain_out(column, node) for column in columns]
@@ -233,6 +234,20 @@ class Results(Handover):
                 (out, ArrayOut(param), template, *plain), named=f"weft.runtime.containers:changed_{kind}"
             )
         return out
+
+    #: Arguments whose parameters are made from them: a container with numbers in place of strings.
+    made_from: dict[str, int]
+
+    def _with_strings_changed(self, out: Out, param: str, value: Value, node: ast.AST) -> Out:
+        """A result that first gives an argument with strings in it what it holds now."""
+        if not isinstance(value, (Dict, Records)) or (isinstance(value, Dict) and value.is_set):
+            raise self.unsupported(node, "an argument that holds strings and changes", "make a copy of it first")
+        if isinstance(value, Records) and value.is_deque:
+            raise self.unsupported(node, "a deque of strings that changes", "make a copy of it first")
+        target: Out = ArgumentOut(self.made_from[param]) if param in self.made_from else ArrayOut(param)
+        kind = "dict" if isinstance(value, Dict) else "list"
+        new = self._out_dict(value, node) if isinstance(value, Dict) else self._out_records(value, node)
+        return TupleOut((out, target, new), named=f"weft.runtime.containers:refilled_{kind}")
 
     def _exchanged(self, value: Value) -> tuple[str, str, str] | None:
         """Two arguments that were swapped in a loop, if the value returned refers to one, and the flag that tells."""
@@ -297,9 +312,7 @@ class Results(Handover):
         if isinstance(value, (Records, Dict)) and has_objects(value.item):
             raise self.unsupported(node, "the return of objects in a container", "return their attributes")
         if isinstance(value, Records):
-            maker = "deque_of" if value.is_deque else "list_of"
-            columns = self.columns(Cells(self.emitter, value.growing), len(value.growing.data))
-            return self._out_container(maker, [template_of(value.item)], as_either([value.item], columns), node)
+            return self._out_records(value, node)
         if isinstance(value, Dict):
             return self._out_dict(value, node)
         if isinstance(value, Struct):
@@ -309,6 +322,11 @@ class Results(Handover):
         if isinstance(value, Instance) and not value.path:
             raise self.unsupported(node, "the return of an object")
         raise self.unsupported(node, "the return of this", value=value)
+
+    def _out_records(self, value: Records, node: ast.AST) -> Out:
+        maker = "deque_of" if value.is_deque else "list_of"
+        columns = self.columns(Cells(self.emitter, value.growing), len(value.growing.data))
+        return self._out_container(maker, [template_of(value.item)], as_either([value.item], columns), node)
 
     def _out_dict(self, value: Dict, node: ast.AST) -> Out:
         if value.table is None:

@@ -159,7 +159,7 @@ class ArraySlots:
         scope: Scope | None = self.scope
         while scope is not None:
             for other, value in scope.values.items():
-                for array in arrays_in(value):
+                for array in arrays_in(value, of_fields=True):
                     shown = array.view.buffer if array.view is not None else array.origin
                     if shown == buffer and (other != name or scope is not self.scope):
                         return False
@@ -353,16 +353,19 @@ class ArraySlots:
         raise NotImplementedError
 
 
-def arrays_in(value: Value) -> Sequence[Array]:
-    """The arrays that a value is made of."""
+def arrays_in(value: Value, of_fields: bool = False) -> Sequence[Array]:
+    """The arrays that a value is made of; `of_fields`: also those in memory that belongs to an object's attribute."""
     if isinstance(value, Array):
         return (value,)
     if isinstance(value, Tuple):
-        return [array for item in value.items for array in arrays_in(item)]
+        return [array for item in value.items for array in arrays_in(item, of_fields)]
     if isinstance(value, Maybe):
-        return arrays_in(value.held)
+        return arrays_in(value.held, of_fields)
     if isinstance(value, Keyed):
-        return arrays_in(value.entries)
+        return arrays_in(value.entries, of_fields)
     if isinstance(value, Struct):
-        return [array for item in value.fields.values() if not isinstance(item, Slot) for array in arrays_in(item)]
+        slots = [item.buffer for item in value.fields.values() if isinstance(item, Slot)] if of_fields else []
+        own = [arrays.of_buffer(buffer) for buffer in slots if buffer is not None and buffer.rank]
+        others = [item for item in value.fields.values() if not isinstance(item, Slot)]
+        return own + [array for item in others for array in arrays_in(item, of_fields)]
     return ()

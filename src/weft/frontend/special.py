@@ -23,7 +23,7 @@ from weft.frontend.items import layout_of
 from weft.frontend.lists import parts_of
 from weft.frontend.source import Source, load
 from weft.frontend.structs import OPERATORS
-from weft.frontend.values import Keyed, Keywords, Method, Object, Scalar, Struct, Super, Tuple, Value
+from weft.frontend.values import Keyed, Keywords, Method, Object, Rows, Scalar, Struct, Super, TextType, Tuple, Value
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.types import PYBOOL
 
@@ -95,12 +95,12 @@ class SpecialMethods(Calls):
                 return found
             if name == "ne":  # unless the class says otherwise it is the opposite of ==
                 same = self.special(base, "__eq__", [other], node)
-                truth = None if same is None else self.truth(same, node)
-                if truth is not None:
-                    known = isinstance(truth, bool)
-                    return Scalar(Const(not truth, PYBOOL) if known else arith.cast(arith.negate(truth.expr), PYBOOL))
-            fields = _compared_fields(base.kind, method) if isinstance(base, Struct) else None
-            if fields is not None and isinstance(base, Struct) and isinstance(other, Struct) and base.kind is other.kind:
+                if same is not None:
+                    return self._truth_or_not(False, same, node)
+            if not isinstance(base, Struct) or not isinstance(other, Struct) or base.kind is not other.kind:
+                continue
+            fields = _compared_fields(base.kind, method)
+            if fields is not None:
                 mine = Tuple(tuple(self.field(base, field, node) for field in fields))
                 theirs = Tuple(tuple(self.field(other, field, node) for field in fields))
                 (symbol,) = (kind for kind, title in _ORDERS.items() if title == method)
@@ -110,7 +110,9 @@ class SpecialMethods(Calls):
         if isinstance(left, Struct) and isinstance(right, Struct):
             return Scalar(self._same_object(left, right, name == "eq", node))
         other = right if isinstance(left, Struct) else left
-        if not (isinstance(left, Struct) or isinstance(right, Struct)) or not isinstance(other, (Scalar, Tuple, Object)):
+        if not isinstance(left, Struct) and not isinstance(right, Struct):
+            return None
+        if not isinstance(other, (Scalar, Tuple, Object)):
             return None
         return Scalar(Const(name == "ne", PYBOOL))
 
@@ -150,7 +152,11 @@ class SpecialMethods(Calls):
         found = self.special(right, "__contains__", [left], node)
         if found is None:
             return super()._membership(positive, left, right, node)
-        truth = self.truth(found, node)
+        return self._truth_or_not(positive, found, node)
+
+    def _truth_or_not(self, positive: bool, value: Value, node: ast.AST) -> Scalar:
+        """Whether a value is true, or (if not `positive`) is not."""
+        truth = self.truth(value, node)
         if isinstance(truth, bool):
             return Scalar(Const(truth == positive, PYBOOL))
         return Scalar(arith.cast(truth.expr if positive else arith.negate(truth.expr), PYBOOL))
@@ -224,6 +230,8 @@ class SpecialMethods(Calls):
 
     def _call_method(self, function: Method, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         receiver = function.receiver
+        if isinstance(receiver, Rows) and isinstance(receiver.item, TextType) and function.name in ("sort", "reverse"):
+            self.will_change(receiver)
         if isinstance(receiver, Tuple) and receiver.named is not None:
             method = written(receiver.named, function.name)
             if function.name == "_asdict" and not args and not kwargs:
@@ -293,7 +301,9 @@ class SpecialMethods(Calls):
 def _returning_sequence(function: types.FunctionType) -> Source:
     """An `__iter__` whose body is nothing but `return iter(items)`, as what gives these items."""
     source = load(function)
-    body = [part for part in source.tree.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))]
+    plain = [part for part in source.tree.body if not isinstance(part, ast.Expr)]
+    texts = [part for part in source.tree.body if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)]
+    body = plain if len(plain) + len(texts) == len(source.tree.body) else []
     last = body[0] if len(body) == 1 else None
     value = last.value if isinstance(last, ast.Return) else None
     if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "iter"):

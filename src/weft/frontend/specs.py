@@ -473,6 +473,11 @@ def numbered_spec(value: Any) -> ContainerSpec | None:
     return found
 
 
+def is_single(kind: Spec) -> bool:
+    """Whether an argument is no list, dict or set, nor anything that might hold one."""
+    return isinstance(kind, (ArraySpec, ScalarSpec, ConstSpec)) or (isinstance(kind, TextSpec) and not kind.many)
+
+
 def plain_spec(kind: ContainerSpec) -> ContainerSpec:
     """The spec of a container with numbers in place of strings, and lists in place of sets."""
     item = _plain(kind.item)

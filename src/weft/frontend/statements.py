@@ -44,7 +44,7 @@ from weft.frontend.values import (
     describe,
 )
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Op, Read, Var, integer
+from weft.ir.expr import ONE, ZERO, Const, Op, Read, Var, integer
 from weft.ir.program import (
     Block,
     Loop,

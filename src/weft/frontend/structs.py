@@ -18,7 +18,7 @@ from weft.frontend import arrays
 from weft.frontend.core import is_list
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import constant_value
-from weft.frontend.generators import Generators
+from weft.frontend.fields import Fields
 from weft.frontend.growing import Cells
 from weft.frontend.items import merged, row_of, types_in
 from weft.frontend.scope import Slot
@@ -66,7 +66,7 @@ def is_named_tuple(thing: Any) -> bool:
     return isinstance(thing, type) and thing.__bases__ == (tuple,) and hasattr(thing, "_field_defaults")
 
 
-class Structs(Generators):
+class Structs(Fields):
     """Objects made inside the function."""
 
     def _inline_function(self, function: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
@@ -234,7 +234,8 @@ class Structs(Generators):
             return
         if isinstance(value, Scalar) and self.from_either(value.expr):
             raise self.unsupported(node, f"an attribute {name} that is either Python's or NumPy's number", "use int()")
-        if isinstance(value, Scalar) and (held is None or isinstance(held, Slot)):
+        renewed = isinstance(held, Slot) and held.key in self.emitter.decisions.renewed
+        if isinstance(value, Scalar) and not renewed and (held is None or isinstance(held, Slot)):
             title = f"{base.kind.__name__.lower()}.{name}"
             if held is None:
                 place = self.emitter.span
@@ -246,8 +247,12 @@ class Structs(Generators):
             if before is not None:
                 self.scope.values[title] = before
             return
+        if held is not None and self.renew_field(base, name, value):
+            return
         if held is not None:
             raise self.unsupported(node, f"a new array or container as the attribute {name}", "assign to its items")
+        if self.start_field(base, name, value):
+            return
         if base.kind in self.emitter.decisions.objects and is_list(value) and row_of(value) is None:
             base.fields[name] = self.as_row(value)
             return
@@ -267,6 +272,8 @@ class Structs(Generators):
             plain = isinstance(layout, ScalarType)
             return self.assembled(layout, iter([r if plain else self.emitter.snapshot(r, name) for r in reads]))
         held = base.fields.get(name)
+        if isinstance(held, Slot) and held.key in self.emitter.decisions.renewed:
+            return self.field_now(base, name, held)
         if isinstance(held, Slot):
             return self.slot_number(held)
         if held is not None:

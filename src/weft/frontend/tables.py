@@ -93,7 +93,7 @@ class Hashed:
     def _first_place(self, key: Sequence[Expr]) -> Expr:
         """Where the search for a key begins."""
         mixed: Expr = Const(0, _U64)
-        for number in [whole for number in self._seen(key) for whole in _whole(number)]:
+        for number in [whole for seen in self._seen(key) for whole in _whole(seen)]:
             mixed = Op("bitxor", (mixed, arith.cast(arith.cast(number, I64), _U64)), _U64)
             mixed = Op("mul", (mixed, Const(_SPREAD, _U64)), _U64)
             mixed = Op("bitxor", (mixed, Op("shr", (mixed, Const(29, _U64)), _U64)), _U64)

@@ -1,5 +1,6 @@
 """Regions: `with weft.finish()`, `with weft.task()`, `with weft.isolated()`.  In: such statements; out: Loop nodes of
 one iteration whose kind says what they are, or a `ParallelError` that names the variable two tasks would fight over.
+A program whose tasks cannot run at once is built again without regions: one after the other, as Python runs them.
 
     with weft.finish():
         with weft.task(): x = f(n - 1)      -->   finish { task { invoke f(n - 1) gives x }; invoke f(n - 2) gives y }
@@ -92,8 +93,16 @@ class Tasks(Exceptions):
 
     def _region(self, node: ast.With, kind: LoopKind, body: list[ast.stmt]) -> bool:
         namespace, around = self.scope.source.namespace, self.scope.regions
+        tasks = self.emitter.decisions.tasks
+        tasks.met = True
         if LoopKind.ISOLATED in around:
             return self.execute_all(body)  # the task has everything to itself already
+        if tasks.in_sequence:
+            if kind is LoopKind.TASK:
+                self._stays(body, kind)
+            if kind is LoopKind.FINISH:
+                Beside(self.scope.source, self.scope.liveness.live_after(node)).check(body)
+            return self.execute_all(body)
         self._stays(body, kind)
         opened: list[str] = []
         if kind is LoopKind.FINISH:

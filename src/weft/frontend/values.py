@@ -152,10 +152,12 @@ class TablesOf:
 
 @dataclass(frozen=True)
 class ArrayOf:
-    """The type of an array in a container: which it is of all arrays of its type and rank."""
+    """The type of an array in a container: which it is of all arrays of its type and rank.  `lent`: it may be a part of
+    an argument."""
 
     type: ScalarType
     rank: int
+    lent: bool = False
 
 
 @dataclass(frozen=True)

@@ -104,5 +104,5 @@ def _without_values(arguments: ast.arguments) -> ast.arguments:
 def _defined(tree: ast.FunctionDef, arguments: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
     made = ast.FunctionDef(name=tree.name, args=arguments, body=body, decorator_list=[])
     if hasattr(tree, "type_params"):
-        made.type_params = []
+        setattr(made, "type_params", [])  # noqa: B010
     return ast.fix_missing_locations(ast.copy_location(made, tree))

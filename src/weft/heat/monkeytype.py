@@ -12,23 +12,28 @@ from typing import Any
 from weft.errors import WeftError
 from weft.heat.kinds import joined
 
-_CONTAINERS = {"List": "list", "Set": "set", "Dict": "dict", "Tuple": "tuple", "FrozenSet": "frozenset"}
+_CONTAINERS = {
+    "List": "list", "Set": "set", "Dict": "dict", "Tuple": "tuple", "FrozenSet": "frozenset",
+    "DefaultDict": "defaultdict",
+}  # fmt: skip
 
 
-def read(store: Path, module: str) -> dict[str, dict[str, str]]:
-    """The hints of a module's functions, by qualified name; WeftError if the file is no such store."""
+def read(store: Path, source: Path) -> dict[str, dict[str, str]]:
+    """The hints of the functions of a source file, by qualified name; WeftError if the file is no such store."""
     if not store.is_file():
         raise WeftError(f"no such file: {store}")
-    query = "SELECT qualname, arg_types, return_type FROM monkeytype_call_traces WHERE module IN (?, '__main__')"
+    query = "SELECT qualname, arg_types, return_type, yield_type FROM monkeytype_call_traces WHERE module IN (?, ?)"
     found: dict[str, dict[str, set[str]]] = {}
     try:
         connection = sqlite3.connect(f"{store.resolve().as_uri()}?mode=ro", uri=True)
         try:
-            for name, arguments, result in connection.execute(query, (module,)):
+            modules = {name for (name,) in connection.execute("SELECT DISTINCT module FROM monkeytype_call_traces")}
+            module = next((name for name in _names(source) if name in modules), "__main__")
+            for name, arguments, result, yielded in connection.execute(query, (module, "__main__")):
                 entry = found.setdefault(name, {})
                 for parameter, kind in json.loads(arguments).items():
                     entry.setdefault(parameter, set()).add(_text(kind))
-                if result:
+                if result and not yielded:
                     entry.setdefault("return", set()).add(_text(json.loads(result)))
         finally:
             connection.close()
@@ -37,10 +42,18 @@ def read(store: Path, module: str) -> dict[str, dict[str, str]]:
     return {name: {key: joined(texts) for key, texts in entry.items()} for name, entry in found.items()}
 
 
+def _names(source: Path) -> list[str]:
+    """The names that a file may have as a module, the longest first: which of its folders are packages is not known."""
+    parts = [part for part in source.resolve().with_suffix("").parts if part != "__init__"]
+    return [".".join(parts[first:]) for first in range(len(parts))]
+
+
 def _text(kind: dict[str, Any]) -> str:
     """{"module": "typing", "qualname": "List", "elem_types": [...]} --> list[float]"""
     module, name = kind["module"], kind["qualname"]
     inner = [_text(item) for item in kind.get("elem_types") or []]
+    if inner and all(item == "Any" for item in inner):
+        inner = []  # an empty container
     if name == "NoneType":
         return "None"
     if module == "typing" and name in ("Union", "Optional"):

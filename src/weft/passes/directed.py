@@ -20,6 +20,8 @@ from weft.directives import (
     Directive,
     Fuse,
     Interchange,
+    NoFuse,
+    NoLibrary,
     Parallel,
     Place,
     Sequential,
@@ -74,6 +76,21 @@ def run(program: Program, context: PassContext) -> Program:
     for directive in asked:
         program = _Directed(program, context, directive).program_after()
     return replace(program, body=with_strips(program.body, Workspace.of(program), False))
+
+
+def check_lines(program: Program, context: PassContext) -> None:
+    """Lines that are to be kept apart, or from the library, must be lines of the program as it was built."""
+    nodes = (node for part in (program, *program.functions) for node in walk(part.body))
+    lines = {getattr(node, "span", program.span).line for node in nodes}
+    for directive in context.directives.items:
+        if not isinstance(directive, (NoFuse, NoLibrary)):
+            continue
+        for place in directive.places():
+            if place.line and not any(place.has_line(line) for line in lines):
+                reason = f"{directive}: there is no statement that computes anything on {place}"
+                if not context.directives.lenient:
+                    raise TransformError(program.span, reason, "give the line of a statement, or of a loop around it")
+                context.missed(PASS, reason, program.span)
 
 
 @dataclass

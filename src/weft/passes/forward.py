@@ -113,6 +113,7 @@ class _Site:
     in_sum: bool  # also in a sum: its terms are most often products
     in_index: bool
     repeated: bool  # inside a loop whose iterations have no variable: every evaluation is a repetition
+    term: Expr | None = None  # the term of the innermost reduction around it
 
 
 def producer_of(node: Node) -> _Producer | None:
@@ -181,15 +182,20 @@ def _outside_indices(expr: Expr) -> Iterator[Expr]:
 def sites_in(node: Node, buffer: str, dims: tuple[AnyDim, ...] = (), repeated: bool = False) -> Iterator[_Site]:
     """Every read of a buffer in a node, nested blocks included."""
 
+    terms: Expr | None = None
+
     def visit(expr: Expr, around: tuple[AnyDim, ...], within: frozenset[str], in_index: bool) -> Iterator[_Site]:
+        nonlocal terms
         if isinstance(expr, Read):
             if expr.buffer == buffer:
-                yield _Site(expr, around, bool(within), "add" in within, in_index, repeated)
+                yield _Site(expr, around, bool(within), "add" in within, in_index, repeated, terms)
             for part in expr.index:
                 yield from visit(part, around, within, True)
         elif isinstance(expr, Reduce):
             yield from over(expr.dims, around, within)
+            outer, terms = terms, expr.value
             yield from visit(expr.value, around + expr.dims, within | {expr.op}, in_index)
+            terms = outer
         else:
             for child in children(expr):
                 yield from visit(child, around, within, in_index)
@@ -248,18 +254,38 @@ def better_apart(stmt: Stmt, reader: Node) -> bool:
     return all(isinstance(node, Stmt) and not node.domain for node in reader.body)
 
 
-def scales_rows(site: _Site, stmt: Stmt) -> bool:
-    """Whether a vector is a number times another one and is summed with the elements of a matrix: one operation for
-    each row or column, which the loop around them does, and not for each product."""
+def hides_factor(site: _Site, stmt: Stmt) -> bool:
+    """Whether a temporary is a number times an array, and each term of the sum that reads it fetches an element of some
+    other array that no other term fetches.
+
+    Such a sum takes as long as that array takes to come from memory: one multiplication more for each term is done
+    meanwhile, and the temporary need not be written and read.  In a product of matrices every element is used by many
+    terms, and the multiplication would be repeated for all of them.
+    """
     value = stmt.value
-    if len(stmt.index) != 1 or len(site.dims) != 2 or not isinstance(value, Op) or value.op != "mul":
+    if not stmt.index or len(site.dims) < 2 or site.term is None or not isinstance(value, Op):
         return False
     if any(not isinstance(dim, Dim) or expr_buffers(bound) for dim in site.dims for bound in dim_children(dim)):
         return False
-    vectors = [part for part in value.args if isinstance(part, Read) and tuple(map(affine, part.index)) != (None,)]
-    vectors = [part for part in vectors if len(part.index) == 1]
+    arrays = [part for part in value.args if isinstance(part, Read) and part.index]
+    if any(affine(place) is None for part in arrays for place in part.index):
+        return False
     numbers = [part for part in value.args if not any(read.index for read in reads(part))]
-    return len(vectors) == 1 and len(numbers) == 1
+    if value.op != "mul" or len(arrays) != 1 or len(numbers) != 1:
+        return False
+    return any(_each_once(read, site.dims) for read in reads(site.term) if read.buffer != site.read.buffer)
+
+
+def _each_once(read: Read, dims: tuple[AnyDim, ...]) -> bool:
+    """Whether every point of a domain reads an element of its own: each dimension is alone in some axis."""
+    around = set(dim_vars(dims))
+    alone: set[str] = set()
+    for part in read.index:
+        form = affine(part)
+        mine = set() if form is None else form.names & around
+        if len(mine) == 1:
+            alone |= mine
+    return alone == around
 
 
 def worth_knowing(stmt: Stmt) -> bool:
@@ -544,7 +570,7 @@ class Forwarder:
         scalar = not producer.stmt.index
         terms = [site for site in sites if site.in_reduce and not (free and site.in_index)]
         terms = [site for site in terms if site.in_sum or not scalar]  # C computes what is fixed before a loop
-        terms = [site for site in terms if repeats_work(site, producer) and not scales_rows(site, producer.stmt)]
+        terms = [site for site in terms if repeats_work(site, producer) and not hides_factor(site, producer.stmt)]
         if cheap and terms:
             cheap = not any(isinstance(part, Op) for part in _outside_indices(value))
         profitable = cheap or (len(sites) == 1 and not repeats_work(sites[0], producer))

@@ -17,7 +17,7 @@ from weft.errors import Span
 from weft.ir import index as affine_index
 from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer, real
 from weft.ir.program import Alloc, Block, Buffer, Call, If, Loop, LoopKind, Node, Program, Stmt
-from weft.ir.types import BOOL, FLOAT, PYBOOL, DType, ScalarType
+from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType
 from weft.ir.walk import (
     free_vars,
     map_children,
@@ -30,7 +30,7 @@ from weft.ir.walk import (
     walk,
 )
 from weft.passes import PassContext
-from weft.passes.matching import branches, deferred, eager, prefix, strips, summands, upward, wedges, windows
+from weft.passes.matching import branches, deferred, eager, prefix, strips, summands, symmetric, upward, wedges, windows
 from weft.passes.matching.prefix import blocks, with_known_parts
 from weft.passes.matching.products import (
     DTYPES,
@@ -64,7 +64,12 @@ DOT_LIMIT = 10000.0
 # compete for its threads.
 SERIAL = 262144.0
 CYCLES = 0.25  # of a multiplication and addition in the library
-_NAMES = {"gemm": "matrix product", "gemv": "matrix-vector product", "dot": "inner product"}
+_NAMES = {
+    "gemm": "matrix product",
+    "gemv": "matrix-vector product",
+    "dot": "inner product",
+    "syrk": "half of a symmetric product",
+}
 
 
 def run(program: Program, context: PassContext) -> Program:
@@ -247,7 +252,7 @@ class _Matcher:
     def inside(self, stmt: Stmt) -> Block | None:
         """The statement with calls for what it is made of."""
         plain = self.windowed(stmt) or self.prepared(stmt) or self.extracted(stmt)
-        return plain or self.triangular(stmt) or self.wedge(stmt)
+        return plain or self.symmetric(stmt) or self.triangular(stmt) or self.wedge(stmt)
 
     def windowed(self, stmt: Stmt) -> Block | None:
         """A sum over windows of an array, row by row; see `windows`."""
@@ -384,6 +389,48 @@ class _Matcher:
             return False
         table = self.workspace.table
         return all(branches.why_not_everywhere(branch, stmt.domain, table) is None for branch in choice.args[1:])
+
+    def symmetric(self, stmt: Stmt) -> Block | None:
+        """Half of the product of a matrix with its own transpose; see `symmetric`."""
+        for whole in (stmt, sheared(stmt, self.workspace.new_var)):
+            half = "" if whole is None else symmetric.symmetric(whole)
+            made = None if whole is None or isinstance(half, str) else self._half(whole, half)
+            if made is not None:
+                test, inside = made
+                return (If(test, inside, (stmt,), span=stmt.span),)
+        return None
+
+    def _half(self, stmt: Stmt, half: symmetric.Symmetric) -> tuple[Expr, Block] | None:
+        """When half of a symmetric product is worth a call, and that call with what is around it."""
+        before: list[Node] = []
+        factor, table = half.factor, self.workspace.table
+        made = self._operand(factor, (half.rows,), half.total.dims)
+        if made is not None:
+            name = self.workspace.new_buffer("operand", made[1].type, made[1].shape).name
+            before = [Alloc(name, span=stmt.span), self._renamed(replace(made[0], buffer=name, span=stmt.span))]
+            factor = Read(name, made[0].index, factor.type)
+        if not isinstance(factor, Read) or table[factor.buffer].type.dtype is not half.total.type.dtype:
+            return None
+        total = half.product(factor)
+        # A square of two rows at least: then the statement, too, reads all of them.
+        points = cost.points((*stmt.domain, *total.dims))
+        room = Op("gt", (affine_index.sub(half.rows.hi, half.rows.lo), integer(1)), PYBOOL)
+        test = _both(Op("gt", (points, real(PANELS)), PYBOOL), room)
+        product = half.as_product(factor)
+        in_place = symmetric.in_place(stmt, half, table)
+        if in_place is not None:
+            product = replace(product, scale=in_place[0], keep=in_place[1])
+            call = self.call(symmetric.with_total(stmt, half.total, total), product)
+            return _none_zero(test, product), (*before, *call)
+        buffer, index = stmt.buffer, stmt.index
+        if not half.whole or why_not_in_place(stmt, half.total, table) is not None:
+            size = Op("maximum", (affine_index.sub(half.rows.hi, half.rows.lo), integer(0)), INT)
+            buffer = self.workspace.new_buffer("syrk_of", total.type.strong, (size, size)).name
+            before.append(Alloc(buffer, span=stmt.span))
+            index = tuple(affine_index.sub(Var(dim.var), half.rows.lo) for dim in half.domain)
+        call = self.call(Stmt(half.domain, buffer, index, total, None, stmt.span), product)
+        rest = symmetric.with_total(stmt, half.total, Read(buffer, index, half.total.type))
+        return test, (*before, *call, self._renamed(rest))
 
     def triangular(self, stmt: Stmt) -> Block | None:
         """A product over a triangle, panel by panel; see `triangles`."""
@@ -556,6 +603,6 @@ class _Matcher:
         return replace(stmt, index=index, value=visit(substitute(stmt.value, names)))
 
     def _remark(self, product: Product, span: Span) -> None:
-        limit = cost.shown(THRESHOLDS[product.routine])
+        limit = cost.shown(THRESHOLDS.get(product.routine, real(PANELS)))
         name = _NAMES[product.routine]
         self.context.done(PASS, f"{name}: library routine {product.routine} above {limit} multiplications", span)

@@ -548,6 +548,8 @@ class _Raiser:
         if not all(directions(write, other, loop).never for other in others):
             return f"`{stmt.buffer}` is read while it is being accumulated"
         if varies(stmt.index, dim.var) or domain_varies(stmt.domain, dim.var):
+            if found.keeps:
+                return f"which of two zeros stays in `{stmt.buffer}` depends on their order"
             of = found.term.type
             term = Op("neg", (found.term,), of) if found.subtracted else found.term
             return replace(stmt, domain=(dim, *stmt.domain), value=term, reduce=found.op)

@@ -144,6 +144,20 @@ def changed_set(result: Any, target: set[Any], template: str, *columns: Any) -> 
     return result
 
 
+def refilled_dict(result: Any, target: dict[Any, Any], new: dict[Any, Any]) -> Any:
+    """The result of a call that has changed a dict, which holds these entries now, in this order."""
+    if len(new) < len(target) or any(map(ne, target, new)):
+        target.clear()
+    target.update(new)
+    return result
+
+
+def refilled_list(result: Any, target: list[Any], new: list[Any]) -> Any:
+    """The result of a call that has changed a list, which holds these items now; equal ones stay as they are."""
+    target[:] = [old if templates.same(old, item) else item for old, item in zip(target, new)] + new[len(target) :]
+    return result
+
+
 def _core() -> Any:
     """The native core's library, where there is one."""
     from weft.runtime import dispatch

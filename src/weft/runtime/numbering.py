@@ -29,6 +29,8 @@ _last = threading.local()
 
 def structure_of(template: str, value: Any) -> Any:
     """The numbered form of a container; `names_of` then gives its strings."""
+    if not value:
+        raise LookupError("nothing in it")  # so it is none of the other arguments, which hold something else
     numbers: defaultdict[str, int] = defaultdict(itertools.count().__next__)
     try:
         (made,) = _parsed(template)([value], numbers.__getitem__)
@@ -113,7 +115,7 @@ def _dicts(
     made = []
     for one in found:
         count = len(one)
-        new: dict[Any, Any] = dict() if kind is dict else Counter() if factory is None else defaultdict(factory)
+        new: dict[Any, Any] = {} if kind is dict else Counter() if factory is None else defaultdict(factory)
         dict.update(new, zip(itertools.islice(keys, count), itertools.islice(values, count)))
         made.append(new)
     return made

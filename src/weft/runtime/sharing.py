@@ -278,6 +278,8 @@ def groups(values: Sequence[Any], written: frozenset[int]) -> list[tuple[Layout,
     arrays = {at: value for at, value in enumerate(values) if type(value) is np.ndarray and value.size}
     first = {id(array): at for at, array in reversed(arrays.items())}
     changed = {first[id(arrays[at])] for at in written if at in arrays}
+    if not all(arrays[at].flags.writeable for at in changed):
+        return None  # Python says so
     names = sorted(first.values())
     joined = {at: {at} for at in names}
     for at in names:
@@ -287,13 +289,19 @@ def groups(values: Sequence[Any], written: frozenset[int]) -> list[tuple[Layout,
                 for member in both:
                     joined[member] = both
     found = []
-    for members in dict.fromkeys(tuple(sorted(part)) for part in joined.values()):
-        if len(members) > 1:
-            group = _group(members, values)
-            if group is None:
-                return None
-            found.append(group)
-    return found
+    for members in dict.fromkeys(tuple(sorted(part)) for part in joined.values() if len(part) > 1):
+        group = _group(members, values)
+        while group is not None:  # with all that lies in the memory, also if it is only read and overlaps what is
+            known = {member.argument for member in group[0].members}
+            among = [at for at in names if at not in known and not apart(group[1].array, arrays[at])]
+            if not among:
+                break
+            group = _group(tuple(sorted(known.union(among))), values)
+        if group is None:
+            return None
+        found.append(group)
+    several = [member.argument for layout, _ in found for member in layout.members]
+    return found if len(several) == len(set(several)) else None
 
 
 def _group(members: tuple[int, ...], values: Sequence[Any]) -> tuple[Layout, Filled] | None:

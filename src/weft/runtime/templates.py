@@ -4,7 +4,7 @@ columns, and the other way round.  The native dispatcher does the same in C (nat
     template := "[" item "]" | "d[" item "]" | "{" item "}" | dict | "<" type ":" rank ">" | "<<...>>"
     dict     := ("" | "C" | "Di" | "Df" | "Dl" | "Ds" | "Dd") "{" item ":" item "}"
     item     := "i" | "f" | "b" | "c" | "(" item... ")" | "[" item "]" | "{" item "}" | dict
-    result   := item | "n" | "s" | "y" | "N" | "?" result | "<" type ":" rank ">"
+    result   := item | "n" | "s" | "y" | "N" | "?" result | "<" type ":" rank ":" memory ">"
 
 A list of items, a deque, a set, a dict, a Counter, a defaultdict of int, float, list, set or dict.  Each number of an
 item is a column.  Lists, sets and dicts that are items follow one another in the columns of their own items; one more
@@ -35,10 +35,11 @@ class Listed:
 
 @dataclass(frozen=True)
 class Held:
-    """An array, as an item: its type by NumPy's number, and its rank."""
+    """An array, as an item: its type by NumPy's number, its rank, and in which of two memories it is."""
 
     typenum: int
     rank: int
+    memory: int
 
 
 @dataclass(frozen=True)
@@ -162,8 +163,7 @@ def _item(text: str, place: int) -> tuple[Item, int]:
         return _container(text, place)
     if letter == "<" and ">" in text[place:]:
         end = text.index(">", place)
-        typenum, _, rank = text[place + 1 : end].partition(":")
-        return Held(int(typenum), int(rank)), end + 1
+        return Held(*map(int, text[place + 1 : end].split(":"))), end + 1
     raise ValueError(f"not an item of a template: {text!r}")
 
 

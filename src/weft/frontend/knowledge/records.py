@@ -116,7 +116,7 @@ def _refuse_odd_keys(builder: Builder, keys: Value) -> None:
 
 
 def _refuse_odd_objects(builder: Builder, keys: Records) -> None:
-    """An order that a class defines must be one: none of its objects is before itself, nor has NaN among its numbers."""
+    """An order that a class defines must be one: no object is before itself, or has NaN among its numbers."""
     emitter, cells = builder.emitter, Cells(builder.emitter, keys.growing)
     with loop(emitter, ZERO, cells.last()) as at:
         item = builder.assembled(keys.item, iter(cells.taken(at)))
@@ -127,7 +127,8 @@ def _refuse_odd_objects(builder: Builder, keys: Records) -> None:
         before = builder.expand(is_before, {"one": item, "other": item})
         truth = builder.truth(before, None)
         if isinstance(truth, Scalar):
-            emitter.hand_back(arith.negate(arith.condition(truth.expr)), "objects that are before themselves are sorted")
+            after = arith.negate(arith.condition(truth.expr))
+            emitter.hand_back(after, "objects that are before themselves are sorted")
         elif truth:
             raise Unsupported(emitter.span, "objects sorted by a comparison that is always true")
 

@@ -20,7 +20,16 @@ from weft.ir.index import Affine
 from weft.ir.ops import COMPARISONS, REDUCTIONS
 from weft.ir.program import Alloc, Block, Buffer, Check, If, Loop, Node, Stmt
 from weft.ir.types import BOOL, ScalarType
-from weft.ir.walk import buffers_written, domain_buffers, expr_buffers, subexpressions
+from weft.ir.walk import (
+    buffers_read,
+    buffers_written,
+    domain_buffers,
+    expr_buffers,
+    rewrite,
+    sub_blocks,
+    subexpressions,
+    walk,
+)
 from weft.passes.raising.reductions import accumulation, unchanging
 from weft.records import dataclass
 
@@ -43,6 +52,7 @@ class _Condition:
     expr: Expr
     holds: bool
     forms: tuple[Affine, ...]
+    meant: Expr  # the source's own condition, in terms of what the loop does not change
 
 
 @dataclass
@@ -55,16 +65,61 @@ class Flattening:
     facts: Facts
     new_buffer: NewBuffer
     wanted: list[Item] = field(default_factory=list)  # checks of what the next item takes for granted
+    writes: dict[str, int] = field(default_factory=dict)  # how often the body writes what
+    values: dict[str, Expr] = field(default_factory=dict)  # variables set so far that mean the same from then on
+    own: set[str] = field(default_factory=set)  # variables that are dead behind the branch that sets them
+    passed: set[Expr] = field(default_factory=set)  # conditions that every iteration has tested before it gets here
 
     def items(self, block: Block) -> list[Item] | str:
         """The block as items, or the reason why a branch must stay a branch."""
-        return self._block(block, (), frozenset())
+        for node in walk(block):
+            for name in () if sub_blocks(node) else buffers_written(node):
+                self.writes[name] = self.writes.get(name, 0) + 1
+        found = self._block(block, (), frozenset())
+        return found if isinstance(found, str) else self._without_unused(found)
+
+    def _without_unused(self, items: list[Item]) -> list[Item]:
+        """The items without variables of a branch whose readers use what they mean instead."""
+        used: set[str] = set()
+        out: list[Item] = []
+        for item in reversed(items):
+            node = item.node
+            if isinstance(node, Stmt) and not node.index and node.buffer in self.own - used:
+                continue
+            used |= buffers_read(node)
+            out.append(item)
+        return out[::-1]
+
+    def _note(self, node: Node) -> None:
+        """What a variable means, if nothing else sets it and the loop does not change what it is made of."""
+        if not isinstance(node, Stmt) or node.index or node.domain or node.reduce is not None:
+            return
+        value = self._meant(node.value)
+        if self.writes.get(node.buffer) == 1 and expr_buffers(value).isdisjoint(self.writes):
+            self.values[node.buffer] = value
+
+    def _is_passed(self, check: Check, always: bool) -> bool:
+        """Whether a test was made before in the same iteration; one that all of them make counts from here on."""
+        condition = self._meant(check.condition)
+        if condition in self.passed:
+            return True
+        if always and expr_buffers(condition).isdisjoint(self.writes):
+            self.passed.add(condition)
+        return False
+
+    def _meant(self, expr: Expr) -> Expr:
+        if self.values.keys().isdisjoint(expr_buffers(expr)):
+            return expr
+        return rewrite(expr, lambda e: self.values.get(e.buffer, e) if isinstance(e, Read) else e)
 
     def _block(self, block: Block, conditions: tuple[_Condition, ...], temporaries: frozenset[str]) -> list[Item] | str:
         if len(conditions) > _MOST_CONDITIONS:
             return f"more than {_MOST_CONDITIONS} branches inside each other: to test them one by one is cheaper"
         out: list[Item] = []
         for node in block:
+            self._note(node)
+            if isinstance(node, Check) and not node.domain and self._is_passed(node, not conditions):
+                continue
             if isinstance(node, If):
                 found = self._branch(node, conditions, temporaries)
                 if isinstance(found, str):
@@ -90,8 +145,11 @@ class Flattening:
     def _branch(self, node: If, conditions: tuple[_Condition, ...], temporaries: frozenset[str]) -> list[Item] | str:
         out: list[Item] = []
         condition = node.condition
+        meant = self._meant(condition)
         inside = node.then + node.orelse
-        written = {name for inner in inside for name in buffers_written(inner)}
+        # Each statement tests anew, the last one together with what it writes.
+        before = inside[:-1] if isinstance(inside[-1], Stmt) else inside
+        written = {name for inner in before for name in buffers_written(inner)}
         if expr_buffers(condition) & written and len(inside) > 1:
             kept = self.new_buffer("test", BOOL, ())
             value = condition if condition.type == BOOL else Op("and", (condition, condition), BOOL)
@@ -110,7 +168,8 @@ class Flattening:
             # is dead only behind a branch around this one does: the rest of that one still reads it.
             after = self.live.after.get(id(block[-1]), frozenset(self.live.program.table))
             dead = {name for inner in block for name in buffers_written(inner) if name not in after}
-            found = self._block(block, (*conditions, _Condition(condition, holds, forms)), frozenset(dead))
+            self.own |= {name for name in dead if self.writes.get(name) == 1}
+            found = self._block(block, (*conditions, _Condition(condition, holds, forms, meant)), frozenset(dead))
             if isinstance(found, str):
                 return found
             out += found
@@ -126,13 +185,20 @@ class Flattening:
             return Item(replace(stmt, value=_choose(conditions, stmt.value, self._neutral(stmt, kept))))
         chosen = tuple(c for c in conditions if not c.forms)
         within = tuple(form for c in conditions for form in c.forms)
+        known = self._read_by(stmt, chosen[0].meant) if chosen else None
+        stmt = stmt if known is None else replace(stmt, index=known)
         old = self._neutral(stmt, Read(stmt.buffer, stmt.index, self._type(stmt)))
-        if chosen and not _is_read(stmt, chosen[0].expr) and not self._in_bounds(stmt, within):
+        if chosen and known is None and not self._in_bounds(stmt, within):
             elsewhere = self._nothing_added(stmt, chosen, within)
             if elsewhere is None:
                 return "a branch writes at an index that may be out of bounds when the branch is not taken"
             return Item(elsewhere, within)
         return Item(replace(stmt, value=_choose(chosen, stmt.value, old)), within)
+
+    def _read_by(self, stmt: Stmt, condition: Expr) -> tuple[Expr, ...] | None:
+        """Where a statement writes, if a condition always reads that element: in bounds whether it holds or not."""
+        index = tuple(self._meant(part) for part in stmt.index)
+        return index if not stmt.domain and _always_reads(condition, stmt.buffer, index) else None
 
     def _nothing_added(self, stmt: Stmt, chosen: tuple[_Condition, ...], within: tuple[Affine, ...]) -> Stmt | None:
         """An accumulation whose branch is not taken adds what changes nothing, to the first element of its target."""
@@ -193,16 +259,15 @@ def _merged(node: If, condition: Expr) -> Block | None:
     return tuple(out)
 
 
-def _is_read(stmt: Stmt, condition: Expr) -> bool:
-    """Whether a condition always reads the element that a statement writes: its index is in bounds, taken or not."""
-    if isinstance(condition, Read):
-        return not stmt.domain and condition.buffer == stmt.buffer and condition.index == stmt.index
-    if not isinstance(condition, (Op, Cast)):
+def _always_reads(expr: Expr, buffer: str, index: tuple[Expr, ...]) -> bool:
+    if isinstance(expr, Read):
+        return expr.buffer == buffer and expr.index == index
+    if not isinstance(expr, (Op, Cast)):
         return False
-    always = condition.args if isinstance(condition, Op) else (condition.value,)
-    if isinstance(condition, Op) and condition.op == "select":
-        always = condition.args[:1]
-    return any(_is_read(stmt, part) for part in always)
+    always = expr.args if isinstance(expr, Op) else (expr.value,)
+    if isinstance(expr, Op) and expr.op == "select":
+        always = expr.args[:1]
+    return any(_always_reads(part, buffer, index) for part in always)
 
 
 def _zero(of: ScalarType) -> Const:

@@ -24,11 +24,13 @@ _CHAINS = frozenset({"mul", "minimum", "maximum", "and", "or", "bitand", "bitor"
 
 @dataclass(frozen=True)
 class Accumulation:
-    """The target is combined by `op` with `term`; `subtracted` for `x - term` (op is then add)."""
+    """The target is combined by `op` with `term`; `subtracted` for `x - term` (op is then add); `keeps` if of two
+    equal floats (zeros of both signs) the one stays that the target has, and not the term as in NumPy's minimum."""
 
     op: str
     term: Expr
     subtracted: bool = False
+    keeps: bool = False
 
 
 def accumulation(stmt: Stmt) -> Accumulation | None:
@@ -145,7 +147,8 @@ def _conditional(value: Op, stmt: Stmt) -> Accumulation | None:
         return None
     both = first.subtracted and second.subtracted
     pair = tuple(found.term if both or not found.subtracted else _negated(found.term) for found in (first, second))
-    return Accumulation(first.op, Op("select", (condition, *pair), first.term.type, value.span), both)
+    keeps = first.keeps or second.keeps
+    return Accumulation(first.op, Op("select", (condition, *pair), first.term.type, value.span), both, keeps)
 
 
 def _flag(condition: Expr, raised: bool, of: ScalarType) -> Accumulation:
@@ -181,4 +184,5 @@ def _compare_and_take(condition: Expr, then: Expr, orelse: Expr, stmt: Stmt) -> 
         return None
     never = Const(REDUCTIONS[op].identity(term.type), term.type)
     test = Op("isnan", (term,), ScalarType(DType.BOOL, term.type.weak))
-    return Accumulation(op, Op("select", (test, never, term), term.type))
+    keeps = condition.op in ("lt", "gt")
+    return Accumulation(op, Op("select", (test, never, term), term.type), keeps=keeps)

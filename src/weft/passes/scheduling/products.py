@@ -19,7 +19,7 @@ from weft.ir.program import Alloc, Call, Loop, LoopKind, Program, Role, Stmt
 from weft.ir.walk import node_exprs, subexpressions, walk
 
 #: Routines that compute so much for each element they touch that the threads do not wait for memory.
-_ROUTINES = ("gemm",)
+_ROUTINES = ("gemm", "syrk")
 _NODES = (Alloc, Call, Stmt, Loop)
 
 

@@ -170,7 +170,7 @@ def _in_variables(loop: Loop, program: Program, new: NewScalar) -> tuple[Loop, B
     """for i: y[i] = f(y[i - 1])   -->   s = y[lo - 1];  for i: { s = f(s);  y[i] = s }, for every array that is so."""
     first: list[Node] = []
     for name in sorted(set().union(*(buffers_written(node) for node in loop.body))):
-        previous = _carried_in(loop, name) if program.table[name].rank else None
+        previous = carried_in(loop, name) if program.table[name].rank else None
         if previous is None:
             continue
         of = program.table[name].type
@@ -179,11 +179,11 @@ def _in_variables(loop: Loop, program: Program, new: NewScalar) -> tuple[Loop, B
         assert isinstance(dim, Dim)
         start = tuple(canonical(substitute(e, {dim.var: dim.lo})) for e in previous)
         first.append(Stmt((), held.buffer, (), Read(name, start, of), None, loop.span))
-        loop = replace(loop, body=_held(loop.body, name, previous, held))
+        loop = replace(loop, body=held_instead(loop.body, name, previous, held))
     return loop, tuple(first)
 
 
-def _carried_in(loop: Loop, name: str) -> tuple[Expr, ...] | None:
+def carried_in(loop: Loop, name: str) -> tuple[Expr, ...] | None:
     """Where the iteration before stored into an array, if a loop uses of it just that element and its own."""
     stmts = [node for node in walk(loop.body) if name in buffers_written(node)]
     stmt = stmts[0] if len(stmts) == 1 else None
@@ -199,7 +199,7 @@ def _carried_in(loop: Loop, name: str) -> tuple[Expr, ...] | None:
     return None if previous in _places(loop.body[loop.body.index(stmt) + 1 :], name) else previous
 
 
-def _held(body: Block, name: str, previous: tuple[Expr, ...], held: Read) -> Block:
+def held_instead(body: Block, name: str, previous: tuple[Expr, ...], held: Read) -> Block:
     """The body with a variable for the element that the iteration before stored."""
 
     def visit(expr: Expr) -> Expr:
@@ -384,4 +384,7 @@ def why_not_regrouped(scan: Scan, fast: bool) -> str | None:
     return None
 
 
-__all__ = ["NAMES", "ROUNDED", "Running", "Scan", "counting_up", "running", "scan_of", "why_not_regrouped"]
+__all__ = [
+    "NAMES", "ROUNDED", "Running", "Scan", "carried_in", "counting_up", "held_instead", "running", "scan_of",
+    "why_not_regrouped",
+]  # fmt: skip

@@ -191,7 +191,7 @@ static int read_parameters(PyObject *tuple, version *v)
         v->text_count += p->test == TEST_TEXT;
         v->searched |= p->test == TEST_CONTAINER && strchr(p->template, '{') != NULL;
         v->written_arrays += (p->test == TEST_ARRAY || p->test == TEST_STACK) && p->written;
-        v->written_lists += (p->test == TEST_LIST || p->test == TEST_CONTAINER) && p->written;
+        v->written_lists += (p->test == TEST_LIST || p->test == TEST_CONTAINER || p->test == TEST_TEXT) && p->written;
     }
     v->last = calloc((size_t)(v->result_base - CONTROL_WORDS) + 1, sizeof *v->last);
     if (v->last == NULL) {
