@@ -28,7 +28,7 @@ class Map:
         self.__qualname__ = "map"  # a version in the disk cache finds the object again by this name
 
     def __getitem__(self, key: slice | tuple[slice, ...]) -> Iterable[Any]:
-        if isinstance(key, slice):
+        if not isinstance(key, tuple):
             return _range(key)
         return itertools.product(*(_range(part) for part in key))
 

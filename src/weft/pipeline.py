@@ -36,9 +36,11 @@ from weft.passes import (
     block,
     checks,
     common,
+    continues,
     counters,
     detach,
     directed,
+    follow,
     forward,
     hoist,
     invariant,
@@ -71,6 +73,7 @@ Pass = Callable[[Program, PassContext], Program]
 PASSES: tuple[tuple[str, Pass], ...] = (
     ("tasks", tasks.run),
     ("simplify", simplify.run),
+    ("continues", continues.run),
     ("whiles", whiles.run),
     ("counters", counters.run),
     ("checks", checks.run),
@@ -90,6 +93,7 @@ LOWERING: tuple[tuple[str, Pass], ...] = (
     ("pack", pack.run),
     ("search", search.run),
     ("wavefront", wavefront.run),
+    ("follow", follow.run),
     ("schedule", schedule.run),
     ("directed", directed.run),
     ("paired", paired.run),
@@ -400,7 +404,7 @@ def _c_version(compiled: Compiled, options: Options, chain: toolchain.Toolchain)
     features = CFeatures(libmvec=chain.supports_libmvec, glibc=_glibc())
     unit = c.generate(compiled.program_lowered, options, features)
     compiled.c_source = unit.text
-    compiled.flags = c.flags(options)
+    compiled.flags = (*chain.lean(unit.straight), *c.flags(options))
     compiled.seconds["codegen"] = perf_counter() - start
     start = perf_counter()
     kept = None if options.cache else cache.process_cache()

@@ -218,6 +218,9 @@ def test_a_scaled_vector_moves_into_a_product_with_a_matrix(preserved) -> None:
     assert "v * c[k] * a[k, p]" in run(preserved, INIT + body + product)
     dearer = body.replace("v * c[i]", "c[i] * c[i]")
     assert "u[k] * a[k, p]" in run(preserved, INIT + dearer + product)
+    # Without an array whose elements are each fetched for one term, the multiplication would be repeated for nothing.
+    cached = "  r[p, 0] = sum[k: 0 <= k < n] u[k] * c[k] * c[p]   for p: 0 <= p < n\n"
+    assert "u[k] * c[k]" in run(preserved, INIT + body + cached)
     matrices = INIT + f"  alloc t\n  t[i, j] = v * b[i, j]   {FULL}\n"
     product = "  r[p, q] = sum[k: 0 <= k < n] t[p, k] * a[k, q]   for p: 0 <= p < n, q: 0 <= q < n\n"
     assert "t[p, k] * a[k, q]" in run(preserved, matrices + product)

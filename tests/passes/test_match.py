@@ -206,10 +206,13 @@ HALVES = [
 @pytest.mark.parametrize(("in_place", "body"), HALVES)
 def test_half_of_a_symmetric_product(in_place: bool, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(match, "PANELS", 1.0)
+    monkeypatch.setattr(match, "TERMS", 1.0)
     before = program(ARRAYS, body)
     after, calls = matched(before, monkeypatch)
-    assert [call.routine for call in calls] == ["syrk"]
-    assert (calls[0].stmt.buffer == "c") is in_place
+    (half,) = [call for call in calls if call.routine == "syrk"]
+    assert (half.stmt.buffer == "c") is in_place
+    # Where memory is needed and the terms are few, panels are better.
+    assert len(calls) > 1 or in_place or "c[i, j] * (" in body
     assert_same(before, arguments(), lowered(after))
 
 

@@ -51,7 +51,8 @@ def changed(d, key):
 
 
 def of_sets(xs, ys):
-    return set(xs) & set(ys), set(xs) | set(ys), set(xs) - set(ys), set(xs) >= set(ys)
+    one, other = set(xs), set(ys)
+    return one & other, one >= other
 
 
 def booleans(xs):

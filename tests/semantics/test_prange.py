@@ -400,6 +400,21 @@ def test_leaving_a_parallel_loop(word: str) -> None:
         weft.jit(stops if word == "break" else returns)(np.ones(4))
 
 
+def test_a_race_of_rows_is_told_by_its_rows() -> None:
+    def rows(a):
+        for i in weft.prange(1, a.shape[0]):
+            a[i, :] = a[i - 1, :] + 1
+
+    with pytest.raises(weft.ParallelError, match=r"`a\[i, :\]` is written .* as `a\[i - 1, :\]`"):
+        weft.jit(rows)(np.ones((5, 4)))
+
+
+def test_what_is_no_range() -> None:
+    for wrong in (3, (slice(0, 3), 2), slice(None)):
+        with pytest.raises(TypeError, match=r"weft.map takes slices with an end"):
+            weft.map[wrong]
+
+
 def test_steps_that_never_meet_are_no_race() -> None:
     def pairs(a):
         for i in weft.prange(0, a.shape[0] - 1, 2):

@@ -153,6 +153,27 @@ def test_python_integers_beyond_64_bits(function) -> None:
     same_as_plain(compiled, function, made(beyond), calls=1)
 
 
+def used_at_once(x, shifted):
+    shifted[1:] = np.cumsum(x * 2)
+    edges = np.zeros(x.shape[0] + 1)
+    edges[1:] = np.cumsum(x - 1)
+    return np.cumsum(x) * 3 - x, edges, np.maximum.accumulate(x)[::-1]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+@pytest.mark.parametrize("stride", [1, -2])
+def test_what_is_made_of_running_values_needs_no_temporary(dtype: str, stride: int) -> None:
+    x = np.random.default_rng(10).integers(-99, 99, LONG * abs(stride)).astype(dtype)
+
+    def make() -> tuple[np.ndarray, ...]:
+        return x.copy()[::stride], np.zeros(LONG + 1, np.cumsum(x[:1]).dtype)
+
+    compiled = differential(used_at_once, make)
+    explained(compiled, "no temporary between them")
+    same_as_plain(compiled, used_at_once, made(x[:1].copy(), np.zeros(2, x.dtype)), calls=1)
+    same_as_plain(compiled, used_at_once, made(x[:0].copy(), np.zeros(1, x.dtype)), calls=1)
+
+
 def in_place(a):
     for i in range(1, a.shape[0]):
         a[i] = a[i - 1] ^ a[i]

@@ -69,7 +69,7 @@ def ordered(xs):
     vs.sort()
     heap = []
     for x in xs:
-        heapq.heappush(heap, Vec(x, 0))
+        heapq.heappush(heap, Vec(x, x - x))
     popped = [heapq.heappop(heap).x for _ in range(len(xs))]
     return [v.x for v in vs], min(vs).x, max(vs).x, [v.x for v in sorted(vs, reverse=True)], popped
 

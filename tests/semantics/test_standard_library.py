@@ -3,6 +3,7 @@
 # mypy: disable-error-code="no-untyped-def, no-untyped-call"
 from __future__ import annotations
 
+import copy
 import heapq
 import itertools
 import operator
@@ -83,8 +84,8 @@ def test_as_python(function, calls) -> None:
     native = weft.jit(fallback="error")(function)
     plain = weft.jit(fallback="error", backend="python")(function)
     for arguments in calls:
-        expected = function(*arguments)
-        for mine in (native(*arguments), plain(*arguments)):
+        expected = function(*copy.deepcopy(arguments))
+        for mine in (native(*copy.deepcopy(arguments)), plain(*copy.deepcopy(arguments))):
             np.testing.assert_equal(mine, expected)
             assert types_in(mine) == types_in(expected)
 
@@ -214,6 +215,15 @@ def stretched(a, m):
     return a[m] * a[a > 2]
 
 
+def stretched_after_writing(a, m):
+    """The same where Python cannot begin again, since the caller sees what was written."""
+    a += 1
+    b = a[m] + a[a > 2]
+    a[a > 2] = a[m]
+    b[:] = a[m] * 2
+    return b, (a[m] * a[a > 2]).sum()
+
+
 def primes(n):
     prime = [True] * (n + 1)
     prime[0] = prime[1] = False
@@ -234,6 +244,7 @@ def primes(n):
             parts,
             [(np.arange(11.0), list(range(11)), 2), (np.arange(1.0), [1], 3), (np.arange(9.0), list(range(9)), -1)],
         ),
+        (stretched_after_writing, [(np.arange(5.0), np.arange(5) > 1), (np.arange(5.0), np.arange(5) == 3)]),
         (stretched, [(np.arange(5.0), np.arange(5) > 2), (np.arange(5.0), np.arange(5) == 3)]),
     ],
 )

@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -506,7 +507,7 @@ def test_a_task_cannot_end_the_loop_it_is_in():
         weft.jit(left)(np.zeros(3))
 
 
-# --- what stays Python -----------------------------------------------------------------------------------------------
+# --- what runs in sequence --------------------------------------------------------------------------------------------
 
 
 def gathered(n):
@@ -570,11 +571,107 @@ def adding(n):
     return total
 
 
-@pytest.mark.parametrize("function", [gathered, remade, returns_inside, handled, adding])
+def tallied(n):
+    counts, seen, largest = {}, Counter(), -1
+    with weft.finish():
+        for i in range(n):
+            with weft.task():
+                with weft.isolated():
+                    counts[i % 7] = counts.get(i % 7, 0) + i
+                    seen[i % 3] += 1
+                    largest = max(largest, i)
+    return sorted(counts.items()), seen[0], seen[1], largest
+
+
+def _visit(i, n, found, counts):
+    if i > n:
+        return 0
+    with weft.isolated():
+        found.append(i)
+        counts[i % 10] = counts.get(i % 10, 0) + 1
+    with weft.finish():
+        with weft.task():
+            left = _visit(2 * i, n, found, counts)
+        right = _visit(2 * i + 1, n, found, counts)
+    return left + right + 1
+
+
+def visited(n):
+    found, counts = [], {}
+    total = _visit(1, n, found, counts)
+    return total, sorted(found), sorted(counts.items())
+
+
+def leaves_early(n):
+    out = np.zeros(n)
+    for k in range(n):
+        with weft.finish():
+            with weft.task():
+                out[k] = k * k
+            if k > 2:
+                break
+    return out
+
+
+def fails_in_the_middle(found, n):
+    with weft.finish():
+        for i in range(n):
+            with weft.task():
+                with weft.isolated():
+                    found.append(10 // (3 - i))
+
+
+@pytest.mark.parametrize("function", [gathered, remade, handled, adding, tallied, visited])
+def test_what_cannot_run_at_once_runs_in_sequence(function):
+    compiled = weft.jit(fallback="error")(function)
+    for n in (5, 300, 0, 2):
+        assert repr(compiled(n)) == repr(function(n))
+    assert "tasks run one after the other: " in str(compiled.explain())
+
+
+@pytest.mark.parametrize("function", [returns_inside, leaves_early])
 def test_what_has_no_native_form_runs_in_python(function):
     np.testing.assert_array_equal(weft.jit(function)(5), function(5))
     with pytest.raises(Unsupported):
         weft.jit(fallback="error")(function)(5)
+
+
+def test_an_exception_of_tasks_in_sequence():
+    compiled = weft.jit(fallback="error")(fails_in_the_middle)
+    for n in (2, 6):
+        plain, native = [], []
+        for call, values in ((fails_in_the_middle, plain), (compiled, native)):
+            if n == 2:
+                call(values, n)
+            else:
+                with pytest.raises(ZeroDivisionError, match="integer division or modulo by zero"):
+                    call(values, n)
+        assert plain == native
+
+
+def carried_in_sequence(n):
+    found, last = [], 0
+    with weft.finish():
+        for i in range(n):
+            with weft.task():
+                found.append(last)
+                last = i
+    return found
+
+
+def ends_a_loop(n):
+    found = []
+    for i in range(n):
+        with weft.task():
+            found.append(i)
+            break
+    return found
+
+
+@pytest.mark.parametrize("function, name", [(carried_in_sequence, "last"), (ends_a_loop, "break")])
+def test_a_race_is_an_error_also_where_tasks_would_run_in_sequence(function, name):
+    with pytest.raises(ParallelError, match=f"`{name}`"):
+        weft.jit(function)(5)
 
 
 def test_in_python_it_is_a_sequence():

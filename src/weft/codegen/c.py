@@ -31,12 +31,30 @@ from weft.codegen.c_frame import (
     Unit,
 )
 from weft.codegen.c_helpers import PRELUDE
+from weft.codegen.c_loops import has_loop
 from weft.codegen.c_memory import storage_of
 from weft.codegen.c_ops import CFeatures, Used, prototype
 from weft.codegen.c_parts import halves
 from weft.codegen.c_stmt import Statements
 from weft.ir.expr import Var, dim_vars
-from weft.ir.program import REGIONS, Argument, Buffer, Derived, Layout, Loop, LoopKind, Program, Role, SizeOf, Symbol
+from weft.ir.program import (
+    REGIONS,
+    Argument,
+    Break,
+    Buffer,
+    Derived,
+    If,
+    Layout,
+    Loop,
+    LoopKind,
+    Node,
+    Program,
+    Rebind,
+    Role,
+    SizeOf,
+    Symbol,
+    While,
+)
 from weft.ir.walk import walk
 from weft.options import Options
 from weft.records import dataclass
@@ -49,13 +67,15 @@ SYMBOL_LIMIT = 1 << 40
 
 @dataclass(frozen=True)
 class CSource:
-    """A kernel in C: its text, the layout of its word block, its exceptions (name and message template) by code, and
-    the definitions of a macro that choose its parts, if it may be compiled in parts."""
+    """A kernel in C: its text, the layout of its word block, its exceptions (name and message template) by code, the
+    definitions of a macro that choose its parts, if it may be compiled in parts, and whether its loops are straight:
+    they count, and nothing inside them branches."""
 
     text: str
     layout: WordLayout
     exceptions: tuple[tuple[str, str], ...]
     parts: tuple[str, ...] = ()
+    straight: bool = False
 
 
 def flags(options: Options) -> tuple[str, ...]:
@@ -118,7 +138,16 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
         parts += [C.Text(c_invoke.declaration(function)) for function in callees.values()]
         return CSource(C.print_unit((*parts, *bodies, *functions[::-1])), layout(program), tuple(exceptions))
     code, definitions = halves(bodies, functions[0])
-    return CSource(C.print_unit((*parts, *code)), layout(program), tuple(exceptions), definitions)
+    text, straight = C.print_unit((*parts, *code)), not any(_branches(node) for node in walk(program.body))
+    return CSource(text, layout(program), tuple(exceptions), definitions, straight)
+
+
+def _branches(node: Node) -> bool:
+    """Whether a loop ends early, goes on for as long as a condition holds, or chooses between single statements."""
+    if isinstance(node, Loop):
+        found = [inner for inner in walk(node.body) if isinstance(inner, If)]
+        return any(block and not has_loop(block) for inner in found for block in (inner.then, inner.orelse))
+    return isinstance(node, (While, Break, Rebind))
 
 
 def _whole(unit: Unit, expressions: Expressions) -> C.Function:

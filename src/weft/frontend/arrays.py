@@ -217,7 +217,7 @@ def _common_extent(left: Expr, right: Expr, shapes: Sequence[tuple[Expr, ...]], 
 
 def _agreeing(left: Expr, right: Expr, stretched: Sequence[Expr], message: str, emitter: Emitter) -> Expr:
     """One extent of two.  Where one of `stretched` is known only at run time and found to be 1 there, NumPy stretches
-    the array, which has no native form: that must not be mistaken for an error."""
+    the array: then Python begins again, or, if it cannot, elements are found by a test each."""
     late = [extent for extent in map(emitter.resolve, stretched) if affine(extent) is None]
     left, right = emitter.resolve(left), emitter.resolve(right)
     if not late or ix.difference(left, right) is not None:
@@ -227,19 +227,31 @@ def _agreeing(left: Expr, right: Expr, stretched: Sequence[Expr], message: str, 
     for extent in late:
         fits = Op("or", (fits, Op("eq", (extent, ONE), BOOL)), BOOL)
     emitter.check(fits, "ValueError", message, (left, right))
-    emitter.rarely_fails(equal, "an array found to have one element only at run time is stretched")
-    return left
+    if not emitter.decisions.unrepeatable:
+        emitter.rarely_fails(equal, "an array found to have one element only at run time is stretched")
+        return left
+    emitter.stretching.update(late)
+    if right not in late:
+        return right
+    longer = Op("select", (Op("eq", (left, ONE), BOOL), right, left), INT)
+    return left if left not in late else emitter.snapshot(longer, "extent")
 
 
-def broadcast_to(array: Array, shape: tuple[Expr, ...]) -> Array:
+def broadcast_to(array: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
     """`array` read with the index of a larger shape (already known to be compatible)."""
     offset = len(shape) - array.rank
     if offset == 0 and all(a == b for a, b in zip(array.shape, shape)):
         return array
     stretched = tuple(is_one(own) and not is_one(shape[axis + offset]) for axis, own in enumerate(array.shape))
+    late = {axis for axis, own in enumerate(array.shape) if own in emitter.stretching and own != shape[axis + offset]}
+
+    def place(axis: int, at: Expr) -> Expr:
+        if axis in late:
+            return Op("select", (Op("eq", (array.shape[axis], ONE), BOOL), ZERO, at), INT)
+        return ZERO if stretched[axis] else at
 
     def index(at: Index) -> Index:
-        return tuple(ZERO if one else at[axis + offset] for axis, one in enumerate(stretched))
+        return tuple(place(axis, at[axis + offset]) for axis in range(array.rank))
 
     return remap(array, shape, index)
 
@@ -256,7 +268,7 @@ def elementwise(
         return Scalar(combine(tuple(operand.expr for operand in operands if isinstance(operand, Scalar))))
     arrays = [as_array(operand, emitter) for operand in operands]
     shape = broadcast_shapes([array.shape for array in arrays], emitter)
-    parts = [broadcast_to(array, shape) for array in arrays]
+    parts = [broadcast_to(array, shape, emitter) for array in arrays]
     # The type is that of one element; its index does not matter.
     probe = combine(tuple(part.element(tuple(ZERO for _ in shape)) for part in parts))
     total = cost + sum(array.cost for array in arrays)
@@ -337,7 +349,7 @@ def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) ->
         own if axis < 0 or is_one(source.shape[axis]) else _same_extent(own, source.shape[axis], emitter)
         for own, axis in zip(target.shape, range(source.rank - target.rank, source.rank))
     )
-    source = broadcast_to(source, shape)
+    source = broadcast_to(source, shape, emitter)
     dims, at = emitter.domain(shape)
     write(target, dims, at, storable(source.element(at), target.type, emitter, target.is_list), emitter)
     if not fresh:

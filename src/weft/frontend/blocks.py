@@ -33,14 +33,13 @@ from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import Role
 from weft.ir.types import BOOL, INT
 
-
 #: Bytes of all arrays of one type and rank in containers.
 _MOST_BYTES = 2**32
 
 
 def make(emitter: Emitter, layout: ArrayOf) -> Heap:
     """Memory for arrays of a type and rank, without any so far."""
-    cells = growing.make(emitter, "elements", [layout.type], sparse=True)
+    cells = growing.make(emitter, "elements", [layout.type])
     emitter.array_memory |= {*cells.data, *cells.spare}
     return Heap(cells, growing.make(emitter, "arrays", [INT] * (1 + layout.rank)))
 
@@ -222,12 +221,10 @@ class Blocks(InnerDicts):
             dims, at = emitter.domain((count,))
             emitter.assign(dims, target.name, at, Read(name, at, INT))
             found += [arrays.of_buffer(target)] if place else []
+        # The elements are handed over as they are: the caller makes an array of its own of each part.
         memory = heap.cells.data[0]
-        elements = emitter.allocate("elements", emitter.buffers[memory].type, (total,))
-        dims, at = emitter.domain((total,))
-        emitter.assign(dims, elements.name, at, Read(memory, at, elements.type))
-        emitter.note_given(emitter.blocks[-1][-1], Given(elements.name, memory, adds=True))
-        return [*found, arrays.of_buffer(elements)]
+        emitter.exchanged.append((memory, heap.cells.spare[0]))
+        return [*found, arrays.view(emitter.buffers[memory], (total,), lambda at: at)]
 
     # --- names ------------------------------------------------------------------------------------------------------
 

@@ -229,6 +229,7 @@ class Emitter:
         self.order_sites = 0  # places that add to a set whose order matters: each is long
         self.handed: list[tuple[Span, str]] = []
         self.altered: set[str] = set()  # memory of dicts and sets that get, lose or change entries
+        self.stretching: set[Expr] = set()  # extents that may be 1 where others are not
         self.rarities = 0  # how many tests there are after which Python begins again, if it can
         self.params: list[str] = []
         self.remainders: dict[str, Expr] = {}  # scalars that hold a remainder, and its modulus

@@ -52,6 +52,8 @@ class Fields(Generators):
         if isinstance(held, Slot) and held.key in decisions.renewed:
             self._put_field(base, name, held, value, first=False)
             return True
+        if not isinstance(held, Slot) and is_none(held) and is_none(value):
+            return True
         key = held.key if isinstance(held, Slot) else self.first_set.get((id(base.fields), name))
         if key is None or key in decisions.renewed or base.instance is not None or not _may_renew(held, value):
             return False

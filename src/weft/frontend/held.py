@@ -12,7 +12,20 @@ from dataclasses import fields, replace
 
 from weft.frontend.emit import Emitter
 from weft.frontend.items import as_value, types_in
-from weft.frontend.values import Array, ArrayOf, Dict, Growing, Heap, ItemType, ListOf, ObjectType, OptionOf, Records, Table, Value
+from weft.frontend.values import (
+    Array,
+    ArrayOf,
+    Dict,
+    Growing,
+    Heap,
+    ItemType,
+    ListOf,
+    ObjectType,
+    OptionOf,
+    Records,
+    Table,
+    Value,
+)
 from weft.ir.expr import Read
 from weft.ir.program import Buffer, Role
 from weft.ir.types import BOOL, INT, ScalarType

@@ -332,7 +332,7 @@ def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool)
         array = arrays.evaluated(array, emitter)  # an element may be fetched many times
     common = arrays.broadcast_shapes([index.shape for index in indices], emitter)
     sources = [
-        checked(arrays.broadcast_to(index, common), array, axis, common, emitter)
+        checked(arrays.broadcast_to(index, common, emitter), array, axis, common, emitter)
         for index, axis in zip(indices, advanced)
     ]
     slices = {k: _slice(array, k, item, emitter) for k, item in enumerate(items) if isinstance(item, Slice)}

@@ -95,7 +95,7 @@ def _placed(array: Array, dtype: DType, batch: Shape, core: int, emitter: Emitte
     if not array.rank:
         return _scalar(array.element(()), dtype, emitter)
     array = in_memory(array, dtype, emitter)
-    return arrays.broadcast_to(array, (*batch, *array.shape[array.rank - core :]))
+    return arrays.broadcast_to(array, (*batch, *array.shape[array.rank - core :]), emitter)
 
 
 def _scalar(value: Expr, dtype: DType, emitter: Emitter) -> Array:

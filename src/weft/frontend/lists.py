@@ -34,7 +34,20 @@ from weft.frontend.items import (
 )
 from weft.frontend.nested import Nested, list_at
 from weft.frontend.scope import Scope
-from weft.frontend.values import Array, EitherType, ItemType, ListOf, Object, OptionOf, Records, Rows, Scalar, Text, Tuple, Value
+from weft.frontend.values import (
+    Array,
+    EitherType,
+    ItemType,
+    ListOf,
+    Object,
+    OptionOf,
+    Records,
+    Rows,
+    Scalar,
+    Text,
+    Tuple,
+    Value,
+)
 from weft.frontend.values import Iterable as Run
 from weft.frontend.writing import loop, variable, when
 from weft.ir import index as ix

@@ -18,7 +18,18 @@ from weft.frontend import arith, blocks, growing, inner_dicts
 from weft.frontend.blocks import Blocks
 from weft.frontend.emit import Decisions, Emitter, Restart, Untyped, without_guesses
 from weft.frontend.growing import Cells
-from weft.frontend.items import as_value, either, layout_of, merged, name_of, numbers_of, row_of, takes, types_in, with_name
+from weft.frontend.items import (
+    as_value,
+    either,
+    layout_of,
+    merged,
+    name_of,
+    numbers_of,
+    row_of,
+    takes,
+    types_in,
+    with_name,
+)
 from weft.frontend.missing import is_none
 from weft.frontend.scope import Scope
 from weft.frontend.values import (

@@ -313,8 +313,10 @@ class Recursion(Expressions):
         """What a call has given, now that it is known which arrays these are."""
         if isinstance(value, Tuple):
             return replace(value, items=tuple(map(self._looked_up, value.items)))
-        number = row_of(value) if isinstance(value, Array) and not value.is_list else None
-        return self.array_at(self.array_layout(value), number) if number is not None else value  # type: ignore[union-attr]
+        number = row_of(value)
+        if number is None or not isinstance(value, Array) or value.is_list:
+            return value
+        return self.array_at(self.array_layout(value), number)
 
     def typed_later(self, name: str, value: Value) -> Value:
         """An empty list that is made for a call: what it holds is told by what is put into it, as if it had a name."""

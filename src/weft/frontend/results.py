@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from weft.frontend import arith, arrays, masks
+from weft.frontend.aliasing import Given
 from weft.frontend.core import Mixed
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
@@ -413,9 +414,9 @@ class Results(Handover):
         return TupleOut((out,), named=f"weft.runtime.texts:{maker}")
 
     def plain_out(self, column: Array, node: ast.AST) -> Out:
-        return self._out_array(replace(column, is_list=False), node)
+        return self._out_array(replace(column, is_list=False), node, packed=True)
 
-    def _out_array(self, value: Array, node: ast.AST) -> Out:
+    def _out_array(self, value: Array, node: ast.AST, packed: bool = False) -> Out:
         emitter = self.emitter
         if value.view is not None and value.view.argument is not None:
             return ArgumentOut(value.view.argument)
@@ -429,6 +430,11 @@ class Results(Handover):
         if value.view is not None and not value.view.whole and not emitter.buffers[value.view.buffer].rank:
             # A number with axes of extent 1 around it, as keepdims gives: a number has no memory of its own.
             value = arrays.materialise(replace(value, view=None), emitter, "result")
+        if value.view is not None and value.view.buffer in emitter.array_memory and not packed:
+            # A part of an array in a container: that array is not returned, or Python does it.
+            source = value.view.buffer
+            value = arrays.materialise(value, emitter, "result")
+            emitter.note_given(emitter.blocks[-1][-1], Given(value.view.buffer, source))  # type: ignore[union-attr]
         view = value.view
         assert view is not None
         buffer = emitter.buffers[view.buffer]

@@ -531,7 +531,7 @@ class Statements(Results):
         shape = arrays.broadcast_shapes([place.shape, source.shape], emitter)
         if len(shape) != place.rank:
             raise self.unsupported(node, "ValueError: the value does not fit the shape of the indexed elements")
-        source = arrays.broadcast_to(source, shape)
+        source = arrays.broadcast_to(source, shape, emitter)
         if source.cost or view.buffer in walk.expr_buffers(source.element(tuple(ZERO for _ in shape))):
             source = arrays.materialise(source, emitter)
         dims, at = emitter.domain(shape)

@@ -97,13 +97,11 @@ class Tasks(Exceptions):
         tasks.met = True
         if LoopKind.ISOLATED in around:
             return self.execute_all(body)  # the task has everything to itself already
+        self._stays(body, kind)
         if tasks.in_sequence:
-            if kind is LoopKind.TASK:
-                self._stays(body, kind)
             if kind is LoopKind.FINISH:
                 Beside(self.scope.source, self.scope.liveness.live_after(node)).check(body)
             return self.execute_all(body)
-        self._stays(body, kind)
         opened: list[str] = []
         if kind is LoopKind.FINISH:
             live = self.scope.liveness.live_after(node)

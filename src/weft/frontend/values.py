@@ -162,8 +162,8 @@ class ArrayOf:
 
 @dataclass(frozen=True)
 class OptionOf:
-    """The type of an item that may be None: whether it is there, and its numbers, zeros if it is not.  `item` is None as
-    long as nothing but None is put there, and `site` tells where the list of them is made."""
+    """The type of an item that may be None: whether it is there, and its numbers, zeros if it is not.  `item` is None
+    as long as nothing but None is put there, and `site` tells where the list of them is made."""
 
     item: ItemType | None
     site: tuple[int, str] | None = field(default=None, compare=False)

@@ -1,5 +1,5 @@
-"""Followers.  In: a loop that stores a running value into a temporary, and statements behind it that look at each of its
-elements once; out: one loop that does what they do with the value itself, and no temporary.
+"""Followers.  In: a loop that stores a running value into a temporary, and statements behind it that look at each of
+its elements once; out: one loop that does what they do with the value itself, and no temporary.
 
     t[0] = x[0];  for k in 1 .. n: t[k] = t[k - 1] + x[k];  y[i] = t[i] * 2   for i: 0 <= i < n
       -->   s = x[0];  y[0] = s * 2;  for k in 1 .. n: { s = s + x[k];  y[k] = s * 2 }
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.analysis.effects import flops
-from weft.ir.expr import Dim, Expr, Read, Var, integer
+from weft.ir.expr import Dim, Expr, Read, Reduce, Var, integer
 from weft.ir.index import add as plus
 from weft.ir.index import affine, canonical
 from weft.ir.index import sub as minus
@@ -26,8 +26,10 @@ from weft.ir.walk import (
     map_sub_blocks,
     mentions,
     names_of,
+    node_exprs,
     reads,
     rewrite,
+    subexpressions,
     substitute,
     walk,
 )
@@ -108,6 +110,12 @@ class _Follower:
             return "the first element is not set by itself"
         if name in expr_buffers(first.value):
             return "the first element is made of others"
+        body = held_instead(loop.body, name, previous, Read(name, (), buffer.type))
+        seen = (read for node in walk(body) for e in node_exprs(node) for read in reads(e) if read.buffer == name)
+        if any(read.index for read in seen):
+            return "the loop looks at an element once more"
+        if any(name in expr_buffers(size) for other in self.program.buffers for size in other.shape):
+            return "the size of an array is made of its elements"
         chain = _Chain(name, using[0], at, tuple(using[2:]), previous)
         return self.why_not(nodes, chain) or chain
 
@@ -158,10 +166,10 @@ class _Follower:
         used = buffers_read(loop) | buffers_read(first) | inputs
         if stmt.buffer in used:
             return "the loop looks at what it changes"
-        others = {name for name in used if self.program.table[name].role is Role.PARAM and self.program.table[name].rank}
-        if self.program.table[stmt.buffer].role is Role.PARAM and others:
+        given = [self.program.table[name] for name in used]
+        if self.program.table[stmt.buffer].role is Role.PARAM and any(b.rank and b.role is Role.PARAM for b in given):
             return "arrays of the caller may overlap"
-        return None
+        return "it holds a sum" if any(isinstance(e, Reduce) for e in subexpressions(stmt.value)) else None
 
     def joined(self, nodes: Block, chain: _Chain) -> Block:
         """The block with one loop for the chain."""

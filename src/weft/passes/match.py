@@ -53,6 +53,8 @@ PASS = "match"
 THRESHOLDS = {routine: cost.limit(routine) for routine in ("gemm", "gemv", "dot")}
 # The same for products over a triangle, which need a few rows to make a matrix.
 PANELS = 60000.0
+# Terms of a sum above which half of a symmetric product pays that needs memory of its own, and not panels of it.
+TERMS = 256.0
 # Terms of sums over earlier iterations above which blocks of iterations pay.
 PREFIX = 1000000.0
 # Points of updates above which they wait for the end of a block; updates at once are faster than sums over what was
@@ -186,7 +188,7 @@ class _Matcher:
         if isinstance(split, str):
             return None
         after = self.block(renamed(upward.forward_nodes(split.updates), self.workspace.taken))
-        if not any(isinstance(node, Call) and node.routine == "gemm" for node in walk(after)):
+        if not any(isinstance(node, Call) and node.routine in ("gemm", "syrk") for node in walk(after)):
             return None
         self.context.done(PASS, f"updates put off to the end of blocks of {deferred.ROWS} iterations", loop.span)
         inner = strips.strips(split.inner, self.workspace.new_var)
@@ -396,12 +398,13 @@ class _Matcher:
             half = "" if whole is None else symmetric.symmetric(whole)
             made = None if whole is None or isinstance(half, str) else self._half(whole, half)
             if made is not None:
-                test, inside = made
-                return (If(test, inside, (stmt,), span=stmt.span),)
+                test, inside, otherwise = made
+                return (If(test, inside, otherwise or (stmt,), span=stmt.span),)
         return None
 
-    def _half(self, stmt: Stmt, half: symmetric.Symmetric) -> tuple[Expr, Block] | None:
-        """When half of a symmetric product is worth a call, and that call with what is around it."""
+    def _half(self, stmt: Stmt, half: symmetric.Symmetric) -> tuple[Expr, Block, Block | None] | None:
+        """When half of a symmetric product is worth a call, that call with what is around it, and what is better than
+        loops where it is not."""
         before: list[Node] = []
         factor, table = half.factor, self.workspace.table
         made = self._operand(factor, (half.rows,), half.total.dims)
@@ -421,16 +424,23 @@ class _Matcher:
         if in_place is not None:
             product = replace(product, scale=in_place[0], keep=in_place[1])
             call = self.call(symmetric.with_total(stmt, half.total, total), product)
-            return _none_zero(test, product), (*before, *call)
+            return _none_zero(test, product), (*before, *call), None
+        otherwise: Block | None = None
         buffer, index = stmt.buffer, stmt.index
         if not half.whole or why_not_in_place(stmt, half.total, table) is not None:
+            # A square to write and to read again: that takes as long as some hundred terms.
+            terms = cost.constant_extent(total.dims[0]) if isinstance(total.dims[0], Dim) else None
+            if terms is not None and terms <= TERMS:
+                return None
+            test = _both(test, Op("gt", (cost.points(total.dims), real(TERMS)), PYBOOL))
+            otherwise = self.triangular(stmt)
             size = Op("maximum", (affine_index.sub(half.rows.hi, half.rows.lo), integer(0)), INT)
             buffer = self.workspace.new_buffer("syrk_of", total.type.strong, (size, size)).name
             before.append(Alloc(buffer, span=stmt.span))
             index = tuple(affine_index.sub(Var(dim.var), half.rows.lo) for dim in half.domain)
         call = self.call(Stmt(half.domain, buffer, index, total, None, stmt.span), product)
         rest = symmetric.with_total(stmt, half.total, Read(buffer, index, half.total.type))
-        return test, (*before, *call, self._renamed(rest))
+        return test, (*before, *call, self._renamed(rest)), otherwise
 
     def triangular(self, stmt: Stmt) -> Block | None:
         """A product over a triangle, panel by panel; see `triangles`."""

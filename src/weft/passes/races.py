@@ -18,7 +18,7 @@ from weft.analysis.facts import Facts
 from weft.errors import ParallelError, Span, assigned_name, source_line, spelt
 from weft.ir.domain import Access as Points
 from weft.ir.domain import surely_meet
-from weft.ir.expr import Dim, Domain, Expr, Op, Read, Reduce, integer
+from weft.ir.expr import Dim, Domain, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.program import Alloc, Block, Check, If, Loop, LoopKind, Node, Program, Role, Stmt, While
 from weft.ir.text import show_expr
 from weft.ir.types import PYBOOL
@@ -176,7 +176,7 @@ def _meet(write: _Place, other: _Place, loop: LoopContext) -> bool:
 
 def _race(write: _Place, other: _Place, is_read: bool, loop: Loop) -> ParallelError:
     name = assigned_name(write.span, write.access.buffer)
-    place, again = (f"{name}[{', '.join(map(show_expr, each.access.index))}]" for each in (write, other))
+    place, again = (_element(name, each.access.index, loop.dim.var) for each in (write, other))
     line = f" (line {other.span.line})" if other.span.line not in (0, write.span.line) else ""
     if is_read:
         reason = f"`{place}` is written in one iteration over {loop.dim.var} and read in another, as `{again}`{line}"
@@ -187,6 +187,15 @@ def _race(write: _Place, other: _Place, is_read: bool, loop: Loop) -> ParallelEr
         remedy = f"make `{name}` inside the loop if each iteration uses one of its own, or loop over a range"
     span = _in_source(write.span, loop)
     return ParallelError(span, spelt(reason, write.span, other.span, loop.span), remedy)
+
+
+def _element(name: str, index: tuple[Expr, ...], var: str) -> str:
+    """An element as in the source; an axis of a slice, whose variable would be taken for that of the loop, is `:`."""
+
+    def is_axis(part: Expr) -> bool:
+        return isinstance(part, Var) and part.name.startswith(f"{var}_") and part.name[len(var) + 1 :].isdigit()
+
+    return f"{name}[{', '.join(':' if is_axis(part) else show_expr(part) for part in index)}]"
 
 
 # --- tasks -----------------------------------------------------------------------------------------------------------

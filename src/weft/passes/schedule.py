@@ -186,8 +186,8 @@ class _Scheduler:
 
     def scan(self, loop: Loop) -> Scan | None:
         """The scan that a loop is, if its iterations may run in blocks."""
-        if self.scanning:
-            return None
+        if self.scanning or not mentions((loop,)).keys() <= self.program.table.keys():
+            return None  # a loop of the schedule's own making
         found = scan_of(loop, self.program, self.outside(loop), self.workspace.new_buffer)
         if isinstance(found, str):
             return None

@@ -88,9 +88,10 @@ class _Lists:
         kind = self.kinds[item]
         if kind.made[number] is None:
             *extents, elements = kind.columns
-            shape = tuple(int(column[number]) for column in extents)
             part = elements[kind.starts[number] : kind.starts[number + 1]]
-            kind.made[number] = part.reshape(shape).copy()
+            if item.rank > 1:
+                part = part.reshape([column[number] for column in extents])
+            kind.made[number] = part.copy()
         made: _Column = kind.made[number]
         return made
 

@@ -44,6 +44,11 @@ _WANTED = (
     "-fno-sanitize=undefined",
 )
 _ESSENTIAL = ("-ffp-contract=off",)
+# Parts of gcc that take time and change nothing: instructions are put in order by the processor itself, and where loops
+# count and do not branch, neither jumps nor ranges of values lead to anything.
+_REORDERING = ("x86_64", "AMD64")
+_UNORDERED = ("-fno-schedule-insns2",)
+_STRAIGHT = ("-fno-tree-vrp", "-fno-thread-jumps")
 # With WEFT_SANITIZE: checks compile in tolerable time, name lines of the C, and go on after a finding.
 _CHECKED = ("-O1", "-g1", "-fno-omit-frame-pointer")
 
@@ -105,6 +110,12 @@ class Toolchain:
             else:
                 _compile(self.command, source, options, self.libraries, output=output, name=name, cache=cache)
             return cache.put(key, {output.name: output}, {"name": name, "compiler": self.version}) / output.name
+
+    def lean(self, straight: bool) -> tuple[str, ...]:
+        """Flags for a kernel that spare time of the compiler; `straight`: its loops count and do not branch."""
+        if self.kind != "gcc":
+            return ()
+        return (*(_UNORDERED if platform.machine() in _REORDERING else ()), *(_STRAIGHT if straight else ()))
 
     def assembly(self, source: str, flags: Sequence[str] = ()) -> str:
         """The assembly of the source with the flags of `build_shared`."""

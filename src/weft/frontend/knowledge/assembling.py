@@ -426,7 +426,7 @@ def _cross_last(left: Array, right: Array, emitter: Emitter) -> Array:
         raise Unsupported(emitter.span, "np.cross of booleans")
     shape = arrays.broadcast_shapes([left.shape[:-1], right.shape[:-1]], emitter)
     buffer = emitter.allocate("cross", of, (*shape, integer(3)))
-    a, b = (arrays.broadcast_to(array, (*shape, array.shape[-1])) for array in (left, right))
+    a, b = (arrays.broadcast_to(array, (*shape, array.shape[-1]), emitter) for array in (left, right))
     for k in range(3):
         dims, at = emitter.domain(shape)
 

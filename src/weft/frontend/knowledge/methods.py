@@ -291,7 +291,7 @@ def _values(call: Bound, target: Array, place: Array) -> Array:
     shape = arrays.broadcast_shapes([place.shape, source.shape], emitter)
     if len(shape) != place.rank:
         raise Unsupported(emitter.span, f"ValueError: the values of {call.name}() do not fit its indices")
-    return arrays.broadcast_to(source, shape)
+    return arrays.broadcast_to(source, shape, emitter)
 
 
 def _own(value: Value, target: Array, emitter: Emitter) -> Value:

@@ -124,7 +124,8 @@ def _copyto(call: Bound) -> Value:
     shape = arrays.broadcast_shapes([target.shape, source.shape, mask.shape], emitter)
     if len(shape) != target.rank:
         raise Unsupported(emitter.span, "ValueError: could not broadcast the value into the shape of the target")
-    masks.select(Mask(target, arrays.broadcast_to(mask, shape)), arrays.broadcast_to(source, shape), emitter)
+    chosen = Mask(target, arrays.broadcast_to(mask, shape, emitter))
+    masks.select(chosen, arrays.broadcast_to(source, shape, emitter), emitter)
     return Object(None)
 
 

@@ -78,13 +78,13 @@ def _broadcast_arrays(call: Bound) -> Value:
     emitter = call.builder.emitter
     parts = [operand(Bound(call.builder, call.name, {"item": item}), "item") for item in call.rest]
     shape = arrays.broadcast_shapes([part.shape for part in parts], emitter)
-    return Tuple(tuple(_shown(part, shape) for part in parts))
+    return Tuple(tuple(_shown(part, shape, emitter) for part in parts))
 
 
-def _shown(part: Array, shape: tuple[Expr, ...]) -> Array:
+def _shown(part: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
     if len(shape) == part.rank and all(a == b for a, b in zip(part.shape, shape)):
         return part
-    return arrays.read_only(arrays.broadcast_to(part, shape))
+    return arrays.read_only(arrays.broadcast_to(part, shape, emitter))
 
 
 @native(np.lib.stride_tricks.sliding_window_view, parameters="x window_shape axis", borrows=True)

@@ -110,7 +110,7 @@ def _diff(call: Bound) -> Value:
             extra = operand(call, name)
             if not extra.rank:
                 shape = (*array.shape[:axis], ONE, *array.shape[axis + 1 :])
-                extra = arrays.broadcast_to(replace(extra, type=extra.type.strong), shape)
+                extra = arrays.broadcast_to(replace(extra, type=extra.type.strong), shape, emitter)
             pieces.insert(0 if name == "prepend" else len(pieces), extra)
     if len(pieces) > 1:
         array = joined(pieces, axis, emitter)

@@ -134,11 +134,9 @@ def _flip(call: Bound) -> Value:
 
 @native(np.broadcast_to, parameters="a shape", borrows=True)
 def _broadcast_to(call: Bound) -> Value:
-    array = _operand(call)
-    shape = arrays.broadcast_shapes(
-        [array.shape, shape_of(call.need("shape"), call.builder.emitter)], call.builder.emitter
-    )
-    return arrays.read_only(arrays.broadcast_to(array, shape))
+    array, emitter = _operand(call), call.builder.emitter
+    shape = arrays.broadcast_shapes([array.shape, shape_of(call.need("shape"), emitter)], emitter)
+    return arrays.read_only(arrays.broadcast_to(array, shape, emitter))
 
 
 @native(

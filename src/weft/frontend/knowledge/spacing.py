@@ -33,7 +33,7 @@ def _linspace(call: Bound) -> Value:
     axis = arrays.normalise_axes(axis, len(shape) + 1, emitter)[0]
     real = promote(ends[0].type, ends[1].type)
     real = F64 if real.weak or not real.dtype.is_float else real
-    start, stop = (_fixed(arrays.broadcast_to(end, shape), real, emitter) for end in ends)
+    start, stop = (_fixed(arrays.broadcast_to(end, shape, emitter), real, emitter) for end in ends)
     parts = emitter.snapshot(arith.cast(ix.sub(length, ONE) if endpoint else length, real), "parts")
     points = _Points(start, stop, length, parts, endpoint, emitter)
     of = dtype_of(call, real)

@@ -26,7 +26,7 @@ from weft.analysis.intervals import ranges_of
 from weft.ir import domain as sets
 from weft.ir.domain import holds, is_empty
 from weft.ir.expr import Dim, Domain, Expr, Op, Read, Reduce, Var, boolean
-from weft.ir.index import Affine, affine, canonical, expression
+from weft.ir.index import Affine, affine, canonical, difference, expression
 from weft.ir.program import Buffer, Loop, Node, Stmt
 from weft.ir.types import PYBOOL
 from weft.ir.walk import expr_buffers, map_children, reads, subexpressions, substitute
@@ -361,10 +361,10 @@ def _renamed(
 
 
 def _merged(updates: list[Stmt], time: Dim) -> list[Stmt]:
-    """Updates by one formula whose domains together are a box, as one of them."""
+    """Updates by one formula whose domains together are a box, or a triangle with its diagonal, as one of them."""
     for position, one in enumerate(updates):
         for place, other in enumerate(updates):
-            whole = _whole(one, other, time) if place != position else None
+            whole = _whole(one, other, time) or _with_diagonal(one, other, time) if place != position else None
             if whole is not None:
                 rest = [made for number, made in enumerate(updates) if number not in (position, place)]
                 return _merged([*rest, whole], time)
@@ -392,6 +392,32 @@ def _whole(one: Stmt, other: Stmt, time: Dim) -> Stmt | None:
     theirs = [Dim(dim.var, substitute(dim.lo, names), substitute(dim.hi, names)) for dim in theirs]
     nothing_else = is_empty((time, *box), (_outside(dims), _outside(theirs)))
     return replace(one, domain=tuple(box)) if nothing_else and is_empty((time, *theirs), (_outside(box),)) else None
+
+
+def _with_diagonal(one: Stmt, other: Stmt, time: Dim) -> Stmt | None:
+    """`one`, over a triangle, with the diagonal beside it, if that is just what `other` does."""
+    dims = [dim for dim in one.domain if isinstance(dim, Dim)]
+    beside = [dim for dim in other.domain if isinstance(dim, Dim)]
+    if one.buffer != other.buffer or len(dims) != 2 or len(beside) != 1:
+        return None
+    outer, inner = dims
+    here: dict[str, Expr] = {outer.var: Var(beside[0].var), inner.var: Var(beside[0].var)}
+    there = _renamed(one, (), one.value, here, lambda name: name)
+    if (there.index, there.value) != (other.index, other.value):
+        return None
+    row = Var(outer.var)
+    if difference(inner.lo, row) == 1:
+        closed = replace(inner, lo=row)
+    elif difference(inner.hi, row) == 0:
+        closed = replace(inner, hi=expression(Affine(((outer.var, 1),), 1)))
+    else:
+        return None
+    whole = [replace(outer, lo=beside[0].lo, hi=beside[0].hi), closed]
+    off = Op("ne", (row, Var(inner.var)), PYBOOL)
+    on = [replace(dim, lo=substitute(dim.lo, here), hi=substitute(dim.hi, here)) for dim in whole]
+    on = [replace(dim, var=beside[0].var) for dim in on]
+    fits = is_empty((time, *whole), (_outside(dims), off)) and is_empty((time, *dims), (_outside(whole),))
+    return replace(one, domain=tuple(whole)) if fits and is_empty((time, *beside), (_outside(on),)) else None
 
 
 def _outside(dims: list[Dim]) -> Expr:

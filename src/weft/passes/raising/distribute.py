@@ -22,7 +22,8 @@ from weft.passes.raising.reductions import accumulation, reorders_sum
 def _edges(items: list[Item], loop: LoopContext, strict: bool) -> dict[int, set[int]]:
     """p -> q: an instance of q must wait for an instance of p.  What an item needs of itself is not asked here."""
     all_accesses: list[Accesses] = [accesses(item.node) for item in items]
-    targets = [_adds_to(item, strict) for item in items]
+    written = {access.buffer for one in all_accesses for access in one.writes}
+    targets = [_adds_to(item, strict, written) for item in items]
     edges: dict[int, set[int]] = {position: set() for position in range(len(all_accesses))}
     for p, first in enumerate(all_accesses):
         for q in range(p + 1, len(all_accesses)):
@@ -46,8 +47,11 @@ def _edges(items: list[Item], loop: LoopContext, strict: bool) -> dict[int, set[
     return edges
 
 
-def _adds_to(item: Item, strict: bool) -> tuple[str, str] | None:
-    """The array that an item accumulates into and by which operation, if its terms may go anywhere between others."""
+def _adds_to(item: Item, strict: bool, written: set[str]) -> tuple[str, str] | None:
+    """The array that an item accumulates into and by which operation, if its terms may go anywhere between others.
+
+    Places that the loop itself works out are better used at once than kept in an array for a loop of their own.
+    """
     stmt = item.node
     found = accumulation(stmt) if isinstance(stmt, Stmt) and stmt.index and stmt.reduce is None else None
     if not isinstance(stmt, Stmt) or not stmt.index or (found is None and stmt.reduce is None):
@@ -55,6 +59,8 @@ def _adds_to(item: Item, strict: bool) -> tuple[str, str] | None:
     op, term = (stmt.reduce, stmt.value) if found is None else (found.op, found.term)
     assert op is not None
     used = expr_buffers(term).union(domain_buffers(stmt.domain), *(expr_buffers(part) for part in stmt.index))
+    if any(not expr_buffers(part).isdisjoint(written) for part in stmt.index):
+        return None
     if stmt.buffer in used or (strict and reorders_sum(op, stmt.value.type)):
         return None
     return stmt.buffer, op

@@ -131,11 +131,10 @@ def scan_of(loop: Loop, program: Program, outside: set[str], new_scalar: NewScal
     sizes = {name for node in walk(counted.body) if isinstance(node, Alloc) for name in _shape_reads(node, program)}
     if sizes & written:
         return "sizes of arrays change while it runs"
-    values = _Values(program)
-    values.block(counted.body)
+    values = values_after(counted.body, program)
     found: list[Running] = []
     for name in carried:
-        one = running(name, program.table[name].type, values.values.get(name), frozenset(carried))
+        one = running(name, program.table[name].type, values.get(name), frozenset(carried))
         if isinstance(one, str):
             return one
         found.append(one)
@@ -227,6 +226,14 @@ def _places(block: Block, name: str) -> set[tuple[Expr, ...]]:
 
 
 # --- what an iteration makes of its variables -----------------------------------------------------------------------
+
+
+def values_after(body: Block, program: Program) -> dict[str, Expr | None]:
+    """What an iteration leaves in the variables that it sets, in terms of what it began with; None if that is not
+    told."""
+    values = _Values(program)
+    values.block(body)
+    return values.values
 
 
 @dataclass
@@ -386,5 +393,5 @@ def why_not_regrouped(scan: Scan, fast: bool) -> str | None:
 
 __all__ = [
     "NAMES", "ROUNDED", "Running", "Scan", "carried_in", "counting_up", "held_instead", "running", "scan_of",
-    "why_not_regrouped",
+    "values_after", "why_not_regrouped",
 ]  # fmt: skip
