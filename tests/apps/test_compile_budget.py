@@ -22,7 +22,7 @@ import weft
 from weft import pipeline
 from weft.deep import with_room
 from weft.errors import Unsupported
-from weft.frontend import specs
+from weft.frontend import builder, specs
 from weft.frontend.source import load
 from weft.ir import domain
 from weft.ir.expr import Dim, Op, Var, boolean, integer
@@ -336,6 +336,33 @@ def test_the_work_grows_with_the_program(name: str, size: int, tmp_path: Path, m
     _calls_made(CASES[name], 2, tmp_path / "first")  # modules and tables are loaded by it
     once, twice = (_calls_made(CASES[name], n, tmp_path / str(n)) for n in (size, 2 * size))
     assert twice < 3.2 * once
+
+
+def _filters(n: int) -> Made:
+    """Variables that begin as Python's numbers and go on as the array's, one after the other."""
+    body = ["def f(a):", "    t = 0.0"]
+    for k in range(n):
+        body += [f"    x{k} = 0", f"    y{k} = 0.0", "    for i in range(a.shape[0]):"]
+        body += [f"        t = t + x{k} * y{k}", f"        y{k} = x{k} + t", f"        x{k} = a[i] * 0.5"]
+    return "\n".join([*body, "    return t"]), (np.linspace(0.5, 1.5, 5),)
+
+
+def test_types_of_variables_are_found_together(tmp_path: Path, monkeypatch: Any) -> None:
+    """A build starts again for all variables that turn out to be of other types at once, not for each."""
+    attempts = 0
+    run = builder.Builder.run
+
+    def counted(self: builder.Builder) -> builder.Built:
+        nonlocal attempts
+        attempts += 1
+        return run(self)
+
+    monkeypatch.setattr(builder.Builder, "run", counted)
+    text, arguments = _filters(6)
+    function = _module(text, tmp_path).f
+    found = weft.jit(fallback="error")(function)(*copy.deepcopy(arguments))
+    assert attempts <= 4
+    assert found == pytest.approx(function(*arguments), rel=1e-12)
 
 
 def test_the_budget_of_isl_gives_the_careful_answer() -> None:

@@ -293,6 +293,15 @@ REFUSED = {
         """,
         "not told",
     ),
+    "a test before a term": (
+        """
+        for i in 0 .. x_0:
+          check (y[i] >= 0_i64 as bool) and (y[i] < i64(x_0) as bool) else IndexError
+          s = s + x[int(y[i])]
+          v[i] = f64(s)
+        """,
+        "must come before its terms",
+    ),
     "nothing carried": (
         """
         for i in 0 .. x_0:

@@ -42,6 +42,7 @@ from weft.ir.walk import (
     dim_children,
     domain_buffers,
     expr_buffers,
+    kept,
     operands_of,
     overwritten,
     subexpressions,
@@ -159,6 +160,10 @@ def _extend(reads: list[Access], writes: list[Access], block: tuple[Node, ...], 
 
 def flops(expr: Expr) -> int:
     """A rough number of cycles for one evaluation; a reduction counts as large, an index as nothing."""
+    return kept(expr, "_flops", _flops)
+
+
+def _flops(expr: Expr) -> int:
     if isinstance(expr, Reduce):
         return 1000 + flops(expr.value)
     if isinstance(expr, Read):

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weft.ir.expr import Cast, CompressedDim, Const, Dim, Expr, Op, Read, Reduce, Var
+from weft.ir.expr import Cast, CompressedDim, Const, Dim, Expr, Op, Read, Reduce, Var, is_const
+from weft.ir.index import affine
 from weft.ir.program import Alloc, Argument, Block, If, Loop, Node, Program, Stmt, While
 from weft.ir.types import INT, DType
 from weft.ir.walk import buffers_written
@@ -200,8 +201,26 @@ def dimension(dim: Dim | CompressedDim, env: Environment) -> dict[str, Interval]
 
 
 def symbols(program: Program) -> dict[str, Interval]:
-    """Sizes are not negative; integer arguments are any index."""
-    return {s.name: INDEX if isinstance(s.source, Argument) else _SIZE for s in program.symbols}
+    """Sizes are not negative; integer arguments are any index, as far as no guard says that they are larger."""
+    found = {s.name: INDEX if isinstance(s.source, Argument) else _SIZE for s in program.symbols}
+    for guard in program.guards:
+        told = _at_least(guard.condition)
+        if not guard.domain and told is not None and told[0] in found:
+            known = found[told[0]]
+            found[told[0]] = Interval(max(known.low, min(told[1], known.high)), known.high)
+    return found
+
+
+def _at_least(condition: Expr) -> tuple[str, int] | None:
+    """The variable and the least value of it that a condition `n + c >= 0` tells."""
+    while isinstance(condition, Cast):
+        condition = condition.value
+    if not isinstance(condition, Op) or condition.op != "ge" or not is_const(condition.args[1], 0):
+        return None
+    form = affine(condition.args[0])
+    if form is None or len(form.terms) != 1 or form.terms[0][1] != 1:
+        return None
+    return form.terms[0][0], -form.constant
 
 
 def environment(program: Program, rounds: int = 2) -> dict[str, Interval]:

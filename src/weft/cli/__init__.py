@@ -22,6 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["run"] and given[1:2] and not given[1].startswith("-"):
         # A script without options: it need not wait for a parser.
         return _run_script(given[1], given[2:])
+    if given[:2] == ["run", "-m"] and given[2:3] and not given[2].startswith("-"):
+        return _run_script(given[2], given[3:], is_module=True)
     from weft.errors import WeftError
 
     parsed = _parser().parse_args(given)

@@ -308,6 +308,10 @@ class Expressions:
         below = isinstance(condition, Op) and condition.op == "lt" and condition.args[1] == Const(0, INT)
         x = condition.args[0] if below and isinstance(condition, Op) else None
         name = x.name if isinstance(x, Var) else x.buffer if isinstance(x, Read) and not x.index else None
+        if isinstance(expr, Op) and expr.of == INT and expr.op == "add" and x in expr.args and len(expr.args) == 2:
+            added = expr.args[1] if expr.args[0] == x else expr.args[0]
+            if ranges.interval(added, self.env).low >= 0:
+                return _signed("add", tuple(self.value(arg) for arg in expr.args))
         if name is None:
             return self.value(expr)
         known = self.env.get(name)

@@ -384,17 +384,20 @@ def print_unit(parts: Iterable[TopLevel]) -> str:
 # --- queries --------------------------------------------------------------------------------------------------------
 
 
-def _used(node: object) -> Iterator[str]:
+def _used(node: object) -> tuple[str, ...]:
+    """The names in a piece of syntax, each once, in order of first use.  They stay with it: blocks are asked at every
+    level of the loops around them."""
     if isinstance(node, Name):
-        yield node.text
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from _used(item)
-    elif isinstance(node, (str, int)) or node is None:
-        return
-    else:
-        for part in fields(node):  # type: ignore[arg-type]
-            yield from _used(getattr(node, part.name))
+        return (node.text,)
+    if isinstance(node, tuple):
+        return tuple(dict.fromkeys(name for item in node for name in _used(item)))
+    if isinstance(node, (str, int)) or node is None:
+        return ()
+    known: tuple[str, ...] | None = node.__dict__.get("_names")
+    if known is None:
+        known = _used(tuple(getattr(node, part.name) for part in fields(node)))  # type: ignore[arg-type]
+        node.__dict__["_names"] = known
+    return known
 
 
 def invoked_with(node: object, argument: CExpr) -> Iterator[str]:

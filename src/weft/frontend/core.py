@@ -241,7 +241,7 @@ class Core(ArraySlots):
             arrays.keepable(value, self.emitter)
             self.scope.values[name] = arrays.materialise(value, self.emitter, name)
         else:
-            self.scope.values[name] = self.steady(value)
+            self.scope.values[name] = self.steady(self.made_arrays(value))
 
     def _bind_outside(self, name: str, value: Value) -> None:
         """name = value in the function that the name is a variable of."""
@@ -270,6 +270,7 @@ class Core(ArraySlots):
         if isinstance(value, Range):
             stable = self.emitter.stable
             return replace(value, lo=stable(value.lo), hi=stable(value.hi), step=stable(value.step))
+        value = self.made_arrays(value)
         if not isinstance(value, Tuple) or not value.items:
             return self.steady(value)
         items = tuple(

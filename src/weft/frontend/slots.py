@@ -309,6 +309,16 @@ class ArraySlots:
             if isinstance(node, Stmt) and node.buffer == slot.buffer.name:
                 self.emitter.note_given(node, Given(slot.buffer.name, source, tracked))
 
+    def made_arrays(self, value: Value) -> Value:
+        """A tuple or list whose arrays are in memory: what they are computed from may change, and so may they."""
+        if isinstance(value, Array) and value.view is None and value.origin is None and value.rank:
+            arrays.keepable(value, self.emitter)
+            return arrays.materialise(value, self.emitter, "item")
+        if not isinstance(value, Tuple):
+            return value
+        items = tuple(map(self.made_arrays, value.items))
+        return value if all(new is old for new, old in zip(items, value.items)) else replace(value, items=items)
+
     # --- merging ----------------------------------------------------------------------------------------------------
 
     def refresh(self) -> None:

@@ -422,20 +422,20 @@ def buffers_read(node: Node) -> set[str]:
 
 
 def _buffers_read(node: Node) -> frozenset[str]:
-    found: set[str] = set()
-    for inner in walk((node,)):
-        found |= domain_buffers(node_domain(inner))
-        for expr in node_exprs(inner):
-            found |= expr_buffers(expr)
-        if isinstance(inner, Stmt) and inner.reduce is not None:
-            found.add(inner.buffer)
-        elif isinstance(inner, Rebind):
-            found |= set(inner.sources)
-        elif isinstance(inner, Library):
-            found |= {operand.buffer for operand in inner.inputs}
-        elif isinstance(inner, Invoke):
-            found |= {operand.buffer for operand in inner.operands}
-    return frozenset(found)
+    found = domain_buffers(node_domain(node))
+    for expr in node_exprs(node):
+        found |= kept(expr, "_buffers", _expr_buffers)
+    if isinstance(node, Stmt) and node.reduce is not None:
+        found.add(node.buffer)
+    elif isinstance(node, Rebind):
+        found |= set(node.sources)
+    elif isinstance(node, Library):
+        found |= {operand.buffer for operand in node.inputs}
+    elif isinstance(node, Invoke):
+        found |= {operand.buffer for operand in node.operands}
+    # Of nested nodes it is kept as well, so that no depth of branches makes it more than one visit of each.
+    nested = (kept(inner, "_reads", _buffers_read) for part in sub_blocks(node) for inner in part)
+    return frozenset(found.union(*nested))
 
 
 def buffers_written(node: Node) -> set[str]:
@@ -444,21 +444,19 @@ def buffers_written(node: Node) -> set[str]:
 
 
 def _buffers_written(node: Node) -> frozenset[str]:
-    found: set[str] = set()
-    for inner in walk((node,)):
-        if isinstance(inner, Stmt):
-            found.add(inner.buffer)
-        elif isinstance(inner, Call):
-            found.add(inner.stmt.buffer)
-        elif isinstance(inner, Alloc):
-            found.add(inner.buffer)
-        elif isinstance(inner, Rebind):
-            found |= set(inner.targets)
-        elif isinstance(inner, Library):
-            found |= overwritten(inner)
-        elif isinstance(inner, Invoke):
-            found |= {*inner.results, *inner.writes}
-    return frozenset(found)
+    if isinstance(node, (Stmt, Alloc)):
+        return frozenset({node.buffer})
+    if isinstance(node, Call):
+        return frozenset({node.stmt.buffer})
+    if isinstance(node, Rebind):
+        return frozenset(node.targets)
+    if isinstance(node, Library):
+        return frozenset(overwritten(node))
+    if isinstance(node, Invoke):
+        return frozenset({*node.results, *node.writes})
+    nested = (kept(inner, "_writes", _buffers_written) for part in sub_blocks(node) for inner in part)
+    none: frozenset[str] = frozenset()
+    return none.union(*nested)
 
 
 def touched(node: Node) -> set[str]:
@@ -523,10 +521,14 @@ def names_of(program: Program) -> set[str]:
     taken = {buffer.name for buffer in program.buffers} | {symbol.name for symbol in program.symbols}
     for result in program.results:
         taken |= {name for leaf in leaves(result) if isinstance(leaf, ViewOut) for name in dim_vars(leaf.dims)}
-    for node in walk(program.body + program.guards):
-        taken |= set(dim_vars(node_domain(node)))
-        for expr in node_exprs(node):
-            for sub in subexpressions(expr):
-                if isinstance(sub, Reduce):
-                    taken |= set(dim_vars(sub.dims))
-    return taken
+    return taken.union(*(kept(node, "_dims", _dims_in) for node in program.body + program.guards))
+
+
+def _dims_in(node: Node) -> frozenset[str]:
+    """The names of all dimensions in a node and the blocks inside it."""
+    found = set(dim_vars(node_domain(node)))
+    for expr in node_exprs(node):
+        for sub in subexpressions(expr):
+            if isinstance(sub, Reduce):
+                found |= set(dim_vars(sub.dims))
+    return frozenset(found.union(*(kept(inner, "_dims", _dims_in) for block in sub_blocks(node) for inner in block)))

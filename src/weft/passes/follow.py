@@ -17,7 +17,7 @@ from weft.ir.expr import Dim, Expr, Read, Reduce, Var, integer
 from weft.ir.index import add as plus
 from weft.ir.index import affine, canonical
 from weft.ir.index import sub as minus
-from weft.ir.program import Alloc, Block, Buffer, Loop, Node, Program, Role, Stmt
+from weft.ir.program import Alloc, Block, Buffer, If, Loop, Node, Program, Role, Stmt
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -101,6 +101,8 @@ class _Follower:
             return "it is used elsewhere"
         if len(using) < 3 or using[1] != at:
             return "nothing follows, or the first element is set elsewhere"
+        if not all(isinstance(node, (Stmt, If)) for node in walk(loop.body)):
+            return "the loop is more than statements"
         previous = carried_in(loop, name)
         if previous is None or not isinstance(loop.dim, Dim) or loop.dim.step != 1:
             return "the loop does not carry its elements along one by one"

@@ -34,6 +34,7 @@ from weft.ir.walk import (
     free_vars,
     fresh,
     has_exit,
+    kept,
     map_children,
     map_domain,
     map_sub_blocks,
@@ -65,7 +66,13 @@ def run(program: Program, context: PassContext) -> Program:
 
 def is_movable(expr: Expr) -> bool:
     """Whether every read in it is at an affine place, so that the checks at entry cover it wherever it stands."""
-    return all(affine(part) is not None for e in subexpressions(expr) if isinstance(e, Read) for part in e.index)
+    return kept(expr, "_movable", _is_movable)
+
+
+def _is_movable(expr: Expr) -> bool:
+    if isinstance(expr, Read) and any(affine(part) is None for part in expr.index):
+        return False
+    return all(map(is_movable, children(expr)))
 
 
 def candidates(

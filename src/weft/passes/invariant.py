@@ -20,14 +20,15 @@ from weft.ir.program import Block, Buffer, If, Loop, LoopKind, Node, Program, Ro
 from weft.ir.types import BOOL, PYBOOL
 from weft.ir.walk import (
     buffers_written,
+    children,
     expr_buffers,
     free_vars,
     fresh,
+    kept,
     map_children,
     map_sub_blocks,
     names_of,
     reads,
-    subexpressions,
 )
 from weft.passes import PassContext
 from weft.passes.hoist import candidates
@@ -121,7 +122,7 @@ class _Mover:
     def is_worth(self, expr: Expr, loop: Loop) -> bool:
         if isinstance(expr, (Const, Var, Read, Reduce)) or flops(expr) < _DEAR:
             return False
-        if not any(isinstance(part, Read) and part.index for part in subexpressions(expr)):
+        if not _reads_elements(expr):
             return False
         return blocks_moving(expr, loop, self.program) is None
 
@@ -129,6 +130,13 @@ class _Mover:
         name = fresh(f"{stmt.buffer}_part", self.taken)
         self.made.append(Buffer(name, expr.type, (), span=stmt.span))
         return Read(name, (), expr.type)
+
+
+def _reads_elements(expr: Expr) -> bool:
+    """Whether a part of an expression is an element of an array."""
+    return (isinstance(expr, Read) and bool(expr.index)) or any(
+        kept(child, "_elements", _reads_elements) for child in children(expr)
+    )
 
 
 __all__ = ["blocks_moving", "run"]

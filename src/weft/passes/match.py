@@ -42,6 +42,7 @@ from weft.passes.matching.products import (
     with_kept,
     with_operands,
 )
+from weft.passes.matching.symmetric import Symmetric
 from weft.passes.matching.triangles import Panels, panels, parts, rowwise, sheared
 from weft.passes.rename import renamed
 from weft.passes.scheduling.lower import Workspace
@@ -402,7 +403,7 @@ class _Matcher:
                 return (If(test, inside, otherwise or (stmt,), span=stmt.span),)
         return None
 
-    def _half(self, stmt: Stmt, half: symmetric.Symmetric) -> tuple[Expr, Block, Block | None] | None:
+    def _half(self, stmt: Stmt, half: Symmetric) -> tuple[Expr, Block, Block | None] | None:
         """When half of a symmetric product is worth a call, that call with what is around it, and what is better than
         loops where it is not."""
         before: list[Node] = []

@@ -32,13 +32,13 @@ from weft.passes import PassContext
 from weft.passes.raising.reductions import accumulation
 from weft.passes.rename import renamed
 from weft.passes.scheduling.independent import first_access
-from weft.passes.scheduling.scans import values_after
+from weft.passes.scheduling.scans import places_of, values_after
 
 PASS = "previous"
 #: The body is written twice.
 MOST_STATEMENTS = 6
 #: Cycles that computing a value once more may take.
-MOST_CYCLES = 4
+MOST_CYCLES = 8
 #: How far back values are looked for.
 MOST_TURNS = 3
 
@@ -97,6 +97,10 @@ def _carried(loop: Loop, program: Program) -> list[str] | str:
     scalars = sorted(name for name in written if not program.table[name].rank)
     if any(program.table[name].role is not Role.LOCAL for name in scalars):
         return "it changes a variable that is not its own"
+    for name in written - set(scalars):
+        stored = {node.index for node in statements if isinstance(node, Stmt) and node.buffer == name}
+        if len(stored | places_of(loop.body, name)) > 1:
+            return "elements of an array may be taken along as well"
     sums = {node.buffer for node in statements if isinstance(node, Stmt) and accumulation(node) is not None}
     return [name for name in scalars if name not in sums and first_access(loop.body, name) == "read"]
 

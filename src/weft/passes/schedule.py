@@ -212,7 +212,7 @@ class _Scheduler:
         self.note_pairs(buffers_read(scan.loop) | written, written)
         blocks: list[Node] = []
         self.scanning = True
-        for node in scan_in_blocks(replace(scan, loop=handing_back(scan.loop)), self.workspace, work):
+        for node in scan_in_blocks(scan, self.workspace, work):
             blocks.extend(self.control(node) if isinstance(node, Loop) else (node,))
         self.scanning = False
         return (If(worth, tuple(blocks), (lowered,), span=scan.loop.span),)

@@ -104,6 +104,8 @@ def _polynomial(size: Expr, names: Mapping[str, str], limits: Mapping[str, float
         return _polynomial(size.value, names, limits)
     if isinstance(size, Const):
         return {(): float(size.value.real)}
+    if isinstance(size, Limit) and size.name == "threads":
+        return {("threads",): 1.0}
     if isinstance(size, Limit):
         return {(): limits.get(size.name, LIMIT[size.name].default)}
     if isinstance(size, Op) and size.op in ("add", "sub", "mul"):

@@ -236,7 +236,8 @@ def _choose(kind: str) -> None:
             return extreme_of(builder, values[0], kind)
         if len(values) == 1 and isinstance(values[0], Dict):
             values = (builder.entries_of(values[0], "keys", None, ordered=False),)
-        if len(values) == 1 and isinstance(values[0], Rows) and isinstance(values[0].item, TextType):
+        in_rows = isinstance(values[0], Rows) and isinstance(values[0].item, TextType) if values else False
+        if len(values) == 1 and (in_rows or isinstance(values[0], Iterable)):
             values = (builder.listed(values[0]),)
         if "default" in call.given and not (len(values) == 1 and isinstance(values[0], Tuple) and values[0].items):
             if len(values) == 1 and isinstance(values[0], Tuple):

@@ -19,7 +19,7 @@ from weft.ir.expr import Cast, Dim, Expr, Op, Read, Var, integer
 from weft.ir.index import add as plus
 from weft.ir.index import canonical
 from weft.ir.index import mul as times
-from weft.ir.program import Alloc, Block, Buffer, If, Loop, LoopKind, Node, Program, Stmt
+from weft.ir.program import Alloc, Block, Buffer, Call, Check, If, Invoke, Library, Loop, LoopKind, Node, Program, Stmt
 from weft.ir.types import I64, INT, DType, ScalarType
 from weft.ir.walk import (
     buffers_written,
@@ -111,6 +111,8 @@ def scan_of(loop: Loop, program: Program, outside: set[str], new_scalar: NewScal
         return "the loop may be left early"
     if loop.kind not in (LoopKind.SEQUENTIAL, LoopKind.ASSERTED):
         return "its iterations are shared out already"
+    if any(isinstance(node, (Check, Call, Library, Invoke)) for node in walk(loop.body)):
+        return "a test in it, or a call, must come before its terms"
     counted = counting_up(loop)
     made: list[Buffer] = []
 
@@ -192,10 +194,10 @@ def carried_in(loop: Loop, name: str) -> tuple[Expr, ...] | None:
     if any(expr_buffers(e) for e in stmt.index) or not any(var in free_vars(e) for e in stmt.index):
         return None
     previous = _place(tuple(substitute(e, {var: plus(Var(var), integer(-1))}) for e in stmt.index))
-    places = _places(loop.body, name)
+    places = places_of(loop.body, name)
     if previous not in places or not places <= {previous, _place(stmt.index)}:
         return None
-    return None if previous in _places(loop.body[loop.body.index(stmt) + 1 :], name) else previous
+    return None if previous in places_of(loop.body[loop.body.index(stmt) + 1 :], name) else previous
 
 
 def held_instead(body: Block, name: str, previous: tuple[Expr, ...], held: Read) -> Block:
@@ -219,7 +221,7 @@ def _place(index: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return tuple(canonical(e) for e in index)
 
 
-def _places(block: Block, name: str) -> set[tuple[Expr, ...]]:
+def places_of(block: Block, name: str) -> set[tuple[Expr, ...]]:
     """Where a block reads an array."""
     found = (read for node in walk(block) for e in node_exprs(node) for read in reads(e))
     return {_place(read.index) for read in found if read.buffer == name}
@@ -392,6 +394,6 @@ def why_not_regrouped(scan: Scan, fast: bool) -> str | None:
 
 
 __all__ = [
-    "NAMES", "ROUNDED", "Running", "Scan", "carried_in", "counting_up", "held_instead", "running", "scan_of",
-    "values_after", "why_not_regrouped",
+    "NAMES", "ROUNDED", "Running", "Scan", "carried_in", "counting_up", "held_instead", "places_of", "running",
+    "scan_of", "values_after", "why_not_regrouped",
 ]  # fmt: skip

@@ -33,7 +33,7 @@ static const char *skip_prefix(const char *t) { return *t == 'C' ? t + 1 : *t ==
 static int opens(char letter) { return letter == '(' || letter == '[' || letter == '{'; }
 static int closes(char letter) { return letter == ')' || letter == ']' || letter == '}'; }
 static int has_column(char letter) { return letter != '(' && letter != ':' && !closes(letter); }
-static int is_number(char letter) { return strchr("ifbc", letter) != NULL; }
+static int is_number(char letter) { return letter == 'i' || letter == 'f' || letter == 'b' || letter == 'c'; }
 
 /* Where an item ends in a template; the kinds of its numbers are noted on the way. */
 static const char *note_kinds(container_copy *copy, const char *t)
