@@ -224,7 +224,7 @@ def test_a_function_with_a_statement_that_stays_python_is_tried_in_parts():
         s = 0.0
         for i in range(a.shape[0]):
             s += a[i] * a[i]
-        seen.extend(map(str, [1]))
+        seen.append(id(seen) > 0)
         t = 0.0
         for i in range(a.shape[0]):
             t += a[i] * s
@@ -237,7 +237,7 @@ def test_a_function_with_a_statement_that_stays_python_is_tried_in_parts():
     while spot.state == "armed":
         noisy(values, seen)
     spot.plain.seconds += 1.0  # on any machine
-    spot.answered(Answer(False, reason="a call of map", line=5), _Native)
+    spot.answered(Answer(False, reason="a call of id", line=5), _Native)
     assert spot.has_parts and spot.state == "left"
     spot.in_parts(manager._make_direct)
     before = len(seen)

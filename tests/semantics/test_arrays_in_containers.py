@@ -264,6 +264,24 @@ def some_of_them(u0, n):
     return a[0], a, a[0]
 
 
+def computed_items(u):
+    y = u * 2
+    b = [y + 1, u * 4]
+    y[2] = 3
+    b[0][1] = 9
+    x = b[1]
+    x[0] = 7
+    return b, x, y
+
+
+def items_of_a_tuple(u):
+    b = (u + 1, u * 4)
+    for w in b:
+        w[1] = 5
+    c = list(b)
+    return b, c
+
+
 def rows_of_an_argument(m):
     a = []
     for i in range(m.shape[0]):
@@ -283,6 +301,8 @@ def rows_of_an_argument(m):
         (of_a_branch, [(vector(), 4)]),
         (exchanged, [(vector(), 4), (vector(2), 3)]),
         (some_of_them, [(vector(), 3)]),
+        (computed_items, [(vector(),)]),
+        (items_of_a_tuple, [(vector(),)]),
         (rows_of_an_argument, [(matrix(4, 5),), (matrix(4, 5)[::2, ::-1],)]),
     ],
 )
@@ -312,6 +332,19 @@ def views_returned(m):
     for i in range(m.shape[0]):
         a.append(m[i])
     return a
+
+
+def collected_apart(m, labels):
+    groups = {}
+    for i in range(len(labels)):
+        if labels[i] not in groups:
+            groups[labels[i]] = []
+        groups[labels[i]].append(m[i])
+    return {key: np.mean(np.array(rows), axis=0) for key, rows in groups.items()}
+
+
+def test_parts_of_arguments_beside_arrays_that_are_returned():
+    natively(collected_apart, (matrix(3, 2), [0, 1, 0]), (matrix(3, 2)[::-1], [2, 2, 1]))
 
 
 def a_part_and_the_whole(u, n):

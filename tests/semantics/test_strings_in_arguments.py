@@ -223,7 +223,8 @@ def test_identity_is_pythons(function):
 
 
 @pytest.mark.parametrize(
-    "rows", [[("a", 1), ("b",)], [("a", 1), ("b", "c")], [("a", 1), (None, 1)], [("a", 1), ["b", 2]], [], [("a", 2**70)]]
+    "rows",
+    [[("a", 1), ("b",)], [("a", 1), ("b", "c")], [("a", 1), (None, 1)], [("a", 1), ["b", 2]], [], [("a", 2**70)]],
 )
 def test_what_does_not_fit(rows):
     def names(rows):

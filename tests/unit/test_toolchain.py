@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,17 @@ def test_a_source_in_parts_is_compiled_side_by_side(
     with pytest.raises(CompileError, match="failed on broken"):
         broken = IN_PARTS + "#if PART != 1\nlong broken(void) {\n#endif\n"
         real.build_shared(broken, name="broken", parts=("PART=1", "PART=2"))
+
+
+@pytest.mark.native
+def test_what_spares_time_of_the_compiler_is_accepted_by_it(real: Toolchain, monkeypatch: pytest.MonkeyPatch) -> None:
+    for straight in (False, True):
+        path = real.build_shared(IN_PARTS, flags=real.lean(straight), name="lean")
+        assert ctypes.CDLL(str(path)).kernel(ctypes.c_long(9)) == 5
+    assert replace(real, kind="clang").lean(True) == replace(real, kind="zig").lean(True) == ()
+    monkeypatch.setattr(toolchain_module.platform, "machine", lambda: "aarch64")
+    assert replace(real, kind="gcc").lean(False) == ()
+    assert "-fno-tree-vrp" in replace(real, kind="gcc").lean(True)
 
 
 @pytest.mark.native

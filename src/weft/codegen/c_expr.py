@@ -113,6 +113,8 @@ class Storage:
 
 _RING = {"add": "+", "sub": "-", "mul": "*"}
 _WHOLE = frozenset({DType.I8, DType.I16, DType.I32, DType.I64, DType.U8, DType.U16, DType.U32})
+#: Integers that a double holds.
+_EXACT = ranges.Interval(-(2**53), 2**53)
 _SMALL_POWERS = {2: "square", 3: "cube", 4: "fourth"}
 
 
@@ -263,6 +265,8 @@ class Expressions:
         if power is not None:
             return power
         args = tuple(self.value(arg) for arg in expr.args)
+        if expr.op == "ratio" and all(ranges.interval(arg, self.env).within(_EXACT) for arg in expr.args):
+            return C.Infix("/", *(C.Convert("f64", arg) for arg in args))
         if expr.of != INT or expr.args[0].type.dtype is not DType.I64:
             return c_ops.build(expr.op, dtype, args, self.used, weak=expr.of.weak)
         if expr.op in c_ops.CHECKED and not self._fits(expr):

@@ -114,6 +114,25 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
     "bitcount": Helper(
         "iu", "static inline $t bitcount_$t($t a) { return ($t)__builtin_popcountll(a < 0 ? 0 - ($u)a : ($u)a); }"
     ),
+    # Python rounds a quotient of integers once. Beyond 53 bits: its first 64 bits or more, the last one set if anything is
+    # left over, so that the conversion rounds as it would the true quotient.
+    "ratio": Helper(
+        "i",
+        """static double ratio_far_$t(i64 a, i64 b) {
+  u64 x = a < 0 ? 0 - (u64)a : (u64)a, y = b < 0 ? 0 - (u64)b : (u64)b;
+  if (!x || !y) return 0.0;
+  int up = __builtin_clzll(x);
+  unsigned __int128 wide = (unsigned __int128)(x << up) << 64, q = wide / y;
+  q |= wide % y != 0;
+  double r = (double)q * 0x1p-64 / (double)((u64)1 << up);
+  return (a < 0) != (b < 0) ? -r : r;
+}
+static inline double ratio_$t($t a, $t b) {
+  const i64 most = (i64)1 << 53;
+  if (__builtin_expect(a <= most && a >= -most && b <= most && b >= -most, 1)) return (double)a / (double)b;
+  return ratio_far_$t(a, b);
+}""",
+    ),
     "gcd": Helper("iu", "static inline $t gcd_$t($t a, $t b) { return ($t)ugcd_$t(a, b); }", needs=("ugcd",)),
     "lcm": Helper(
         "iu",

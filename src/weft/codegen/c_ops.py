@@ -155,6 +155,7 @@ _TABLE: dict[str, dict[str, Meaning]] = {
     "exponent": {"f": Helper()},
     "remainder": {"f": Library("remainder")},
     "bitcount": {"iu": Helper()},
+    "ratio": {"i": Helper()},
 }
 
 #: Operation and kind to meaning, the table spelt out.

@@ -20,6 +20,10 @@ _SHARED = "k_shared"
 _STATIC = "static void "
 # Characters of the functions below which a second compiler costs more than it saves.
 LEAST = 9000
+# What takes a compiler as long as a loop: characters of the kernel, which calls and decides; those around the loops of
+# a body are few, and count little.
+LOOP = 1100
+BODY = 0.2
 
 
 def halves(parts: Sequence[C.TopLevel], kernel: C.Function) -> tuple[list[C.TopLevel], tuple[str, ...]]:
@@ -31,14 +35,15 @@ def halves(parts: Sequence[C.TopLevel], kernel: C.Function) -> tuple[list[C.TopL
     plain = plain and all(function.head.startswith(_STATIC) for function in bodies)
     if not bodies or not plain or sum(sizes.values()) < LEAST:
         return [*parts, kernel], ()
-    first, second = [0], [sizes[id(kernel)]]
+    times = {id(function): BODY * sizes[id(function)] + LOOP * _loops(function.body) for function in bodies}
+    first, second = [0.0], [sizes[id(kernel)] + LOOP * float(_loops(kernel.body))]
     in_second: set[int] = set()
-    for function in sorted(bodies, key=lambda function: -sizes[id(function)]):
+    for function in sorted(bodies, key=lambda function: -times[id(function)]):
         smaller = min(first, second, key=sum)
-        smaller.append(sizes[id(function)])
+        smaller.append(times[id(function)])
         if smaller is second:
             in_second.add(id(function))
-    if min(sum(first), sum(second)) * 8 < sum(sizes.values()):
+    if min(sum(first), sum(second)) * 8 < sum(first) + sum(second):
         return [*parts, kernel], ()
     shared = [_as_shared(function) for function in bodies]
     one = [new for old, new in zip(bodies, shared) if id(old) not in in_second]
@@ -60,3 +65,14 @@ def halves(parts: Sequence[C.TopLevel], kernel: C.Function) -> tuple[list[C.TopL
 def _as_shared(function: C.Function) -> C.Function:
     """A function that the other part may call."""
     return replace(function, head=f"{_SHARED} void {function.head[len(_STATIC) :]}")
+
+
+def _loops(block: C.CBlock) -> int:
+    """How many loops a block has, at any depth."""
+    found = 0
+    for node in block:
+        if isinstance(node, (C.For, C.Forever, C.Scope)):
+            found += (not isinstance(node, C.Scope)) + _loops(node.body)
+        elif isinstance(node, C.IfElse):
+            found += _loops(node.then) + _loops(node.otherwise)
+    return found

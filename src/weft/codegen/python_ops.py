@@ -72,7 +72,7 @@ def _anchored(pieces: Sequence[Piece], operand: ScalarType) -> list[Piece]:
 def operate(op: str, args: Sequence[Piece], operand: ScalarType, of: ScalarType) -> Piece:
     """An operation of the table (not `select`) on operands of type `operand` (weak only if all of them are)."""
     array = any(piece.rank for piece in args)
-    if of == INT or (operand == INT and (op in COMPARISONS or op in ("and", "or", "not"))):
+    if of == INT or (operand == INT and (op in COMPARISONS or op in ("and", "or", "not", "ratio"))):
         if not array:
             return _integer(op, [py.call("int", p.node) if p.kind == "numpy" else p.node for p in args])
         _check_integer_array(op, args)
@@ -161,6 +161,8 @@ def _integer(op: str, nodes: list[ast.expr]) -> Piece:
         return _logical(op, pieces, INT, array=False)
     if op in _WHOLE:
         return Piece(nodes[0], "python")
+    if op == "ratio":
+        return Piece(py.choose(nodes[1], py.binary("truediv", *nodes), py.number(0.0)), "python")
     if op == "imag":
         return Piece(py.number(0), "python")
     if op in _INTEGER_CALLS:
@@ -188,6 +190,8 @@ def _check_integer_array(op: str, args: Sequence[Piece]) -> None:
     """Array arithmetic on Python integers must not leave 64 bits; sums of index variables are let through before."""
     if op in GROWING:
         raise NotVector(f"{op} of Python integers could leave 64 bits")
+    if op == "ratio":
+        raise NotVector("a quotient of Python integers is rounded only once")
     if op in ("floordiv", "mod", "fmod", "shr"):
         known = _literal_value(args[1].node) if args[1].kind == "literal" else None
         negative = isinstance(args[1].node, ast.UnaryOp)

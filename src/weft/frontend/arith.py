@@ -222,11 +222,22 @@ def comparison_type(left: Expr, right: Expr, span: Span) -> ScalarType:
     return promote(left.type, right.type)
 
 
+def _is_exact(expr: Expr) -> bool:
+    """Whether a double holds a Python integer, whatever it is: sizes and positions are far from 53 bits."""
+    if isinstance(expr, Const):
+        return abs(expr.value) <= 2**53
+    if isinstance(expr, Cast) and expr.value.type.dtype.size < 8:
+        return True
+    return affine_index.affine(expr) is not None
+
+
 def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     """left OP right for an arithmetic, bit or comparison operation of the table."""
     if op in COMPARISONS:
         return compare(op, left, right, span)
     of = promote(left.type, right.type)
+    if op == "truediv" and of == INT and not (_is_exact(left) and _is_exact(right)):
+        return Op("ratio", (cast(left, INT), cast(right, INT)), FLOAT, span)
     if of.dtype.is_complex and op in _NO_COMPLEX:
         raise Unsupported(span, f"{op} of complex numbers")
     if of.dtype is DType.BOOL:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.emit import Emitter, Restart
-from weft.frontend.items import as_value, either, row_of
+from weft.frontend.items import all_parts, as_value, either, is_plain_text, row_of
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.slots import ArraySlots, arrays_in
 from weft.frontend.values import (
@@ -30,7 +30,6 @@ from weft.frontend.values import (
     Slice,
     Stack,
     Struct,
-    Text,
     Tuple,
     Value,
     describe,
@@ -645,7 +644,7 @@ class Core(ArraySlots):
             title = part_name(name, part)
             if isinstance(item, Scalar) and part.key not in self.emitter.decisions.missing:
                 self._open_scalar(title, part, item)
-            elif _is_text(item):
+            elif is_plain_text(item):
                 self._assign_slot(title, part, self.data_text(item))
             elif not self.open_maybe(title, part, item):
                 self.scope.values[title] = item
@@ -665,7 +664,7 @@ class Core(ArraySlots):
     def _taken_part(self, item: Value) -> Value:
         if isinstance(item, Maybe):
             return self.kept_maybe(item, "part")
-        if _is_text(item):
+        if is_plain_text(item):
             return self.data_text(item)
         return Scalar(self._kept(item.expr, "part")) if isinstance(item, Scalar) else item
 
@@ -743,25 +742,6 @@ class Core(ArraySlots):
         for node in nodes:
             found |= walk.buffers_written(node)
         return found
-
-
-def all_numbers(value: Tuple) -> bool:
-    """Whether each item of a tuple can be a slot of its own: a number, or None."""
-    return bool(value.items) and all(
-        isinstance(item, Scalar)
-        or (isinstance(item, Object) and item.value is None)
-        or (isinstance(item, Maybe) and isinstance(item.held, Scalar))
-        for item in value.items
-    )
-
-
-def _is_text(value: Value) -> bool:
-    return isinstance(value, Text) or (isinstance(value, Object) and type(value.value) in (str, bytes))
-
-
-def all_parts(value: Tuple) -> bool:
-    """Whether each item of a tuple is a number, None or a string."""
-    return bool(value.items) and all(_is_text(item) or all_numbers(Tuple((item,))) for item in value.items)
 
 
 def is_list(value: Value | None) -> bool:

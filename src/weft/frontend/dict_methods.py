@@ -59,6 +59,8 @@ class DictMethods(WholeDicts):
             if name in ("eq", "ne"):
                 return Scalar(Const(name == "ne", PYBOOL))
             raise self.unsupported(node, "this comparison", left=left, right=right)
+        if left.movable and right.movable:
+            raise self.unsupported(node, "a comparison of two OrderedDicts", "compare their items")
         if name in ("eq", "ne"):
             if left.counts or right.counts:
                 raise self.unsupported(node, "a comparison of Counters", "compare their entries", left=left)
@@ -134,7 +136,7 @@ class DictMethods(WholeDicts):
 
             self.calling = node
             return self.expand(OPERATORS[op], {"left": left, "right": right}) if op in OPERATORS else None
-        plain = not (left.is_set or right.is_set or left.counts or right.counts)
+        plain = not any(one.is_set or one.counts or one.movable for one in (left, right))
         if op != "bitor" or not plain or left.default is not None or right.default is not None:
             return None
         made = self.copied_dict(left, node)

@@ -59,6 +59,8 @@ def layout_of(value: Value) -> ItemType | None:
         return None if value.row is None else ObjectType(value.kind)
     if isinstance(value, Dict):
         default = value.default
+        if value.movable:
+            return None
         if isinstance(default, (Closure, PythonFunction)):
             return None  # what it refers to is known where the dict is made only
         return DictOf(value.key, value.item, value.is_set, default, value.counts, value.place)
@@ -338,3 +340,22 @@ def is_plain(item: ItemType) -> bool:
     if isinstance(item, tuple):
         return all(is_plain(part) for part in item)
     return isinstance(item, (ScalarType, TextType))
+
+
+def all_numbers(value: Tuple) -> bool:
+    """Whether each item of a tuple can be a slot of its own: a number, or None."""
+    return bool(value.items) and all(
+        isinstance(item, Scalar)
+        or (isinstance(item, Object) and item.value is None)
+        or (isinstance(item, Maybe) and isinstance(item.held, Scalar))
+        for item in value.items
+    )
+
+
+def is_plain_text(value: Value) -> bool:
+    return isinstance(value, Text) or (isinstance(value, Object) and type(value.value) in (str, bytes))
+
+
+def all_parts(value: Tuple) -> bool:
+    """Whether each item of a tuple is a number, None or a string."""
+    return bool(value.items) and all(is_plain_text(item) or all_numbers(Tuple((item,))) for item in value.items)

@@ -11,9 +11,9 @@ from weft.frontend import arith, arrays
 from weft.frontend.emit import Restart
 from weft.frontend.items import types_in
 from weft.frontend.nested import reserve
+from weft.frontend.ordered_dicts import OrderedDicts
 from weft.frontend.specs import ContainerSpec
 from weft.frontend.tables import LIVE_COLUMN
-from weft.frontend.transposed import Transposed
 from weft.frontend.values import DictOf, HeapKind, ItemType, ListOf, Loaded, TablesOf, TextType, Value
 from weft.frontend.writing import loop
 from weft.ir import index as ix
@@ -53,7 +53,7 @@ class _Dicts:
     total: Expr
 
 
-class Loading(Transposed):
+class Loading(OrderedDicts):
     """Lists inside arguments."""
 
     #: How many statements put the arguments in place, before the function's own.

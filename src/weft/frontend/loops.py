@@ -210,11 +210,9 @@ class Loops(Statements):
     def _assigned(self, nodes: Sequence[ast.AST]) -> set[str]:
         """Names that the nodes may bind; one that holds an array and is only updated in place (`a += x`) keeps it."""
         names = assigned(nodes) - self.scope.outer
-        for name in names - bound_anew(nodes):
-            value = self.scope.values.get(name)
-            if isinstance(value, Array) and not value.is_list and value.view is not None:
-                names.discard(name)
-        return names
+        held = {name: self.scope.values.get(name) for name in names}
+        whole = {n for n, v in held.items() if isinstance(v, Array) and not v.is_list and v.view is not None}
+        return names - (whole - bound_anew(nodes)) if whole else names
 
     def _settle(self, opened: list[str], body: list[ast.stmt], trips: Expr | None) -> None:
         """The Python type of what a loop leaves behind: that of the body if it has run (and sets the name each time),

@@ -19,9 +19,9 @@ from dataclasses import replace
 
 from weft.errors import Unsupported
 from weft.frontend import arith
-from weft.frontend.core import Core, all_numbers, part_name, part_slots
+from weft.frontend.core import Core, part_name, part_slots
 from weft.frontend.emit import Restart
-from weft.frontend.items import has_gaps, types_in
+from weft.frontend.items import all_numbers, has_gaps, types_in
 from weft.frontend.liveness import assigned
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.values import Array, ItemType, Maybe, Object, Scalar, Text, Tuple, Value, describe

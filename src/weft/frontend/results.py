@@ -334,11 +334,15 @@ class Results(Handover):
             if value.default is not None:
                 raise self.unsupported(node, "the return of an empty defaultdict", "return None instead")
             kind = "set" if value.is_set else "dict"
+            if value.movable:
+                return TupleOut((), named="collections:OrderedDict")
             return TupleOut((), named="collections:Counter" if value.counts else f"builtins:{kind}")
         templates = [template_of(layout) for layout in (value.key, value.item) if layout is not None]
         if value.is_set:
             self.keep_result_order(value)
         columns = as_either([value.key, value.item], self.entry_columns(value))
+        if value.movable:
+            return self._out_container("ordered_of", templates, columns, node)
         if value.counts:
             return self._out_container("counter_of", templates, columns, node)
         if value.default is not None:

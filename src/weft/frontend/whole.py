@@ -261,7 +261,7 @@ class WholeDicts(Dicts):
 
     def move_dict(self, name: str, slot: Slot, current: Dict, value: Dict) -> None:
         """name = value, where it is a dict already: it takes over the other's entries."""
-        same_kind = (current.is_set, current.counts) == (value.is_set, value.counts)
+        same_kind = (current.is_set, current.counts, current.movable) == (value.is_set, value.counts, value.movable)
         if not same_kind or current.default != value.default:
             raise self.apart(slot.branch, self._changes_kind(name, current, value))
         if current.table is None or value.table is None:

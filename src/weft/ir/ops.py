@@ -21,8 +21,8 @@ Evaluate = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation: its arity, meaning on NumPy values, result rule ("same" | "bool" | "real" | "complex") and rough
-    cost in cycles.
+    """One operation: its arity, meaning on NumPy values, result rule ("same" | "bool" | "real" | "complex" | "float")
+    and rough cost in cycles.
     """
 
     name: str
@@ -39,6 +39,8 @@ class Operation:
             return ScalarType(operand.dtype.real, operand.weak)
         if self.result == "complex":
             return ScalarType(operand.dtype.complex, operand.weak)
+        if self.result == "float":
+            return ScalarType(DType.F64, operand.weak)
         return operand
 
 
@@ -105,11 +107,20 @@ def _bitcount(value: Any) -> Any:
     return np.asarray(counted).astype(value.dtype)[()]
 
 
+def _ratio(left: Any, right: Any) -> Any:
+    """left / right of Python's integers, rounded once; total: by zero it is NaN."""
+    if np.asarray(left).dtype.kind != "i":
+        raise TypeError("the ratio of numbers that are not integers")
+    divided = np.frompyfunc(lambda a, b: int(a) / int(b) if b else math.nan, 2, 1)
+    return np.asarray(divided(left, right)).astype(np.float64)[()]
+
+
 _TABLE: tuple[Operation, ...] = (
     Operation("add", 2, _quiet(np.add), symbol="+"),
     Operation("sub", 2, _quiet(np.subtract), symbol="-"),
     Operation("mul", 2, _quiet(np.multiply), symbol="*"),
     Operation("truediv", 2, _quiet(np.true_divide), symbol="/", cost=5),
+    Operation("ratio", 2, _ratio, "float", cost=6),
     Operation("floordiv", 2, _quiet(np.floor_divide), symbol="//", cost=10),
     Operation("mod", 2, _quiet(np.remainder), symbol="%", cost=12),
     Operation("fmod", 2, _quiet(np.fmod), cost=12),

@@ -91,6 +91,7 @@ _KINDS: dict[str, str] = {
     name: kinds
     for kinds, names in {
         "b": ("and", "or", "not"),
+        "i": ("ratio",),
         "iu": ("shl", "shr", "gcd", "lcm", "bitcount"),
         "biu": ("bitand", "bitor", "bitxor", "invert"),
         "iuf": ("floordiv", "mod", "fmod"),

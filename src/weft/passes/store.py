@@ -187,7 +187,8 @@ def _shared(block: Block, program: Program) -> Block:
     for at, node in enumerate(nodes):
         for name in buffers_read(node) | buffers_written(node):
             spans[name] = (spans.get(name, (at, at))[0], at)
-    fixed = {name for node in walk(block) if isinstance(node, Rebind) for name in node.targets}
+    inside = walk(block) if any(isinstance(node, Alloc) for node in nodes) else ()
+    fixed = {name for node in inside if isinstance(node, Rebind) for name in node.targets}
     allocs = [
         node for node in nodes if isinstance(node, Alloc) and _movable(node, program.table) and node.buffer not in fixed
     ]

@@ -6,7 +6,7 @@ whether it is the other; a tuple for a tuple, with "=module|name" first for a na
 from __future__ import annotations
 
 import importlib
-from collections import Counter, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from operator import ne
 from typing import Any, Union
@@ -69,6 +69,10 @@ def dict_by_names(names: tuple[str, ...], *items: Any) -> dict[str, Any]:
 
 def counter_of(key: Template, value: Template, *columns: Column) -> Counter[Any]:
     return Counter(dict_of(key, value, *columns))
+
+
+def ordered_of(key: Template, value: Template, *columns: Column) -> OrderedDict[Any, Any]:
+    return OrderedDict(dict_of(key, value, *columns))
 
 
 def defaultdict_of(kind: str, key: Template, value: Template, *columns: Column) -> dict[Any, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import bisect
 import heapq
-from collections import Counter, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import replace
 
 import numpy as np
@@ -87,6 +87,13 @@ def _dict(call: Bound) -> Value:
                 raise Unsupported(builder.emitter.span, "a dict of items that are not pairs")
             builder.store_item(made, entry.items[0], entry.items[1], builder.calling)
     return made
+
+
+@native(OrderedDict, parameters="mapping")
+def _ordered(call: Bound) -> Value:
+    made = _dict(call)
+    assert isinstance(made, Dict)
+    return replace(made, movable=True)
 
 
 @native(Counter, parameters="iterable")

@@ -381,13 +381,31 @@ def split_spaces(text):
     return words
 
 
-def split(text, separator):
+def split_spaces_at_most(text, most):
+    """The words, as long as there are not `most` of them; then the rest, with the spaces behind it."""
+    words = []
+    start = 0
+    length = len(text)
+    while True:
+        while start < length and is_of(text, start, "isspace"):
+            start += 1
+        if start == length:
+            break
+        end = start
+        while end < length and (len(words) == most or not is_of(text, end, "isspace")):
+            end += 1
+        words.append(text[start:end])
+        start = end
+    return words
+
+
+def split(text, separator, most):
     if len(separator) == 0:
         raise ValueError("empty separator")
     parts = []
     start = 0
     place = find(text, separator, 0, len(text))
-    while place >= 0:
+    while place >= 0 and len(parts) != most:
         parts.append(text[start:place])
         start = place + len(separator)
         place = find(text, separator, start, len(text))
@@ -514,6 +532,9 @@ def extreme_of(builder: Builder, value: Value, kind: str) -> Value:
 def method(builder: Builder, receiver: Value, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """A method of a string."""
     span = builder.emitter.span
+    if name == "split" and kwargs and set(kwargs) <= {"sep", "maxsplit"} and not (args and "sep" in kwargs):
+        args = [*(args[:1] or [kwargs.get("sep", Object(None))]), *args[1:]]
+        args, kwargs = [*args, *(kwargs[key] for key in ("maxsplit",) if key in kwargs)], {}
     if kwargs or not hasattr(str if builder.text(receiver).kind == "str" else bytes, name):
         raise Unsupported(span, f"this use of {name}() of a string", "pass its arguments by position")
     text = builder.text(receiver)
@@ -528,10 +549,14 @@ def method(builder: Builder, receiver: Value, name: str, args: list[Value], kwar
     if name in ("strip", "lstrip", "rstrip") and len(args) <= 1:
         chars: Value = args[0] if args else Object(None)
         return builder.expand(strip, {"text": text, "name": Object(name), "chars": chars})
-    if name == "split" and (not args or (isinstance(args[0], Object) and args[0].value is None)):
+    by_spaces = not args or (isinstance(args[0], Object) and args[0].value is None)
+    if name == "split" and by_spaces and len(args) < 2:
         return builder.expand(split_spaces, {"text": text})
-    if name == "split" and len(args) == 1:
-        return builder.expand(split, {"text": text, "separator": _part(builder, text, args[0], name)})
+    most: Value = args[1] if len(args) == 2 else Scalar(integer(-1))
+    if name == "split" and len(args) <= 2 and isinstance(most, Scalar) and most.type == INT:
+        if by_spaces:
+            return builder.expand(split_spaces_at_most, {"text": text, "most": most})
+        return builder.expand(split, {"text": text, "separator": _part(builder, text, args[0], name), "most": most})
     if name == "splitlines" and not args:
         ends = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029" if text.kind == "str" else b"\n\r"
         return builder.expand(splitlines, {"text": text, "breaks": Object(ends)})

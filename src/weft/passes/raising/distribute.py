@@ -28,7 +28,8 @@ def _edges(items: list[Item], loop: LoopContext, strict: bool) -> dict[int, set[
     for p, first in enumerate(all_accesses):
         for q in range(p + 1, len(all_accesses)):
             second = all_accesses[q]
-            shared = targets[p][0] if targets[p] is not None and targets[p] == targets[q] else None
+            target = targets[p]
+            shared = target[0] if target is not None and target == targets[q] else None
             pairs = [(a, b) for a in first.writes for b in second.writes + second.reads if a.buffer == b.buffer]
             pairs += [(a, b) for a in first.reads for b in second.writes if a.buffer == b.buffer]
             pairs = [pair for pair in pairs if pair[0].buffer != shared]
