@@ -143,6 +143,20 @@ def _elifs(n: int) -> Made:
     return "\n".join([*body, "    return a"]), (np.arange(2 * n) % (n + 3), np.ones(2 * n))
 
 
+def _elifs_of_numbers(n: int) -> Made:
+    body = ["def f(k):", "    if k == 0:", "        r = 1"]
+    for i in range(1, n):
+        body += [f"    elif k == {i}:", f"        r = {7 * i}"]
+    return "\n".join([*body, "    else:", "        r = -1", "    return r"]), (5,)
+
+
+def _lists(n: int) -> Made:
+    """Lists of which nothing is known before something is put into them."""
+    body = ["def f(n):", *(f"    x{k} = []" for k in range(n)), "    for i in range(n):"]
+    body += [f"        x{k}.append(i * {k})" for k in range(n)]
+    return "\n".join([*body, f"    return {' + '.join(f'x{k}[-1]' for k in range(n))}"]), (4,)
+
+
 def _einsum(n: int) -> Made:
     letters = "abcdefghijklmnopqrst"[:n]
     text = f"import numpy as np\ndef f(a, b):\n    return np.einsum('{letters},{letters}->{letters[0]}', a, b)"
@@ -243,6 +257,8 @@ CASES = {
     "chain of pairs": Case(_chain_of_pairs, 300),
     "arguments": Case(_arguments, 100),
     "elifs": Case(_elifs, 100),
+    "lists": Case(_lists, 45),
+    "elifs of numbers": Case(_elifs_of_numbers, 250),
     "einsum": Case(_einsum, 12, "an object of type ndarray"),
     "loops in sequence": Case(_loops_in_sequence, 40),
     "stencils in sequence": Case(_stencils_in_sequence, 40),
@@ -321,7 +337,8 @@ def _calls_made(case: Case, size: int, directory: Path) -> int:
         ("nest", 20),
         ("independent", 20),
         ("chain", 80),
-        ("long sum", 40),
+        ("long sum", 150),
+        ("elifs of numbers", 25),
         ("loops in sequence", 10),
         ("squares", 15),
         ("choices", 15),

@@ -11,6 +11,13 @@ import pytest
 from tests.support import differential_source, function_from_source, lines, made, same_as_plain
 
 CASES = {
+    # The number of splits was not looked at.
+    "split at most so often": (
+        lines("s, k", "return s.split(None, k), s.split(maxsplit=k), s.split(',', k), s.split(sep=',')"),
+        ("  a, b  c,d  ", 1),
+    ),
+    "split not at all": (lines("s, k", "return s.split(None, k), s.split(',', maxsplit=k)"), ("  a, b ", 0)),
+    "split as often as can be": (lines("s, k", "return s.split(None, k), s.split(',', k)"), ("  a, b,c ", -1)),
     # A bound below zero, known only at run time, counts from the end.
     "negative slice bound": (lines("a, i", "return a[i:].copy(), a[:i].sum()"), (np.arange(5.0), -3)),
     # The type of the result depends on the path taken.

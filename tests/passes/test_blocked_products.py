@@ -354,6 +354,33 @@ def test_any_wedge(offset: int, first: int, bound: str, above: bool, own: bool) 
     assert_same(before, arguments(), lowered(after))
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.booleans(),
+    st.integers(0, 2),
+    st.integers(-1, 1),
+    st.sampled_from(["a[i, k]", "a[k, i]", "a[8 - i, k]"]),
+    st.sampled_from(["c[k, j]", "c[k, 8 - j]", "b[k, j]", "c[8 - k, j]"]),
+    st.sampled_from(["c[i, j]", "b[i, j]", "c[i, 8 - j]", "x[i] * b[8 - i, j]"]),
+    st.booleans(),
+)
+def test_any_substitution(
+    down: bool, first: int, offset: int, factor: str, known: str, start: str, outside: bool
+) -> None:
+    """Upward and downward, in place and not; also with sums that read what is not there yet, which must stay."""
+    rows = f"i in 8 .. {first - 1} step -1" if down else f"i in {first} .. 9"
+    terms = f"i + {1 + offset} <= k < 9" if down else f"0 <= k < i + {offset}"
+    value = f"({start} - (sum[k: {terms}] {factor} * {known})) / 9.0_f64"
+    if outside:
+        body = f"for j in 0 .. 9:\n  for {rows}:\n    c[i, j] = {value}"
+    else:
+        body = f"for {rows}:\n  c[i, j] = {value}   for j: 0 <= j < 9"
+    before = program(ARRAYS, body)
+    after, _, _ = matched(before)
+    values = {name: value / 9 if name != "alpha" else value for name, value in arguments().items()}  # type: ignore
+    assert_same(before, values, lowered(after))
+
+
 def test_a_triangle_down_its_columns_is_turned() -> None:
     before = program(ARRAYS, "c[i, j] = a[i, j]   for j: 0 <= j < 9, i: j <= i < 9")
     after, _, _ = matched(before)

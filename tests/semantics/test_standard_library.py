@@ -32,6 +32,27 @@ def merged(first, second):
     return list(heapq.merge(first, second)), list(heapq.merge(first, second, key=lambda v: v // 2))
 
 
+def chosen_ones(items, n):
+    return (
+        heapq.nlargest(n, items),
+        heapq.nsmallest(2, items),
+        heapq.nlargest(2, items, key=lambda v: -v),
+        heapq.nsmallest(n, items, key=abs),
+    )
+
+
+def empty_branches(n):
+    out = []
+    i = 0
+    while i < n:
+        i += 1
+        if i == 3:
+            continue
+    else:
+        out.append(i)
+    return out
+
+
 def running(items):
     return (
         list(itertools.accumulate(items, max)),
@@ -74,6 +95,8 @@ def rows_by_one_name(m):
     [
         (heaps, [([5, 3, 8], [4, 1, 9, 9]), ([2], [2, 1, 3])]),
         (merged, [([1, 4, 7], [2, 3, 4]), ([], [1]), ([], [])]),
+        (chosen_ones, [([3, -1, 2, -5], 3), ([4], 9), ([2, 1, 1], -1)]),
+        (empty_branches, [(2,), (7,), (0,)]),
         (running, [([3, 1, 2, 5],), ([4],), ([],)]),
         (sets_of_several, [({1, 2, 3}, {2, 3, 9}, {3, 40}), (set(), {5}, {5, 6}), ({1, 8, 16}, set(), {8})]),
         (lists_of_rows, [(np.arange(12.0).reshape(3, 4),), (np.ones((2, 0)),), (np.zeros((0, 3)),)]),

@@ -1,4 +1,4 @@
-"""Updates at places that data tell: histograms, degrees, extremes of groups; several into one array, in any spelling."""
+"""Updates at places that data tell: histograms, degrees, extremes of groups; several into one array, any spelling."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import weft
 from tests.support import differential, made, same_as_plain
 
 LONG = 60_000
@@ -113,9 +114,7 @@ def least_of_numpy(places, values, found):
     np.minimum.at(found, places, values)
 
 
-@pytest.mark.parametrize(
-    "function", [least, least_by_test, least_or_equal, least_of_numpy], ids=lambda f: f.__name__
-)
+@pytest.mark.parametrize("function", [least, least_by_test, least_or_equal, least_of_numpy], ids=lambda f: f.__name__)
 def test_which_of_two_zeros_stays(function: Callable[..., Any]) -> None:
     rng = np.random.default_rng(2)
     places = rng.integers(0, 9, LONG)
@@ -127,3 +126,24 @@ def test_which_of_two_zeros_stays(function: Callable[..., Any]) -> None:
     same_as_plain(compiled, function, made(places, values, np.ones(9)), calls=1)
     for first, second in ((0.0, -0.0), (-0.0, 0.0)):
         same_as_plain(compiled, function, made(places[:20], np.full(20, first), np.full(9, second)), calls=1)
+
+
+def crossings(position, sources, targets):
+    crossing = np.zeros(len(position))
+    for edge in range(len(sources)):
+        one, other = position[sources[edge]], position[targets[edge]]
+        crossing[min(one, other)] += 1.0
+        crossing[max(one, other)] -= 1.0
+    return crossing
+
+
+def test_places_that_the_loop_works_out_are_used_at_once():
+    """Two updates at such places share a loop: in loops of their own they would need arrays of places."""
+    random = np.random.default_rng(6)
+    compiled = weft.jit(fallback="error")(crossings)
+    arguments = random.permutation(50), random.integers(0, 50, 300), random.integers(-50, 50, 300)
+    np.testing.assert_array_equal(compiled(*arguments), crossings(*arguments))
+    locals_of = [line for line in compiled.inspect("ir").splitlines() if line.lstrip().startswith("local index")]
+    assert not any("[" in line for line in locals_of)
+    with pytest.raises(IndexError):
+        compiled(arguments[0], arguments[1] + 40, arguments[2])

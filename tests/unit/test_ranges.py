@@ -101,3 +101,32 @@ program f(n):
     known = environment(program)
     assert known["small"] == Interval(0, 6) and known["derived"] == Interval(0, 12)
     assert known["sum"] == WORD and known["n"] == INDEX
+
+
+def test_counters_stay_where_a_machine_can_count():
+    program = parse("""
+program f(n):
+  symbol n = argument n
+  local up: int
+  local both: int
+  local far: int
+  local leap: int
+  output #0 = scalar up
+  guard n - 3 >= 0 else ValueError "small"
+  up = 0
+  both = n
+  far = 4611686018427387904
+  leap = 0
+  for i in 0 .. n:
+    up = up + 1
+    both = both - 2
+    both = 1 + both
+    far = far + 1
+    leap = leap + 1000
+  return #0
+""")
+    known = environment(program)
+    assert known["n"].low == 3
+    assert known["up"].low == 0 and known["up"].high < 2**60
+    assert -(2**60) < known["both"].low and known["both"].high < 2**60
+    assert known["far"] == known["leap"] == WORD  # one begins too near the end, the other takes too long steps

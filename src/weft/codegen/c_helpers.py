@@ -114,13 +114,13 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
     "bitcount": Helper(
         "iu", "static inline $t bitcount_$t($t a) { return ($t)__builtin_popcountll(a < 0 ? 0 - ($u)a : ($u)a); }"
     ),
-    # Python rounds a quotient of integers once. Beyond 53 bits: its first 64 bits or more, the last one set if anything is
-    # left over, so that the conversion rounds as it would the true quotient.
+    # Python rounds a quotient of integers once. Beyond 53 bits: its first 64 bits or more, the last one set if anything
+    # is left over, so that the conversion rounds as it would the true quotient.
     "ratio": Helper(
         "i",
         """static double ratio_far_$t(i64 a, i64 b) {
   u64 x = a < 0 ? 0 - (u64)a : (u64)a, y = b < 0 ? 0 - (u64)b : (u64)b;
-  if (!x || !y) return 0.0;
+  if (!x || !y) return (double)a / (double)b;
   int up = __builtin_clzll(x);
   unsigned __int128 wide = (unsigned __int128)(x << up) << 64, q = wide / y;
   q |= wide % y != 0;

@@ -721,7 +721,7 @@ class _Writer:
                 node = py.call("np.array", node, dtype=py.name(py.dtype_name(buffer.type.dtype)))
             if not out.as_list or buffer.role is Role.PARAM:
                 return node
-            return py.method(node, "tolist") if buffer.type.weak else _list_of_scalars(node, buffer.rank)
+            return py.method(node, "tolist") if buffer.type.weak else py.list_of_scalars(node, buffer.rank)
         return self.view(node, out)
 
     def view(self, node: ast.expr, out: ViewOut) -> ast.expr:
@@ -796,12 +796,3 @@ def _unconditional(expr: Expr) -> Iterator[Read]:
         return
     for child in children(expr):
         yield from _unconditional(child)
-
-
-def _list_of_scalars(array: ast.expr, rank: int) -> ast.expr:
-    """list(array), and of its rows: their elements stay NumPy's scalars."""
-    if rank <= 1:
-        return py.call("list", array)
-    row = f"row{rank}"
-    each = ast.comprehension(ast.Name(row, ast.Store()), array, [], 0)
-    return ast.ListComp(_list_of_scalars(py.name(row), rank - 1), [each])

@@ -51,7 +51,7 @@ _DEFAULT = frozenset({DType.BOOL, DType.I64, DType.F64, DType.C128})
 _OPERATORS = frozenset(py.BINARY)
 _RAISING = {"truediv": "np.divide", "floordiv": "np.floor_divide", "mod": "np.remainder", "pow": "np.power"}
 _SUPPORT = frozenset(
-    {"erf", "erfc", "gamma", "lgamma", "ldexp", "mantissa", "exponent", "remainder", "bitcount"}
+    {"erf", "erfc", "gamma", "lgamma", "ldexp", "mantissa", "exponent", "remainder", "bitcount", "ratio"}
 )
 _FUNCTIONS = {"complex": "make_complex", "abs": "np.abs", "conj": "np.conj"} | {name: name for name in _SUPPORT}
 # What changes no integer.
@@ -162,7 +162,8 @@ def _integer(op: str, nodes: list[ast.expr]) -> Piece:
     if op in _WHOLE:
         return Piece(nodes[0], "python")
     if op == "ratio":
-        return Piece(py.choose(nodes[1], py.binary("truediv", *nodes), py.number(0.0)), "python")
+        by_zero = py.call("float", py.call("np.divide", *nodes))
+        return Piece(py.choose(nodes[1], py.binary("truediv", *nodes), by_zero), "python")
     if op == "imag":
         return Piece(py.number(0), "python")
     if op in _INTEGER_CALLS:

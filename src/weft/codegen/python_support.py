@@ -88,6 +88,11 @@ def bitcount(value: Any) -> Any:
     return abs(value).bit_count() if type(value) is int else OPERATIONS["bitcount"].evaluate(value)
 
 
+def ratio(left: Any, right: Any) -> Any:
+    """left / right of integers, rounded once."""
+    return OPERATIONS["ratio"].evaluate(left, right)
+
+
 def make_complex(real: Any, imag: Any) -> Any:
     """A complex number (or array) from its parts; `real + 1j * imag` would lose infinities, NaN and signed zeros."""
     parts = np.broadcast_arrays(np.asarray(real), np.asarray(imag))

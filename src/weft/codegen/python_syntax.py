@@ -39,7 +39,7 @@ _COMPARE: dict[str, type[ast.cmpop]] = {
 # Names that generated code uses for its own ends: no variable of the program may hide them.
 SUPPORT = frozenset(
     {"erf", "erfc", "gamma", "lgamma", "make_complex", "truncated_mod", "sign", "linear_view", "run_routine", "located"}
-    | {"ldexp", "mantissa", "exponent", "remainder", "bitcount", "literal_eval", "original"}
+    | {"ldexp", "mantissa", "exponent", "remainder", "bitcount", "ratio", "literal_eval", "original"}
 )
 _RESERVED = frozenset({"np", "math", "GuardFailed"}) | SUPPORT | frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 
@@ -191,3 +191,12 @@ __all__ = [
     "subscript",
     "text",
 ]
+
+
+def list_of_scalars(array: ast.expr, rank: int) -> ast.expr:
+    """list(array), and of its rows: their elements stay NumPy's scalars."""
+    if rank <= 1:
+        return call("list", array)
+    row = f"row{rank}"
+    each = ast.comprehension(ast.Name(row, ast.Store()), array, [], 0)
+    return ast.ListComp(list_of_scalars(name(row), rank - 1), [each])

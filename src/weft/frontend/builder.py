@@ -56,7 +56,8 @@ from weft.ir.types import BOOL, INT, ScalarType
 from weft.ir.walk import buffers_written, sub_blocks, walk
 from weft.records import dataclass
 
-_ATTEMPTS = 40
+#: A function with many containers needs one for each: what is put into it tells what it holds.
+_ATTEMPTS = 100
 
 _ABSENT: Any = object()
 _CONTAINERS = (ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec)

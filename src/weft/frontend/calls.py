@@ -277,9 +277,9 @@ class Calls(KeyedDicts, Recursion):
                 return done
         entry = knowledge.method(function.name)
         if entry is None or (isinstance(receiver, Array) and receiver.is_list) or isinstance(receiver, Tuple):
-            for held in list(self.scope.values.values()):
-                if isinstance(held, Tuple) and any(item is receiver for item in held.items):
-                    self.index_at_run_time(held)  # an item of a literal list that changes needs memory
+            for around in list(self.scope.values.values()):
+                if isinstance(around, Tuple) and any(item is receiver for item in around.items):
+                    self.index_at_run_time(around)  # an item of a literal list that changes needs memory
             raise self.unsupported(node, f"the method {function.name}", receiver=receiver)
         self.calling = node
         return entry.call(self, [receiver, *args], kwargs)  # type: ignore[arg-type]

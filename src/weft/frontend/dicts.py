@@ -51,7 +51,7 @@ from weft.frontend.values import (
 from weft.frontend.writing import either, loop, pick, variable, when
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
 from weft.ir.program import Role
-from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType
+from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, join
 
 #: What a defaultdict makes its values of: a number, an empty list, or a function that makes one.
 Default = Union[Scalar, Tuple, Object, Closure, PythonFunction]
@@ -583,6 +583,8 @@ class Dicts(ListParts):
 
     def _either_default(self, base: Dict, key: Value, default: Value, node: ast.AST) -> Value | None:
         """The value of an entry, or a number of another type; None if there is no such number."""
+        if isinstance(base.item, ScalarType) and isinstance(default, Scalar) and base.table is not None:
+            return self._number_or_default(base, base.item, key, default, node)
         both = merged(base.item, self.layout(default))
         if not isinstance(both, EitherType) or base.table is None:
             return None
@@ -596,6 +598,20 @@ class Dicts(ListParts):
         found = Op("ge", (entry.value, ZERO), BOOL)
         chosen = [self.emitter.snapshot(pick(found, *pair), "value") for pair in zip(mine, other)]
         return self.assembled(both, iter(chosen))
+
+    def _number_or_default(self, base: Dict, item: ScalarType, key: Value, default: Scalar, node: ast.AST) -> Value:
+        """The same of numbers, which keep their types."""
+        numbers = self._numbers_of_key(base, key, node)
+        assert numbers is not None and base.table is not None
+        hashed = table_of(self.emitter, base.table)
+        _, entry = hashed.search(numbers)
+        found = self.emitter.snapshot(Op("ge", (entry.value, ZERO), BOOL), "found")
+        (mine,) = hashed.value_or(entry.value, [Const(0, item)])
+        other = self.emitter.snapshot(default.expr, "default")
+        both = join(item, default.type)
+        chosen = Op("select", (found, arith.cast(mine, both), arith.cast(other, both)), both)
+        self.note_choice(chosen, found, mine, other)
+        return Scalar(chosen)
 
     def _found_or_made(self, hashed: Hashed, entry: Expr, item: ItemType, default: Value) -> list[Expr]:
         """The value of an entry, or a default in which lists are made only where it is needed."""

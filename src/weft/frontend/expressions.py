@@ -99,6 +99,9 @@ def constant_value(value: Any) -> Value | None:
         return Object(value)
     return None
 
+#: Expressions whose value may be None where something else is none the worse for it.
+_MAY_BE_NONE = (ast.Name, ast.Call, ast.NamedExpr, ast.BoolOp, ast.Attribute, ast.Subscript)
+
 
 class Expressions(Choices):
     """`evaluate` and its cases."""
@@ -115,16 +118,11 @@ class Expressions(Choices):
     def evaluate_open(self, node: ast.expr) -> Value:
         """An expression whose value may be None: it is assigned, returned, handed on or compared with None."""
         self.at(node)
-        if isinstance(node, ast.Name):
-            return self._eval_name(node)
-        if isinstance(node, ast.Call):
-            return self._eval_call(node)
-        if isinstance(node, ast.NamedExpr):
-            return self._eval_namedexpr(node)
-        if isinstance(node, ast.Tuple) and any(isinstance(item, (ast.Name, ast.Call)) for item in node.elts):
+        if isinstance(node, _MAY_BE_NONE):
+            found: Value = getattr(self, f"_eval_{type(node).__name__.lower()}")(node)
+            return found
+        if isinstance(node, ast.Tuple) and any(isinstance(item, _MAY_BE_NONE) for item in node.elts):
             return Tuple(tuple(self.spread(node.elts, self.evaluate_all(node.elts, open_ones=True))))
-        if isinstance(node, ast.BoolOp):
-            return self._eval_boolop(node)
         return self.evaluate(node)
 
     def _eval_call(self, node: ast.Call) -> Value:

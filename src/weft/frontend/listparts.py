@@ -83,8 +83,8 @@ class ListParts(Lists):
         span = self._span(key, count, node)
         back = Op("mul", (span.step, Op("sub", (span.count, ONE), INT)), INT)
         down = Op("lt", (span.step, ZERO), BOOL)
-        start = Op("select", (down, Op("add", (span.first, back), INT), span.first), INT)
-        first = span.first if span.step == ONE else emitter.snapshot(start, "first")
+        lowest = Op("select", (down, Op("add", (span.first, back), INT), span.first), INT)
+        first = span.first if span.step == ONE else emitter.snapshot(lowest, "first")
         step = ONE if span.step == ONE else emitter.snapshot(Op("abs", (span.step,), INT), "width")
         with when(emitter, Op("gt", (span.count, ZERO), BOOL)):
             # Behind the k-th item that goes there are step - 1 that stay, and behind the last one all others.

@@ -59,6 +59,9 @@ class Loops(Statements):
 
     loops_open: tuple[object, ...] = ()  # one mark for each loop whose body is being executed, in all scopes
 
+    def as_run(self, value: Value) -> Value:
+        raise NotImplementedError
+
     # --- branches ---------------------------------------------------------------------------------------------------
 
     def _exec_if(self, node: ast.If) -> bool:

@@ -25,6 +25,7 @@ from weft.frontend.items import all_numbers, has_gaps, types_in
 from weft.frontend.liveness import assigned
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.values import Array, ItemType, Maybe, Object, Scalar, Text, Tuple, Value, describe
+from weft.frontend.writing import when
 from weft.ir.expr import Const, Expr, Read
 from weft.ir.types import BOOL, PYBOOL
 
@@ -197,7 +198,7 @@ class Missing(Core):
         if layout is not None:
             held = self._of_type(name, slot, layout, value)
         elif slot.key in self.emitter.decisions.late:
-            held = self._array_or_none(name, slot, value)
+            held = self._array_or_none(name, slot, value, there)
         elif is_none(value):
             held = self._nothing(name, slot, count)
         elif isinstance(value, Scalar) and not count:
@@ -212,15 +213,19 @@ class Missing(Core):
         self.emitter.assign((), slot.there.name, (), there)
         self.scope.values[name] = Maybe(Read(slot.there.name, (), BOOL), held)
 
-    def _array_or_none(self, name: str, slot: Slot, value: Value) -> Value:
+    def _array_or_none(self, name: str, slot: Slot, value: Value, there: Expr) -> Value:
         """An array in memory that is there from the start."""
         if slot.buffer is None:
             self.open_late(name, slot)
         if isinstance(value, Array):
             current = self.scope.values.get(name)
             self.scope.values[name] = current.held if isinstance(current, Maybe) else Object(None)
-            self.assign_array(name, slot, value)
-            return self.scope.values[name]
+            if isinstance(there, Const):
+                self.assign_array(name, slot, value)
+                return self.scope.values[name]
+            with when(self.emitter, there):  # what is not there must not be looked at
+                self.assign_array(name, slot, value)
+            return self.held_now(name, slot)
         if not is_none(value):
             raise self.apart(slot.branch, self._changes_kind(name, Object(None), value))
         return self.held_now(name, slot)

@@ -1,5 +1,5 @@
-"""collections.OrderedDict: a dict whose entries may change places.  In: its own methods; out: statements over the table,
-whose entries stand in order as they do in any dict.
+"""collections.OrderedDict: a dict whose entries may change places.  In: its own methods; out: statements over the
+table, whose entries stand in order as they do in any dict.
 
     d.move_to_end(k)        the entry is taken out and put in again behind all others
     d.popitem(last=False)   the first entry that is there

@@ -108,10 +108,10 @@ def _bitcount(value: Any) -> Any:
 
 
 def _ratio(left: Any, right: Any) -> Any:
-    """left / right of Python's integers, rounded once; total: by zero it is NaN."""
+    """left / right of Python's integers, rounded once; total: by zero it is what floats give."""
     if np.asarray(left).dtype.kind != "i":
         raise TypeError("the ratio of numbers that are not integers")
-    divided = np.frompyfunc(lambda a, b: int(a) / int(b) if b else math.nan, 2, 1)
+    divided = np.frompyfunc(lambda a, b: int(a) / int(b) if b else math.copysign(math.inf, a) if a else math.nan, 2, 1)
     return np.asarray(divided(left, right)).astype(np.float64)[()]
 
 

@@ -219,6 +219,16 @@ def merge(first, second, key=None, reverse=False):
     return sorted([*first, *second], key=key, reverse=reverse)
 
 
+@composed(heapq.nlargest)
+def nlargest(n, iterable, key=None):
+    return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
+
+
+@composed(heapq.nsmallest)
+def nsmallest(n, iterable, key=None):
+    return sorted(iterable, key=key)[: max(n, 0)]
+
+
 # --- bisection ------------------------------------------------------------------------------------------------------
 
 

@@ -148,7 +148,7 @@ class Flattening:
         meant = self._meant(condition)
         inside = node.then + node.orelse
         # Each statement tests anew, the last one together with what it writes.
-        before = inside[:-1] if isinstance(inside[-1], Stmt) else inside
+        before = inside[:-1] if inside and isinstance(inside[-1], Stmt) else inside
         written = {name for inner in before for name in buffers_written(inner)}
         if expr_buffers(condition) & written and len(inside) > 1:
             kept = self.new_buffer("test", BOOL, ())
