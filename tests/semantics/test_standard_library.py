@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import heapq
 import itertools
+import math
 import operator
 
 import numpy as np
@@ -39,6 +40,16 @@ def chosen_ones(items, n):
         heapq.nlargest(2, items, key=lambda v: -v),
         heapq.nsmallest(n, items, key=abs),
     )
+
+
+def distances(n):
+    """A default of another type than the values keeps its type."""
+    far = {0: 0}
+    for u in range(n):
+        for v in (2 * u + 1, 3 * u + 2):
+            if far.get(u, math.inf) + 1 < far.get(v, math.inf) and v < n:
+                far[v] = far[u] + 1
+    return far, far.get(1, math.inf), far.get(-1, math.inf), far.get(-1, 2.5) > 2
 
 
 def empty_branches(n):
@@ -96,6 +107,7 @@ def rows_by_one_name(m):
         (heaps, [([5, 3, 8], [4, 1, 9, 9]), ([2], [2, 1, 3])]),
         (merged, [([1, 4, 7], [2, 3, 4]), ([], [1]), ([], [])]),
         (chosen_ones, [([3, -1, 2, -5], 3), ([4], 9), ([2, 1, 1], -1)]),
+        (distances, [(1,), (9,), (30,)]),
         (empty_branches, [(2,), (7,), (0,)]),
         (running, [([3, 1, 2, 5],), ([4],), ([],)]),
         (sets_of_several, [({1, 2, 3}, {2, 3, 9}, {3, 40}), (set(), {5}, {5, 6}), ({1, 8, 16}, set(), {8})]),

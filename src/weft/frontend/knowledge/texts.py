@@ -5,7 +5,7 @@ What CPython decides by tables of all of Unicode is decided here for Latin-1, or
 call back to Python, as does every exception whose message shows a string.
 """
 
-# mypy: disable-error-code="no-untyped-def, no-untyped-call"
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, var-annotated"
 from __future__ import annotations
 
 import sys

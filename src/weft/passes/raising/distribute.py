@@ -3,8 +3,8 @@ which the loop may run each group to its end before it starts the next.
 
     for i: A; B    -->    for i: A; for i: B       if nothing in B is needed by a later A
 
-Items that need each other in turn stay in one group.  Items that add to the same array, wherever, do not: they may
-do so in any order.
+Items that need each other in turn stay in one group.  Items that add to the same array at places that only the data
+know do not: they may do so in any order.
 
     for i: { h[k[i]] += a[i];  h[m[i]] += b[i] }    -->    for i: h[k[i]] += a[i];  for i: h[m[i]] += b[i]
 """
@@ -17,6 +17,23 @@ from weft.ir.program import Stmt
 from weft.ir.walk import domain_buffers, expr_buffers
 from weft.passes.raising.predicate import Item
 from weft.passes.raising.reductions import accumulation, reorders_sum
+from weft.records import dataclass
+
+
+@dataclass(frozen=True)
+class _Sum:
+    """An array that terms are combined with by `op`; `by_data`: at places that only the data know."""
+
+    buffer: str
+    op: str
+    by_data: bool
+
+
+def _shared(one: _Sum | None, other: _Sum | None) -> str | None:
+    """The array that both accumulate into in any order.  What affine places need of each other is known exactly."""
+    if one is None or other is None or (one.buffer, one.op) != (other.buffer, other.op):
+        return None
+    return one.buffer if one.by_data or other.by_data else None
 
 
 def _edges(items: list[Item], loop: LoopContext, strict: bool) -> dict[int, set[int]]:
@@ -28,8 +45,7 @@ def _edges(items: list[Item], loop: LoopContext, strict: bool) -> dict[int, set[
     for p, first in enumerate(all_accesses):
         for q in range(p + 1, len(all_accesses)):
             second = all_accesses[q]
-            target = targets[p]
-            shared = target[0] if target is not None and target == targets[q] else None
+            shared = _shared(targets[p], targets[q])
             pairs = [(a, b) for a in first.writes for b in second.writes + second.reads if a.buffer == b.buffer]
             pairs += [(a, b) for a in first.reads for b in second.writes if a.buffer == b.buffer]
             pairs = [pair for pair in pairs if pair[0].buffer != shared]
@@ -48,8 +64,8 @@ def _edges(items: list[Item], loop: LoopContext, strict: bool) -> dict[int, set[
     return edges
 
 
-def _adds_to(item: Item, strict: bool, written: set[str]) -> tuple[str, str] | None:
-    """The array that an item accumulates into and by which operation, if its terms may go anywhere between others.
+def _adds_to(item: Item, strict: bool, written: set[str]) -> _Sum | None:
+    """What an item accumulates into, if its terms may go anywhere between others.
 
     Places that the loop itself works out are better used at once than kept in an array for a loop of their own.
     """
@@ -60,11 +76,12 @@ def _adds_to(item: Item, strict: bool, written: set[str]) -> tuple[str, str] | N
     op, term = (stmt.reduce, stmt.value) if found is None else (found.op, found.term)
     assert op is not None
     used = expr_buffers(term).union(domain_buffers(stmt.domain), *(expr_buffers(part) for part in stmt.index))
-    if any(not expr_buffers(part).isdisjoint(written) for part in stmt.index):
+    places = set().union(*map(expr_buffers, stmt.index))
+    if not places.isdisjoint(written):
         return None
     if stmt.buffer in used or (strict and reorders_sum(op, stmt.value.type)):
         return None
-    return stmt.buffer, op
+    return _Sum(stmt.buffer, op, bool(places))
 
 
 def groups(items: list[Item], loop: LoopContext, strict: bool = True) -> list[list[int]]:
