@@ -221,10 +221,20 @@ class Blocks(InnerDicts):
             dims, at = emitter.domain((count,))
             emitter.assign(dims, target.name, at, Read(name, at, INT))
             found += [arrays.of_buffer(target)] if place else []
-        # The elements are handed over as they are: the caller makes an array of its own of each part.
         memory = heap.cells.data[0]
+        if self.lends_memory():
+            elements = emitter.allocate("elements", emitter.buffers[memory].type, (total,))
+            dims, at = emitter.domain((total,))
+            emitter.assign(dims, elements.name, at, Read(memory, at, elements.type))
+            emitter.note_given(emitter.blocks[-1][-1], Given(elements.name, memory, adds=True))
+            return [*found, arrays.of_buffer(elements)]
+        # The elements are handed over as they are: the caller makes an array of its own of each part.
         emitter.exchanged.append((memory, heap.cells.spare[0]))
         return [*found, arrays.view(emitter.buffers[memory], (total,), lambda at: at)]
+
+    def lends_memory(self) -> bool:
+        """Whether functions that call themselves get this memory: then it is not the caller's to have."""
+        raise NotImplementedError
 
     # --- names ------------------------------------------------------------------------------------------------------
 

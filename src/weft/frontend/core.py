@@ -269,9 +269,11 @@ class Core(ArraySlots):
         if isinstance(value, Range):
             stable = self.emitter.stable
             return replace(value, lo=stable(value.lo), hi=stable(value.hi), step=stable(value.step))
-        value = self.made_arrays(value)
         if not isinstance(value, Tuple) or not value.items:
             return self.steady(value)
+        made = self.made_arrays(value)
+        assert isinstance(made, Tuple)
+        value = made
         items = tuple(
             Scalar(self._kept(item.expr, "item")) if isinstance(item, Scalar) else self.kept_items(item)
             for item in value.items

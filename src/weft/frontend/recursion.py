@@ -344,6 +344,9 @@ class Recursion(Expressions):
 
     # --- lists and objects among others of their kind ---------------------------------------------------------------
 
+    def lends_memory(self) -> bool:
+        return bool(self.functions.recursive)
+
     def _lent_names(self) -> list[str]:
         """The memory of all lists and objects that containers hold, which every call is lent."""
         found = [name for heap in self.heaps.values() for _, memory in memories(heap) for name in lent_names(memory)]
