@@ -90,13 +90,13 @@ def operators(alpha, image):
     b2 = -math.exp(-2.0 * alpha)
     forward = np.empty((w, h))
     backward = np.empty((w, h))
-    last_2, last, before = np.zeros(w), np.zeros(w), np.zeros(w)
+    before, last, last_2 = np.zeros(w), np.zeros(w), np.zeros(w)
     for j in range(h):
         forward[:, j] = a1 * image[:, j] + a2 * before + b1 * last + b2 * last_2
         before[:] = image[:, j]
         last_2[:] = last
         last[:] = forward[:, j]
-    last_2, last, after_2, after = np.zeros(w), np.zeros(w), np.zeros(w), np.zeros(w)
+    after, after_2, last, last_2 = np.zeros(w), np.zeros(w), np.zeros(w), np.zeros(w)
     for j in range(h - 1, -1, -1):
         backward[:, j] = a3 * after + a4 * after_2 + b1 * last + b2 * last_2
         after_2[:] = after
@@ -104,13 +104,13 @@ def operators(alpha, image):
         last_2[:] = last
         last[:] = backward[:, j]
     smooth = forward + backward
-    last_2, last, before = np.zeros(h), np.zeros(h), np.zeros(h)
+    before, last, last_2 = np.zeros(h), np.zeros(h), np.zeros(h)
     for i in range(w):
         forward[i] = a1 * smooth[i] + a2 * before + b1 * last + b2 * last_2
         before[:] = smooth[i]
         last_2[:] = last
         last[:] = forward[i]
-    last_2, last, after_2, after = np.zeros(h), np.zeros(h), np.zeros(h), np.zeros(h)
+    after, after_2, last, last_2 = np.zeros(h), np.zeros(h), np.zeros(h), np.zeros(h)
     for i in range(w - 1, -1, -1):
         backward[i] = a3 * after + a4 * after_2 + b1 * last + b2 * last_2
         after_2[:] = after

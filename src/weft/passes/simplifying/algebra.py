@@ -24,7 +24,9 @@ from weft.passes.simplifying.recentre import recentred_reduce
 from weft.records import dataclass
 
 # Operations whose value is exactly determined (correctly rounded or discrete): folding them is not a matter of library.
-_ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "abs", "sqrt", "copysign", "sign"})
+_ARITHMETIC = frozenset(
+    {"add", "sub", "mul", "truediv", "ratio", "floordiv", "mod", "neg", "abs", "sqrt", "copysign", "sign"}
+)
 _ROUNDING = frozenset({"floor", "ceil", "trunc", "rint", "conj", "real", "imag", "complex"})
 _CHOICES = frozenset(
     {"minimum", "maximum", "fmin", "fmax", "isnan", "isinf", "isfinite", "signbit", "and", "or", "not"}
