@@ -193,11 +193,35 @@ def compare(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     of = comparison_type(left, right, span)
     if of.dtype.is_complex and op not in ("eq", "ne") and weak:
         raise Unsupported(span, "Python's complex numbers have no order")
+    if weak and of == FLOAT and INT in (left.type, right.type):
+        return _compare_exactly(op, left, right, span)
     result = PYBOOL if weak else BOOL
     return Op(op, (cast(left, of), cast(right, of)), result, span)
 
 
 _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def _compare_exactly(op: str, left: Expr, right: Expr, span: Span) -> Expr:
+    """A Python integer against a float by value.  Rounding keeps the order, so that only an integer which is rounded to
+    just that float needs to be looked at again, as an integer."""
+    if left.type != INT:
+        left, right, op = right, left, _MIRRORED[op]
+    rounded = cast(left, FLOAT)
+    plain = Op(op, (rounded, right), PYBOOL, span)
+    if _is_exact(left) or (isinstance(right, Const) and not abs(right.value) > 2**53):
+        return plain
+    equal = Op("eq", (rounded, right), PYBOOL, span)
+    beyond = Op("ge", (right, Const(2.0**63, FLOAT)), PYBOOL)
+    signed = ScalarType(DType.I64)
+    below = Op("not", (beyond,), PYBOOL)
+    again = Op(op, (cast(left, signed), cast(right, signed)), PYBOOL)
+    if op in ("eq", "ne"):
+        same = Op("and", (equal, Op("and", (below, Op("eq", again.args, PYBOOL)), PYBOOL)), PYBOOL)
+        return same if op == "eq" else Op("not", (same,), PYBOOL)
+    tied = Op("or", (beyond, again), PYBOOL) if op in ("lt", "le") else Op("and", (below, again), PYBOOL)
+    differ = Op("and", (Op("not", (equal,), PYBOOL), plain), PYBOOL)
+    return Op("or", (differ, Op("and", (equal, tied), PYBOOL)), PYBOOL)
 
 
 def _compare_unsigned(op: str, left: Expr, right: Expr, span: Span) -> Expr:
