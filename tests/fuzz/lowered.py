@@ -52,6 +52,7 @@ AT_RUN_TIME = {
     "first_cache": 64.0,
     "private_cache": 512.0,
     "shared_cache": 1024.0,
+    "threads": 2.0,
 }
 
 

@@ -266,7 +266,9 @@ class Expressions:
             return power
         args = tuple(self.value(arg) for arg in expr.args)
         if expr.op == "ratio" and all(ranges.interval(arg, self.env).within(_EXACT) for arg in expr.args):
-            return C.Infix("/", *(C.Convert("f64", arg) for arg in args))
+            if not self.truncates:
+                return C.Infix("/", *(C.Convert("f64", arg) for arg in args))
+            return C.Infix("/", *(C.Invoke(self.used.helper("whole", DType.F64), (arg,)) for arg in args))
         if expr.of != INT or expr.args[0].type.dtype is not DType.I64:
             return c_ops.build(expr.op, dtype, args, self.used, weak=expr.of.weak)
         if expr.op in c_ops.CHECKED and not self._fits(expr):

@@ -129,7 +129,10 @@ _INTEGER: dict[str, Helper | tuple[Helper, ...]] = {
 }
 static inline double ratio_$t($t a, $t b) {
   const i64 most = (i64)1 << 53;
-  if (__builtin_expect(a <= most && a >= -most && b <= most && b >= -most, 1)) return (double)a / (double)b;
+  if (__builtin_expect(a <= most && a >= -most && b <= most && b >= -most, 1)) {
+    double x = (double)a; /* and not -0.0: see whole */
+    return (x + 0) / (double)b;
+  }
   return ratio_far_$t(a, b);
 }""",
     ),

@@ -105,6 +105,9 @@ class ArraySlots:
 
     def _open(self, name: str, slot: Slot, value: Array) -> None:
         view = value.view
+        if view is not None and view.argument is not None:
+            reason = f"{name} overlaps another argument, and is another array later"
+            raise Unsupported(self.emitter.span, reason, "pass arrays that do not overlap, or use another name")
         varying = self.emitter.decisions.varying.get(slot.key)
         shape = None
         if varying is not None:

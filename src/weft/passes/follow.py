@@ -51,7 +51,14 @@ def run(program: Program, context: PassContext) -> Program:
         return program
     gone = follower.gone
     kept = tuple(buffer for buffer in program.buffers if buffer.name not in gone)
+    body = _without(body, gone)
     return replace(program, body=body, buffers=(*kept, *follower.made))
+
+
+def _without(block: Block, gone: set[str]) -> Block:
+    """The block without the memory of temporaries that are no more, which may be set aside around it."""
+    nodes = (map_sub_blocks(node, lambda inner: _without(inner, gone)) for node in block)
+    return tuple(node for node in nodes if not (isinstance(node, Alloc) and node.buffer in gone))
 
 
 @dataclass(frozen=True)
@@ -196,9 +203,7 @@ class _Follower:
         lines = ", ".join(str(stmt.span.line) for stmt in followers if stmt.span.line > 0)
         self.context.done(PASS, f"joined by line {lines}: no temporary between them", loop.span)
         allocs = [node for node in nodes[chain.first + 1 : chain.followers[-1]] if isinstance(node, Alloc)]
-        head = [n for n in nodes[: chain.first] if not (isinstance(n, Alloc) and n.buffer == chain.temporary)]
-        allocs = [n for n in allocs if n.buffer != chain.temporary]
-        joined = (*head, *allocs, *at_first, replace(loop, body=tuple(inside)), *nodes[chain.followers[-1] + 1 :])
+        joined = (*nodes[: chain.first], *allocs, *at_first, replace(loop, body=tuple(inside)), *nodes[chain.followers[-1] + 1 :])
         self.uses = {**self.uses, chain.temporary: 0}
         return joined
 
