@@ -363,6 +363,14 @@ _RECIPES: dict[str, Recipe] = {
     "collections.deque": Recipe(
         (), {"iterable": ("",), "maxlen": ("3", "None")}, (0,), body=("v = {call}", "v.append(2.5)", "return v[0]")
     ),
+    "heapq.merge": Recipe(
+        ("[1.5, 4.0]", "[0.5, 2.0, 9.0]"), {"key": ("abs",), "reverse": ("False",)}, (0,), body=("return list({call})",)
+    ),
+    "heapq.nlargest": Recipe(("2", "[1.5, -4.0, 3.0]"), {"key": ("abs",)}, (0,)),
+    "heapq.nsmallest": Recipe(("2", "[1.5, -4.0, 3.0]"), {"key": ("abs",)}, (0,)),
+    "collections.OrderedDict": Recipe(
+        ("[(3, 1.5), (1, 2.5)]",), ranks=(0,), body=("v = {call}", "v.move_to_end(3)", "return list(v)")
+    ),
     "collections.defaultdict": Recipe(("float",), ranks=(0,), body=("v = {call}", "v[3] += 1.5", "return v[3]")),
     "collections.Counter": Recipe(("[3, 1, 3]",), ranks=(0,), body=("v = {call}", "v[3] += 1", "return v[3]")),
     "dict": Recipe((), {"mapping": ("",)}, ranks=(0,), body=("v = {call}", "v[3] = 1.5", "return v[3]")),
@@ -377,6 +385,10 @@ _RECIPES: dict[str, Recipe] = {
     ),
     "itertools.product": Recipe(("range(3)", "range({extent})"), ranks=(0,), call="sum(i * j for i, j in {title}({}))"),
     "itertools.combinations": Recipe(("range(4)", "2"), ranks=(0,), call="sum(i * j for i, j in {title}({}))"),
+    "itertools.accumulate": Recipe(
+        ("[2.5, 1.0, 4.0]",), {"func": ("max", "lambda x, y: x - 2 * y"), "initial": ("1.5",)}, (0,),
+        call="sum(x for x in {title}({}))",
+    ),
     "itertools.*": Recipe(("{a}",), ranks=(1,), dtypes=("float64",), call="sum(x for x in {title}({}))"),
     "sorted": Recipe(("{a}",), {"key": ("",), "reverse": ("True", "False")}, (1,), FLOATS, call="sorted({})[0]"),
     "number.bit_count": Recipe(("{scalar}",), ranks=(0,), dtypes=INTEGERS),

@@ -117,11 +117,11 @@ def test_what_is_a_choice_by_size() -> None:
     assert not is_by_size(Op("gt", (Op("mul", (Read("x", (), FLOAT), n), FLOAT), real(1.0)), PYBOOL))
 
 
-def triangle(c, a):
+def triangle(c, a, b):
     for i in range(c.shape[0]):
         for j in range(i + 1):
             for k in range(a.shape[1]):
-                c[i, j] += a[i, k] * a[j, k]
+                c[i, j] += a[i, k] * b[j, k]
 
 
 def test_choices_are_numbered_in_order() -> None:
@@ -129,7 +129,7 @@ def test_choices_are_numbered_in_order() -> None:
     found = choices(stages(product, (a, a.copy()))[-1][1])
     assert [choice.number for choice in found] == list(range(len(found))) and len(found) <= MOST
     assert len(found) == 1 and isinstance(found[0].node, If)  # loops for small sizes have no choices of their own
-    found = choices(stages(triangle, (a, a.copy()))[-1][1])
+    found = choices(stages(triangle, (a, a.copy(), a + 1))[-1][1])
     assert [choice.number for choice in found] == list(range(len(found)))
     assert isinstance(found[0].node, If) and isinstance(found[1].node, Loop)
     assert found[1].inside == ((0, True),)  # the panels, if there are enough

@@ -79,13 +79,19 @@ def _dict(call: Bound) -> Value:
     if isinstance(value, Dict) and not value.is_set:
         return builder.copied_dict(value, builder.calling)
     made = builder.new_dict(builder.calling)
-    if value is not None:
-        run = builder.iteration(builder.as_run(value), builder.calling)
+
+    def put(entry: Value) -> None:
+        if not isinstance(entry, Tuple) or len(entry.items) != 2:
+            raise Unsupported(builder.emitter.span, "a dict of items that are not pairs")
+        builder.store_item(made, entry.items[0], entry.items[1], builder.calling)
+
+    if isinstance(value, Tuple):
+        for entry in value.items:
+            put(entry)
+    elif value is not None:
+        run = builder.iteration(value, builder.calling)
         with loop(builder.emitter, ZERO, builder.emitter.stable(run.trips)) as at:
-            entry = run.item(at)
-            if not isinstance(entry, Tuple) or len(entry.items) != 2:
-                raise Unsupported(builder.emitter.span, "a dict of items that are not pairs")
-            builder.store_item(made, entry.items[0], entry.items[1], builder.calling)
+            put(run.item(at))
     return made
 
 
