@@ -203,7 +203,8 @@ class _Follower:
         lines = ", ".join(str(stmt.span.line) for stmt in followers if stmt.span.line > 0)
         self.context.done(PASS, f"joined by line {lines}: no temporary between them", loop.span)
         allocs = [node for node in nodes[chain.first + 1 : chain.followers[-1]] if isinstance(node, Alloc)]
-        joined = (*nodes[: chain.first], *allocs, *at_first, replace(loop, body=tuple(inside)), *nodes[chain.followers[-1] + 1 :])
+        behind = nodes[chain.followers[-1] + 1 :]
+        joined = (*nodes[: chain.first], *allocs, *at_first, replace(loop, body=tuple(inside)), *behind)
         self.uses = {**self.uses, chain.temporary: 0}
         return joined
 
