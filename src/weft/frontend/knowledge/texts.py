@@ -364,25 +364,8 @@ def stripped(text, place, chars):
     return one_at(text, place) in chars
 
 
-def split_spaces(text):
-    words = []
-    start = 0
-    length = len(text)
-    while True:
-        while start < length and is_of(text, start, "isspace"):
-            start += 1
-        if start == length:
-            break
-        end = start
-        while end < length and not is_of(text, end, "isspace"):
-            end += 1
-        words.append(text[start:end])
-        start = end
-    return words
-
-
-def split_spaces_at_most(text, most):
-    """The words, as long as there are not `most` of them; then the rest, with the spaces behind it."""
+def split_spaces(text, most):
+    """The words, as long as there are not `most` of them (-1: all); then the rest, with the spaces behind it."""
     words = []
     start = 0
     length = len(text)
@@ -550,12 +533,10 @@ def method(builder: Builder, receiver: Value, name: str, args: list[Value], kwar
         chars: Value = args[0] if args else Object(None)
         return builder.expand(strip, {"text": text, "name": Object(name), "chars": chars})
     by_spaces = not args or (isinstance(args[0], Object) and args[0].value is None)
-    if name == "split" and by_spaces and len(args) < 2:
-        return builder.expand(split_spaces, {"text": text})
     most: Value = args[1] if len(args) == 2 else Scalar(integer(-1))
     if name == "split" and len(args) <= 2 and isinstance(most, Scalar) and most.type == INT:
         if by_spaces:
-            return builder.expand(split_spaces_at_most, {"text": text, "most": most})
+            return builder.expand(split_spaces, {"text": text, "most": most})
         return builder.expand(split, {"text": text, "separator": _part(builder, text, args[0], name), "most": most})
     if name == "splitlines" and not args:
         ends = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029" if text.kind == "str" else b"\n\r"
