@@ -363,9 +363,6 @@ _RECIPES: dict[str, Recipe] = {
     "collections.deque": Recipe(
         (), {"iterable": ("",), "maxlen": ("3", "None")}, (0,), body=("v = {call}", "v.append(2.5)", "return v[0]")
     ),
-    "heapq.merge": Recipe(
-        ("[1.5, 4.0]", "[0.5, 2.0, 9.0]"), {"key": ("abs",), "reverse": ("False",)}, (0,), body=("return list({call})",)
-    ),
     "heapq.nlargest": Recipe(("2", "[1.5, -4.0, 3.0]"), {"key": ("abs",)}, (0,)),
     "heapq.nsmallest": Recipe(("2", "[1.5, -4.0, 3.0]"), {"key": ("abs",)}, (0,)),
     "collections.OrderedDict": Recipe(

@@ -620,10 +620,8 @@ class Loops(Statements):
 
     def _computed_range(self, value: Range) -> Iterable:
         """range(lo, hi, step) with a step that only the run time knows."""
-
         emitter = self.emitter
         lo, hi, step = (emitter.snapshot(e, n) for e, n in ((value.lo, "lo"), (value.hi, "hi"), (value.step, "step")))
-        emitter.check(Op("ne", (step, ZERO), BOOL), "ValueError", "range() arg 3 must not be zero")
         up = Op("gt", (step, ZERO), BOOL)
         ahead = Op("floordiv", (Op("add", (Op("sub", (hi, lo), INT), Op("sub", (step, ONE), INT)), INT), step), INT)
         size = Op("sub", (ZERO, step), INT)

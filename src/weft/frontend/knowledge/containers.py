@@ -220,11 +220,6 @@ def heappushpop(heap, item):
     return smallest
 
 
-@composed(heapq.merge)
-def merge(first, second, key=None, reverse=False):
-    return sorted([*first, *second], key=key, reverse=reverse)
-
-
 @composed(heapq.nlargest)
 def nlargest(n, iterable, key=None):
     return sorted(iterable, key=key, reverse=True)[: max(n, 0)]

@@ -105,8 +105,11 @@ def range_of(call: Bound) -> Range:
     if "b" not in call.given:
         return Range(ZERO, whole("a"), ONE)
     step = whole("c") if "c" in call.given else ONE
+    message = "range() arg 3 must not be zero"
     if isinstance(step, Const) and step.value == 0:
-        raise Unsupported(call.builder.emitter.span, "ValueError: range() arg 3 must not be zero")
+        raise Unsupported(call.builder.emitter.span, f"ValueError: {message}")
+    if not isinstance(step, Const):
+        call.builder.emitter.check(Op("ne", (step, ZERO), BOOL), "ValueError", message)
     return Range(whole("a"), whole("b"), step)
 
 
