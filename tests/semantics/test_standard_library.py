@@ -48,6 +48,12 @@ def distances(n):
     return far, far.get(1, math.inf), far.get(-1, math.inf), far.get(-1, 2.5) > 2
 
 
+def large_or_default(n, k):
+    held = {1: n}
+    found = held.get(k, 0.5)
+    return found, found == 9007199254740993, found > 9007199254740992.0
+
+
 def empty_branches(n):
     out = []
     i = 0
@@ -103,6 +109,7 @@ def rows_by_one_name(m):
         (heaps, [([5, 3, 8], [4, 1, 9, 9]), ([2], [2, 1, 3])]),
         (chosen_ones, [([3, -1, 2, -5], 3), ([4], 9), ([2, 1, 1], -1)]),
         (distances, [(1,), (9,), (30,)]),
+        (large_or_default, [(3, 1), (2**53 + 1, 1), (-(2**62) - 1, 1), (3, 2)]),
         (empty_branches, [(2,), (7,), (0,)]),
         (running, [([3, 1, 2, 5],), ([4],), ([],)]),
         (sets_of_several, [({1, 2, 3}, {2, 3, 9}, {3, 40}), (set(), {5}, {5, 6}), ({1, 8, 16}, set(), {8})]),

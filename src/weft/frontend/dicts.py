@@ -609,6 +609,11 @@ class Dicts(ListParts):
         (mine,) = hashed.value_or(entry.value, [Const(0, item)])
         other = self.emitter.snapshot(default.expr, "default")
         both = join(item, default.type)
+        for number in (mine, other):
+            if number.type == INT and both == FLOAT:
+                near = Const(2**53, INT)
+                fits = Op("le", (Op("abs", (number,), INT), near), BOOL)
+                self.emitter.rarely_fails(fits, "an integer beyond 53 bits beside a float")
         chosen = Op("select", (found, arith.cast(mine, both), arith.cast(other, both)), both)
         self.note_choice(chosen, found, mine, other)
         return Scalar(chosen)
