@@ -11,6 +11,7 @@ import linecache
 import textwrap
 import types
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from weft.directives import Place
@@ -104,6 +105,38 @@ def _is_code_of(code: types.CodeType, node: ast.Lambda) -> bool:
     return span in places and parameters == list(code.co_varnames[: len(parameters)])
 
 
+def _class_around(plain: types.FunctionType) -> str:
+    """The name of the innermost class that a function is defined in; empty if there is none."""
+    parts = getattr(plain.__code__, "co_qualname", plain.__qualname__).split(".")
+    around = [part for part, inner in pairwise(parts) if "<locals>" not in (part, inner)]
+    return around[-1] if around else ""
+
+
+class _PrivateNames(ast.NodeTransformer):
+    """self.__x  -->  self._Class__x, as Python names what is private to a class."""
+
+    def __init__(self, around: str) -> None:
+        self.prefix = f"_{around.lstrip('_')}"
+
+    def _named(self, name: str) -> str:
+        return f"{self.prefix}{name}" if name.startswith("__") and not name.endswith("__") else name
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        node.attr = self._named(node.attr)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        node.id = self._named(node.id)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.arg = self._named(node.arg)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        return node
+
+
 def parameters_of(tree: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     """The names of all parameters of a function."""
     return frozenset(node.arg for node in ast.walk(tree.args) if isinstance(node, ast.arg))
@@ -137,6 +170,9 @@ def load(function: Callable[..., Any]) -> Source:
         raise Unsupported(place, "a lambda or a generated function", "write it as a `def` with a name")
     ast.increment_lineno(module, first - 1)
     _shift_columns(module, len(raw.split("\n", 1)[0]) - len(text.split("\n", 1)[0]))
+    around = _class_around(plain)
+    if around.strip("_"):
+        tree = _PrivateNames(around).generic_visit(tree)  # type: ignore[assignment]
     cells = dict(zip(code.co_freevars, plain.__closure__ or ()))
     sound = plain in SOUND
     return Source(plain.__name__, code.co_filename, tree, text, plain.__globals__, cells, sound=sound)
