@@ -37,7 +37,7 @@ from weft.ir.program import Layout
 from weft.options import Options
 from weft.records import dataclass
 from weft.runtime import dispatch, machine
-from weft.runtime.descriptor import ArrayParam, MemoryParam, Signature, Version
+from weft.runtime.descriptor import LEFT, ArrayParam, MemoryParam, Signature, Version
 from weft.steering import Steering
 
 if TYPE_CHECKING:
@@ -130,10 +130,10 @@ class Jitted(_Base):
         self._file = _file_stamp(function)
         self._lock = threading.RLock()
         self._warned: set[tuple[str, int]] = set()
-        self._plain_calls = 0
         # Who insists on native code gets it, also where copying a large container for a glance at it is slower.
         self.may_run_plain = int(options.fallback != "error" and options.backend == "auto")
         self._plain = function  # what runs where no version does: the function, or its split into regions
+        self._unsplit: set[int] = set()  # lines around which there is nothing to compile
         self._regions: list[Jitted] = []
         self._is_region = False
         self._defined = function  # what the user has written
@@ -146,19 +146,13 @@ class Jitted(_Base):
     # --- calling ----------------------------------------------------------------------------------------------------
 
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], status: int | None) -> Any:
-        """No version fits, or a guard said no: make one if that can help, else run the Python function."""
+        """No version fits, or a guard said no: make one if that can help, else leave the call to Python."""
         if self.signature.variadic:
             return self._call_form(args, kwargs)
         values = self._bound(args, kwargs)
         if values is not None and self._extend(values):
             return self._call_new(args, kwargs)
-        self._plain_calls += 1
-        return self._plain(*args, **kwargs)
-
-    def _run_plain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A version fits, but copying its containers takes longer than plain Python does."""
-        self._plain_calls += 1
-        return self._plain(*args, **kwargs)
+        return LEFT
 
     def _call_form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call of a function with `*` or `**` parameters: each number and names of arguments have a form of it."""
@@ -167,9 +161,10 @@ class Jitted(_Base):
         if found is None and shape not in self._forms and len(self._forms) < _MAX_VERSIONS:
             found = self._forms[shape] = self._form(args, kwargs)
         if found is None:
-            self._plain_calls += 1
-            return self.py_func(*args, **kwargs)
+            return LEFT
         form, renamed = found
+        if form.misses > _MAX_FOR_KEY and not form.versions and not form._regions:
+            return LEFT  # nothing of it was ever compiled
         return form(*args, **{renamed.get(name, name): value for name, value in kwargs.items()})
 
     def _form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Jitted, dict[str, str]] | None:
@@ -203,7 +198,7 @@ class Jitted(_Base):
     def _call_new(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         depth = getattr(_state, "depth", 0)
         if depth > _MAX_FOR_KEY:
-            return self._plain(*args, **kwargs)
+            return LEFT
         _state.depth = depth + 1
         try:
             return self(*args, **kwargs)
@@ -399,8 +394,10 @@ class Jitted(_Base):
         if self.options.fallback == "error" and not isinstance(problem, LeftToLibrary):
             raise problem
         self._warn(problem)
-        if self._plain is self.py_func and self._source is not None and problem.span.file == self._source.file:
-            self._split(problem.span.line)
+        line, source = problem.span.line, self._source
+        if self._plain is self.py_func and source is not None and problem.span.file == source.file:
+            if line not in self._unsplit:
+                self._split(line)
         return False
 
     def _split(self, line: int) -> None:
@@ -410,6 +407,7 @@ class Jitted(_Base):
         source = self._load()
         found = regions.split(source, line)
         if found is None:
+            self._unsplit.add(line)
             return
         made = {region.name: self._region(region.tree, source) for region in found.regions}
         self._regions = list(made.values())

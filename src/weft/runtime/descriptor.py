@@ -42,6 +42,16 @@ class GuardFailed(Exception):
     """Raised by a Python version that found, before any effect, that it does not apply: plain Python runs instead."""
 
 
+class Left:
+    """What `_miss` answers for a call that it leaves to plain Python: the dispatcher makes it, and remembers that."""
+
+    def __repr__(self) -> str:
+        return "LEFT"
+
+
+LEFT: Final = Left()
+
+
 # --- what a call must look like ------------------------------------------------------------------------------------
 
 

@@ -30,6 +30,7 @@ from weft.runtime import blas, interpreted, machine, numbering, routines, sharin
 from weft.runtime.descriptor import (
     EACH,
     KEY,
+    LEFT,
     LENGTH,
     LIST_KINDS,
     NO_DEFAULT,
@@ -186,7 +187,7 @@ def _start_core() -> Core:
         raise OSError("no C compiler was found")
     library = ctypes.PyDLL(str(path))
     library.weft_core_start.restype = ctypes.py_object
-    library.weft_core_start.argtypes = [ctypes.py_object] * 6
+    library.weft_core_start.argtypes = [ctypes.py_object] * 7
     library.weft_runtime_table.restype = ctypes.c_void_p
     library.weft_scratch_kept.restype = ctypes.c_int64
     library.weft_set_threads.argtypes = [ctypes.c_int64]
@@ -198,7 +199,8 @@ def _start_core() -> Core:
     library.weft_set_limits.argtypes = [ctypes.POINTER(ctypes.c_double)]
     array_api = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
     number = 1.5
-    dispatcher = library.weft_core_start(array_api, number, [number], np.zeros((2, 3)), GuardFailed, "__builtins__")
+    samples = (number, [number], np.zeros((2, 3)))
+    dispatcher = library.weft_core_start(array_api, *samples, GuardFailed, "__builtins__", LEFT)
     table = blas.find()
     if table is not None:
         addresses = (ctypes.c_void_p * len(table.addresses))(*table.addresses)

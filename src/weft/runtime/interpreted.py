@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import struct
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from weft.runtime import numbering, sharing, templates
 from weft.runtime.descriptor import (
     EACH,
     KEY,
+    LEFT,
     LENGTH,
     NO_DEFAULT,
     NUMBERED,
@@ -65,6 +66,8 @@ class Dispatcher:
         self.misses = 0
         self.guard_failures = 0
         self.may_run_plain = 0  # here nothing is measured
+        self._plain: Callable[..., Any] | None = None  # what runs where `_miss` leaves a call to Python
+        self._plain_calls = 0
         self._installed: list[Version] = []
         self._counts: list[int] = []
         self._refusals: list[int] = []
@@ -133,9 +136,13 @@ class Dispatcher:
         # Outside the handler: what Python raises then is no consequence of the guard.
         if refused:
             self.guard_failures += 1
-            return self._miss(args, kwargs, STATUS_GUARD)
-        self.misses += 1
-        return self._miss(args, kwargs, None)
+        else:
+            self.misses += 1
+        answer = self._miss(args, kwargs, STATUS_GUARD if refused else None)
+        if answer is not LEFT or self._plain is None:
+            return answer
+        self._plain_calls += 1
+        return self._plain(*args, **kwargs)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)

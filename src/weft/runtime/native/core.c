@@ -19,6 +19,7 @@
 #include "guards.c"
 #include "trials.c"
 #include "results.c"
+#include "left.c"
 #include "dispatcher.c"
 
 #define CORE_VERSION 6
@@ -67,7 +68,7 @@ static void after_fork_child(void)
 
 /* The Dispatcher type, or NULL with an exception. Called once, with the interpreter lock held. */
 PyObject *weft_core_start(PyObject *capsule, PyObject *number, PyObject *list, PyObject *array, PyObject *guard_failed,
-                          PyObject *builtins)
+                          PyObject *builtins, PyObject *left)
 {
     void **table = PyCapsule_GetPointer(capsule, NULL);
     if (table == NULL)
@@ -90,6 +91,7 @@ PyObject *weft_core_start(PyObject *capsule, PyObject *number, PyObject *list, P
     find_digits();
     guard_failed_type = new_reference(guard_failed);
     builtins_name = new_reference(builtins);
+    left_answer = new_reference(left);
     if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0)
         return PyErr_NoMemory();
     return PyType_FromSpec(&dispatcher_spec);

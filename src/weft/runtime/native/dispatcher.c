@@ -1,12 +1,13 @@
 /* The callable that a user's function becomes: binds a call, finds a version whose guards it passes, runs it.
 
    In: a vectorcall. Out: the result of a version, or of the Python method `_miss(args, kwargs, status)` when none fits
-   (status None) or its kernel found out before any effect that it does not apply (status 1). Versions for
+   (status None) or its kernel found out before any effect that it does not apply (status 1). If that answers `left_answer`,
+   `_plain` runs, and is called at once when such calls come again (see left.c). Versions for
    fewer arguments come first, and among equals the most recently used. The interpreter lock is released while a kernel runs. */
 
 #include "version.h"
 
-enum { STACK_WORDS = 192, PREFERS_PLAIN = -1 };
+enum { STACK_WORDS = 192 };
 
 typedef struct {
     PyObject base;
@@ -15,14 +16,16 @@ typedef struct {
     int64_t count, positional_only, keyword_only, variadic;
     version **versions;
     int version_count;
-    long long misses, guard_failures, may_run_plain;
+    long long misses, guard_failures, may_run_plain, plain_calls;
+    PyObject *plain; /* what runs where no version does; NULL before it is set */
+    left_table left;
 } dispatcher;
 
 /* ATTEMPT_PYTHON: the call fits a version of Python code, whose arguments are in the place of the answer. ATTEMPT_PLAIN: it
    fits one that plain Python is preferred to. */
 typedef enum { ATTEMPT_UNFIT, ATTEMPT_DONE, ATTEMPT_GUARD, ATTEMPT_BACK, ATTEMPT_PYTHON, ATTEMPT_PLAIN } attempt_outcome;
 
-static PyObject *guard_failed_type;
+static PyObject *guard_failed_type, *left_answer;
 static weft_rt runtime_table;
 
 /* --- binding --- */
@@ -58,29 +61,65 @@ static int bind(const dispatcher *d, PyObject *const *args, Py_ssize_t count, Py
     return 1;
 }
 
-/* Calls `_miss`; or `_run_plain`, if the status says that plain Python is preferred. */
-static PyObject *miss(dispatcher *d, PyObject *const *args, Py_ssize_t count, PyObject *keywords, int status)
+/* The arguments of a vectorcall as a tuple and a dict; 0 with an exception. Both are to be given back in any case. */
+static int packed_call(PyObject *const *args, Py_ssize_t count, PyObject *keywords, PyObject **positional, PyObject **named)
 {
-    d->misses += status == 0;
-    d->guard_failures += status == STATUS_GUARD;
-    if (!stack_suffices())
-        return NULL;
-    PyObject *positional = PyTuple_New(count), *named = PyDict_New(), *answer = NULL;
-    int built = positional != NULL && named != NULL;
+    *positional = PyTuple_New(count);
+    *named = PyDict_New();
+    int built = *positional != NULL && *named != NULL;
     for (Py_ssize_t i = 0; built && i < count; i++)
-        built = PyTuple_SetItem(positional, i, new_reference(args[i])) == 0;
+        built = PyTuple_SetItem(*positional, i, new_reference(args[i])) == 0;
     Py_ssize_t named_count = keywords == NULL ? 0 : PyTuple_Size(keywords);
     for (Py_ssize_t k = 0; built && k < named_count; k++)
-        built = PyDict_SetItem(named, PyTuple_GetItem(keywords, k), args[count + k]) == 0;
-    if (built && status == PREFERS_PLAIN)
-        answer = PyObject_CallMethod((PyObject *)d, "_run_plain", "OO", positional, named);
-    else if (built && status == 0)
-        answer = PyObject_CallMethod((PyObject *)d, "_miss", "OOO", positional, named, &_Py_NoneStruct);
-    else if (built)
-        answer = PyObject_CallMethod((PyObject *)d, "_miss", "OOi", positional, named, status);
+        built = PyDict_SetItem(*named, PyTuple_GetItem(keywords, k), args[count + k]) == 0;
+    return built;
+}
+
+/* The call in plain Python, with no frame of weft's between. */
+static PyObject *call_plain(dispatcher *d, PyObject *const *args, size_t flags, PyObject *keywords)
+{
+    if (!stack_suffices())
+        return NULL;
+    d->plain_calls++;
+    PyObject *plain = new_reference(d->plain), *answer = NULL; /* the call may put another one in its place */
+    if (is_exact(plain, &PyFunction_Type)) {
+        answer = _PyFunction_Vectorcall(plain, args, flags & ~VECTORCALL_OFFSET_BIT, keywords);
+    } else {
+        PyObject *positional, *named;
+        if (packed_call(args, (Py_ssize_t)(flags & ~VECTORCALL_OFFSET_BIT), keywords, &positional, &named))
+            answer = PyObject_Call(plain, positional, named);
+        Py_DecRef(positional);
+        Py_DecRef(named);
+    }
+    Py_DecRef(plain);
+    return answer;
+}
+
+/* Asks `_miss` about a call that no version takes. */
+static PyObject *miss(dispatcher *d, PyObject *const *args, size_t flags, PyObject *keywords, int status)
+{
+    Py_ssize_t count = (Py_ssize_t)(flags & ~VECTORCALL_OFFSET_BIT);
+    d->misses += status == 0;
+    d->guard_failures += status == STATUS_GUARD;
+    uint64_t kind = kind_of_call(args, count, keywords);
+    if (d->plain != NULL && is_left(&d->left, kind))
+        return call_plain(d, args, flags, keywords);
+    if (!stack_suffices())
+        return NULL;
+    PyObject *positional, *named, *answer = NULL;
+    if (packed_call(args, count, keywords, &positional, &named)) {
+        if (status == 0)
+            answer = PyObject_CallMethod((PyObject *)d, "_miss", "OOO", positional, named, &_Py_NoneStruct);
+        else
+            answer = PyObject_CallMethod((PyObject *)d, "_miss", "OOi", positional, named, status);
+    }
     Py_DecRef(positional);
     Py_DecRef(named);
-    return answer;
+    if (answer != left_answer || d->plain == NULL)
+        return answer;
+    Py_DecRef(answer);
+    note_left(&d->left, kind);
+    return call_plain(d, args, flags, keywords);
 }
 
 /* --- running --- */
@@ -338,7 +377,7 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
     for (int i = 0; i < d->version_count; i++) {
         version *v = d->versions[i];
         v->references++; /* an attribute's or the answer's making may run Python code that removes it */
-        int on_trial = d->may_run_plain && copies_containers(v);
+        int on_trial = d->may_run_plain && d->plain != NULL && copies_containers(v);
         attempt_outcome outcome = on_trial ? attempt_measured(v, values, answer) : attempt(v, values, answer);
         if (outcome == ATTEMPT_PYTHON)
             outcome = run_python(v, answer);
@@ -377,7 +416,7 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
     version *plain = NULL;
     attempt_outcome outcome = ATTEMPT_UNFIT;
     if (d->version_count > 0 && !stack_holds_kernel())
-        return miss(d, args, count, keywords, PREFERS_PLAIN);
+        return d->plain != NULL ? call_plain(d, args, flags, keywords) : miss(d, args, flags, keywords, 0);
     if (d->version_count > 0 && !d->variadic) {
         if (keywords == NULL && count == d->count && d->keyword_only == 0)
             outcome = attempt_versions(d, args, &answer, &plain);
@@ -388,12 +427,12 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
         return answer;
     if (outcome == ATTEMPT_PLAIN) {
         int64_t start = precise_ns();
-        answer = miss(d, args, count, keywords, PREFERS_PLAIN);
+        answer = call_plain(d, args, flags, keywords);
         note_plain(plain, precise_ns() - start);
         release_version(plain);
         return answer;
     }
-    return miss(d, args, count, keywords, outcome == ATTEMPT_GUARD ? STATUS_GUARD : 0);
+    return miss(d, args, flags, keywords, outcome == ATTEMPT_GUARD ? STATUS_GUARD : 0);
 }
 
 /* --- the type --- */
@@ -467,6 +506,7 @@ static PyObject *dispatcher_drop_versions(PyObject *self, PyObject *unused)
     int count = d->version_count;
     d->versions = NULL;
     d->version_count = 0;
+    d->left.count = 0;
     for (int i = 0; i < count; i++)
         release_version(versions[i]);
     free(versions);
@@ -536,9 +576,9 @@ static PyObject *dispatcher_call(PyObject *self, PyObject *args, PyObject *keywo
 static int dispatcher_traverse(PyObject *self, visitor visit, void *context)
 {
     dispatcher *d = (dispatcher *)self;
-    PyObject *direct[] = {(PyObject *)self->type, d->names, d->defaults, d->no_default};
+    PyObject *direct[] = {(PyObject *)self->type, d->names, d->defaults, d->no_default, d->plain};
     int stop = 0;
-    for (int i = 0; i < 4 && !stop; i++)
+    for (int i = 0; i < 5 && !stop; i++)
         if (direct[i] != NULL)
             stop = visit(direct[i], context);
     for (int i = 0; i < d->version_count && !stop; i++)
@@ -550,12 +590,13 @@ static int dispatcher_clear(PyObject *self)
 {
     dispatcher *d = (dispatcher *)self;
     Py_DecRef(dispatcher_drop_versions(self, NULL));
-    PyObject *names = d->names, *defaults = d->defaults, *no_default = d->no_default;
-    d->names = d->defaults = d->no_default = NULL;
+    PyObject *names = d->names, *defaults = d->defaults, *no_default = d->no_default, *plain = d->plain;
+    d->names = d->defaults = d->no_default = d->plain = NULL;
     d->count = 0;
     Py_DecRef(names);
     Py_DecRef(defaults);
     Py_DecRef(no_default);
+    Py_DecRef(plain);
     return 0;
 }
 
@@ -593,6 +634,8 @@ static PyMethodDef dispatcher_methods[] = {
 
 static PyMemberDef dispatcher_members[] = {
     {"__vectorcalloffset__", MEMBER_SSIZE, offsetof(dispatcher, call), MEMBER_READONLY, NULL},
+    {"_plain", MEMBER_OBJECT, offsetof(dispatcher, plain), 0, "What runs where no version does."},
+    {"_plain_calls", MEMBER_LONGLONG, offsetof(dispatcher, plain_calls), 0, "Calls that ran in plain Python."},
     {"misses", MEMBER_LONGLONG, offsetof(dispatcher, misses), MEMBER_READONLY, "Calls that no version fitted."},
     {"may_run_plain", MEMBER_LONGLONG, offsetof(dispatcher, may_run_plain), 0,
      "Not zero: calls whose containers take longer to copy than Python takes for the rest may run in plain Python."},

@@ -77,7 +77,7 @@ typedef struct {
     char value[16];
 } ScalarHead;
 
-enum { ARRAY_ALIGNED = 0x100, ARRAY_WRITEABLE = 0x400 };
+enum { ARRAY_C = 1, ARRAY_F = 2, ARRAY_ALIGNED = 0x100, ARRAY_WRITEABLE = 0x400 };
 #define ARRAY_WARN_ON_WRITE ((int)(1u << 31))
 
 typedef struct {
@@ -108,7 +108,7 @@ typedef struct {
 } PyType_Spec;
 
 enum { METHOD_VARARGS = 1, METHOD_NOARGS = 4, METHOD_O = 8, METHOD_CLASS = 16 };
-enum { MEMBER_LONGLONG = 17, MEMBER_SSIZE = 19, MEMBER_READONLY = 1 };
+enum { MEMBER_OBJECT = 6, MEMBER_LONGLONG = 17, MEMBER_SSIZE = 19, MEMBER_READONLY = 1 };
 enum {
     SLOT_CALL = 50, SLOT_CLEAR = 51, SLOT_DEALLOC = 52, SLOT_DESCR_GET = 54, SLOT_DOC = 56, SLOT_INIT = 60,
     SLOT_METHODS = 64, SLOT_NEW = 65, SLOT_TRAVERSE = 71, SLOT_MEMBERS = 72
@@ -121,7 +121,7 @@ enum {
 #define VECTORCALL_OFFSET_BIT ((size_t)1 << (8 * sizeof(size_t) - 1))
 
 extern PyTypeObject PyFloat_Type, PyLong_Type, PyBool_Type, PyComplex_Type, PyList_Type, PyUnicode_Type, PyTuple_Type,
-    PyBytes_Type, PyByteArray_Type, PyDict_Type, PySet_Type;
+    PyBytes_Type, PyByteArray_Type, PyDict_Type, PySet_Type, PyFunction_Type;
 extern PyObject _Py_NoneStruct, _Py_TrueStruct;
 extern PyObject *PyExc_TypeError, *PyExc_SystemError, *PyExc_Exception, *PyExc_KeyboardInterrupt, *PyExc_RuntimeError,
     *PyExc_RecursionError;
@@ -148,6 +148,7 @@ PyObject *PyType_GenericAlloc(PyTypeObject *, Py_ssize_t);
 void PyObject_GC_UnTrack(void *);
 void PyObject_GC_Del(void *);
 PyObject *PyVectorcall_Call(PyObject *, PyObject *, PyObject *);
+PyObject *_PyFunction_Vectorcall(PyObject *, PyObject *const *, size_t, PyObject *);
 PyObject *PyObject_Call(PyObject *, PyObject *, PyObject *);
 PyObject *PyObject_CallFunction(PyObject *, const char *, ...);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...);
