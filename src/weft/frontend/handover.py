@@ -38,7 +38,7 @@ from weft.frontend.values import (
 )
 from weft.frontend.writing import loop, when
 from weft.ir.expr import ZERO, Expr, Op, Read, integer
-from weft.ir.program import ArrayOut, ConstOut, Out, ScalarOut, TupleOut
+from weft.ir.program import ArgumentOut, ArrayOut, ConstOut, Out, ScalarOut, TupleOut
 from weft.ir.types import BOOL, INT, DType
 
 _LETTERS = {DType.I64: "i", DType.F64: "f", DType.BOOL: "b", DType.C128: "c"}
@@ -114,6 +114,13 @@ class Handover(Expressions):
 
     def _kind_spelled(self, kind: HeapKind, node: ast.AST) -> str:
         return self.spelled(kind.of if isinstance(kind, (TablesOf, ArraysOf)) else ListOf(kind), node)
+
+    #: Arguments whose parameters are made from them: a container with numbers in place of strings.
+    made_from: dict[str, int]
+
+    def argument_out(self, param: str) -> Out:
+        """The very object that a parameter is, or was made from."""
+        return ArgumentOut(self.made_from[param]) if param in self.made_from else ArrayOut(param)
 
     def is_nested(self, value: Value) -> bool:
         """Whether a value is a list among others, or holds such lists."""
@@ -208,7 +215,7 @@ class Handover(Expressions):
         for kind in kinds:
             pieces += [self.plain_out(column, node) for column in self._packed_kind(kind)]
         for one in given:
-            pieces.append(ArrayOut(one.param))
+            pieces.append(self.argument_out(one.param))
             pieces += [self._number_out(one.first.get(kind, ZERO)) for kind in kinds]
             if one.name in self.changed:
                 value = self.changed[one.name][1]

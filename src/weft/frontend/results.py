@@ -232,12 +232,9 @@ class Results(Handover):
             plain = [self.plain_out(column, node) for column in columns]
             kind = "deque" if isinstance(value, Records) and value.is_deque else kind
             out = TupleOut(
-                (out, ArrayOut(param), template, *plain), named=f"weft.runtime.containers:changed_{kind}"
+                (out, self.argument_out(param), template, *plain), named=f"weft.runtime.containers:changed_{kind}"
             )
         return out
-
-    #: Arguments whose parameters are made from them: a container with numbers in place of strings.
-    made_from: dict[str, int]
 
     def _with_strings_changed(self, out: Out, param: str, value: Value, node: ast.AST) -> Out:
         """A result that first gives an argument with strings in it what it holds now."""
@@ -245,10 +242,9 @@ class Results(Handover):
             raise self.unsupported(node, "an argument that holds strings and changes", "make a copy of it first")
         if isinstance(value, Records) and value.is_deque:
             raise self.unsupported(node, "a deque of strings that changes", "make a copy of it first")
-        target: Out = ArgumentOut(self.made_from[param]) if param in self.made_from else ArrayOut(param)
         kind = "dict" if isinstance(value, Dict) else "list"
         new = self._out_dict(value, node) if isinstance(value, Dict) else self._out_records(value, node)
-        return TupleOut((out, target, new), named=f"weft.runtime.containers:refilled_{kind}")
+        return TupleOut((out, self.argument_out(param), new), named=f"weft.runtime.containers:refilled_{kind}")
 
     def _exchanged(self, value: Value) -> tuple[str, str, str] | None:
         """Two arguments that were swapped in a loop, if the value returned refers to one, and the flag that tells."""
@@ -268,7 +264,7 @@ class Results(Handover):
         if number is not None:
             return ScalarOut(number)
         if self.identity(value) in self.own:
-            return ArrayOut(self.own[self.identity(value) or ""])
+            return self.argument_out(self.own[self.identity(value) or ""])
         if isinstance(value, Flat):
             raise self.unsupported(node, "the return of an iterator", "add .copy()")
         value = masks.settled(value, self.emitter)
