@@ -403,7 +403,7 @@ def _coded(compiled: Compiled, options: Options) -> Compiled:
 
 def _c_version(compiled: Compiled, options: Options, chain: toolchain.Toolchain) -> None:
     start = perf_counter()
-    features = CFeatures(libmvec=chain.supports_libmvec, glibc=_glibc())
+    features = CFeatures(chain.supports_libmvec, _glibc(), chain.widest_vectors)
     unit = c.generate(compiled.program_lowered, options, features)
     compiled.c_source = unit.text
     compiled.flags = (*chain.lean(unit.straight), *c.flags(options))

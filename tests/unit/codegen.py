@@ -18,7 +18,11 @@ from weft.runtime.descriptor import Signature
 TOOLCHAIN = toolchain.find()
 native = pytest.mark.skipif(dispatch.load_core() is None, reason="the native core cannot be built here")
 _GLIBC = tuple(int(part) for part in (platform.libc_ver()[1] or "0.0").split(".")[:2])
-FEATURES = c.CFeatures(TOOLCHAIN is not None and TOOLCHAIN.supports_libmvec, (_GLIBC[0], _GLIBC[1]))
+FEATURES = (
+    c.CFeatures(TOOLCHAIN.supports_libmvec, (_GLIBC[0], _GLIBC[1]), TOOLCHAIN.widest_vectors)
+    if TOOLCHAIN is not None
+    else c.CFeatures()
+)
 
 
 class Missed(Exception):

@@ -61,7 +61,7 @@ def compile_tile(tile: TileProgram, options: Options) -> Kernel:
     if chain is None:
         raise CompileError("no C compiler works here", "pip install 'weft[zig]'")
     program = lowered(tile.program, options)
-    features = CFeatures(libmvec=chain.supports_libmvec, glibc=pipeline._glibc())
+    features = CFeatures(chain.supports_libmvec, pipeline._glibc(), chain.widest_vectors)
     unit = c.generate(program, options, features)
     span = program.span
     location = D.SourceLocation(span.file, program.name, binding.source_files(program)[1:])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weft.analysis import ranges
 from weft.analysis.choices import choices
 from weft.analysis.scopes import declarations, exchanged, lasting_writes, written_params
-from weft.codegen import c_invoke, c_library, c_support, c_tasks
+from weft.codegen import c_invoke, c_library, c_support, c_tasks, c_vectors
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout, layout, source_files
 from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage, truncates
@@ -89,7 +89,8 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
     strict = options.fp == "strict"
     names = Names()
     names.taken |= {RT, WORDS, RESULTS, STATUS, TICKS, FAILED, OVERFLOW, CHOICES, THREAD, HELD, *c_support.FUNCTIONS}
-    used = Used()
+    vector = frozenset() if strict else features.vector_functions()
+    used = Used(vector if features.widest else frozenset())
     exceptions: dict[tuple[str, str], int] = {}
     outlined: list[C.TopLevel] = []
     sharing = c_invoke.handing_out(program) if options.parallel else set()
@@ -123,9 +124,8 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
             alone=called is not None and called.name == called.alone,
         )
         functions.append(_whole(unit, expressions))
-    vector = frozenset() if strict else features.vector_functions()
     parts: list[C.TopLevel] = [C.Text(f"/* {program.name} */{PRELUDE}")]
-    parts += [C.Text(prototype(function, vector)) for function in used.library]
+    parts += _prototypes(used, features, vector)
     parts += [C.Text(text) for text in used.helpers.values()]
     parts += [C.Text(c_invoke.RECORD)] if callees or regions else []
     parts += [C.Text(c_tasks.SERVICES)] if regions else []
@@ -140,6 +140,13 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
     code, definitions = halves(bodies, functions[0])
     text, straight = C.print_unit((*parts, *code)), not any(_branches(node) for node in walk(program.body))
     return CSource(text, layout(program), tuple(exceptions), definitions, straight)
+
+
+def _prototypes(used: Used, features: CFeatures, vector: frozenset[str]) -> list[C.TopLevel]:
+    """The functions of libm that a unit calls."""
+    types = c_vectors.TYPES if features.widest and vector & {name.removesuffix("f") for name in used.library} else ""
+    texts = [*([types] if types else []), *(prototype(function, features, vector) for function in used.library)]
+    return [C.Text(text) for text in texts]
 
 
 def _branches(node: Node) -> bool:

@@ -162,6 +162,8 @@ class Expressions:
     unchecked: set[str] = field(default_factory=set)
     #: Whether integers may be what became of floats: their way back must not be taken for a mere truncation.
     truncates: bool = False
+    #: Whether the nearest loop around is a counted one, which a compiler may vectorise.
+    counted: bool = False
 
     def ctype(self, of: ScalarType) -> str:
         return C_TYPE[of.dtype]
@@ -270,7 +272,8 @@ class Expressions:
                 return C.Infix("/", *(C.Convert("f64", arg) for arg in args))
             return C.Infix("/", *(C.Invoke(self.used.helper("whole", DType.F64), (arg,)) for arg in args))
         if expr.of != INT or expr.args[0].type.dtype is not DType.I64:
-            return c_ops.build(expr.op, dtype, args, self.used, weak=expr.of.weak)
+            alone = expr.of.weak and not self.counted
+            return c_ops.build(expr.op, dtype, args, self.used, weak=expr.of.weak, alone=alone)
         if expr.op in c_ops.CHECKED and not self._fits(expr):
             return c_ops.build_checked(expr.op, args, OVERFLOW, self.used)
         if expr.op in _RING or expr.op == "neg":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Union
 
+from weft.codegen import c_vectors
 from weft.codegen import syntax as C
 from weft.codegen.c_helpers import C_TYPE, LIBRARY_OF_HELPERS, expand, unsigned_type
 from weft.ir.types import DType
@@ -195,10 +196,12 @@ _TWO_ARGUMENTS = frozenset({"pow", "fmod", "atan2", "hypot", "nextafter", "remai
 
 @dataclass(frozen=True)
 class CFeatures:
-    """What compiler and C library offer beyond the language: `libmvec`, with the version of its glibc."""
+    """What compiler and C library offer beyond the language: `libmvec`, with the version of its glibc, and the letter
+    of the widest vectors that the compiler calls it for (none: it takes libmvec's functions by their own names)."""
 
     libmvec: bool = False
     glibc: tuple[int, int] = (2, 22)
+    widest: str = ""
 
     def vector_functions(self) -> frozenset[str]:
         """The functions of libm that have vector variants here."""
@@ -209,8 +212,10 @@ class CFeatures:
 
 @dataclass
 class Used:
-    """The helpers and library functions a translation unit calls, in the order in which they must be defined."""
+    """The helpers and library functions a translation unit calls, in the order in which they must be defined; `vector`:
+    those functions whose name means the one for vectors."""
 
+    vector: frozenset[str] = frozenset()
     helpers: dict[tuple[str, DType], str] = field(default_factory=dict)
     library: dict[str, None] = field(default_factory=dict)
     texts: dict[str, None] = field(default_factory=dict)
@@ -226,9 +231,11 @@ class Used:
             self.helpers[name, dtype] = expansion.text
         return f"{name}_{C_TYPE[dtype]}"
 
-    def function(self, name: str, dtype: DType) -> str:
-        """Note a function of libm; its name for the dtype."""
+    def function(self, name: str, dtype: DType, alone: bool = False) -> str:
+        """Note a function of libm; its name for the dtype. `alone`: of single numbers, never in vectors."""
         full = name + ("f" if dtype in (DType.F32, DType.C64) else "")
+        if alone and name in self.vector:
+            full = c_vectors.SCALAR + full
         self.library[full] = None
         return full
 
@@ -237,16 +244,22 @@ class Used:
         self.texts[text] = None
 
 
-def prototype(function: str, vector: frozenset[str]) -> str:
-    """The declaration of a function of libm; with its vector variants announced if it has some."""
-    base, real = (function[:-1], "f32") if function.endswith("f") and function != "erf" else (function, "f64")
+def prototype(function: str, features: CFeatures, vector: frozenset[str]) -> str:
+    """The declaration of a function of libm; of one in `vector`, with its variants for vectors."""
+    name = function.removeprefix(c_vectors.SCALAR)
+    base, real = (name[:-1], "f32") if name.endswith("f") and name != "erf" else (name, "f64")
     name_of_complex = base.startswith("c") and base[1:] in _COMPLEX_BASES
     kind = {"f32": "c64", "f64": "c128"}[real] if name_of_complex else real
     count = 2 if base in _TWO_ARGUMENTS or base == "cpow" else 1
+    in_vectors = base in vector and not name_of_complex
+    if name != function:
+        return c_vectors.libm(name, kind, count)
+    if in_vectors and features.widest:
+        return c_vectors.even(name, real, count, features.widest)
     # lgamma stores the sign in a global variable: the only one with an effect.
     attribute = "" if base == "lgamma" else " __attribute__((const))"
     text = f"extern {kind} {function}({', '.join([kind] * count)}){attribute};"
-    return f"#pragma omp declare simd notinbranch\n{text}" if base in vector and not name_of_complex else text
+    return f"#pragma omp declare simd notinbranch\n{text}" if in_vectors else text
 
 
 _COMPLEX_BASES = _words("sqrt exp log pow sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh")
@@ -279,8 +292,13 @@ def _builtin(name: str, dtype: DType, args: tuple[C.CExpr, ...]) -> C.CExpr:
     return C.Invoke(f"__builtin_{name}{suffix}", args)
 
 
-def build(op: str, dtype: DType, args: tuple[C.CExpr, ...], used: Used, weak: bool = False) -> C.CExpr:
-    """The C expression of an operation on operands of `dtype` (`select` aside: it is C's own conditional)."""
+def build(
+    op: str, dtype: DType, args: tuple[C.CExpr, ...], used: Used, weak: bool = False, alone: bool = False
+) -> C.CExpr:
+    """The C expression of an operation on operands of `dtype` (`select` aside: it is C's own conditional).
+
+    `alone`: single numbers of Python, for which functions are those of Python's own `math`.
+    """
     meaning = _WEAK_MEANING.get((op, dtype.kind)) if weak else None
     meaning = meaning or MEANING[op, dtype.kind]
     if isinstance(meaning, Plain):
@@ -297,7 +315,7 @@ def build(op: str, dtype: DType, args: tuple[C.CExpr, ...], used: Used, weak: bo
     if isinstance(meaning, Helper):
         return C.Invoke(used.helper(meaning.name or op, dtype), args)
     if isinstance(meaning, Library):
-        return C.Invoke(used.function(meaning.name, dtype), args)
+        return C.Invoke(used.function(meaning.name, dtype, alone), args)
     if isinstance(meaning, Builtin):
         return _builtin(meaning.name, dtype, args)
     if isinstance(meaning, Fixed):

@@ -72,6 +72,15 @@ class Statements(Parallel):
             out.append(C.Comment(f"{place[0]}:{place[1]}"))
 
     def _node(self, node: Node, path: Path) -> list[C.CStmt]:
+        if not isinstance(node, (Loop, While)):
+            return self._single(node, path)
+        around = self.expressions.counted
+        self.expressions.counted = isinstance(node, Loop)
+        out = self._single(node, path)
+        self.expressions.counted = around
+        return out
+
+    def _single(self, node: Node, path: Path) -> list[C.CStmt]:
         if isinstance(node, Stmt):
             return self._stmt(node)
         if isinstance(node, Check):

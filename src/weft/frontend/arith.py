@@ -352,7 +352,32 @@ def _power(base: Expr, exponent: Expr, of: ScalarType, span: Span) -> Expr:
             span, "an integer power whose exponent may be negative", "make the base or the exponent a float"
         )
     _check_literal(exponent, of, span)
-    return Op("pow", (cast(base, of), cast(exponent, of)), of, span)
+    power = Op("pow", (cast(base, of), cast(exponent, of)), of, span)
+    if not of.dtype.is_float or of.weak or not exponent.type.weak:
+        return power
+    return _without_power(power, exponent, span)
+
+
+def _without_power(power: Op, exponent: Expr, span: Span) -> Expr:
+    """A float of NumPy's to the power of a number of Python's: NumPy has other ufuncs for some of them."""
+    base, of = power.args[0], power.of
+    one = cast(Const(1, INT), of)
+    others: dict[Expr, Expr] = (
+        {Const(0.5, FLOAT): Op("sqrt", (base,), of, span)}
+        if exponent.type == FLOAT
+        else {
+            Const(-1, INT): Op("truediv", (one, base), of, span),
+            Const(2, INT): Op("mul", (base, base), of, span),
+        }
+        if exponent.type == INT
+        else {}
+    )
+    if isinstance(exponent, Const):
+        return others.get(exponent, power) if exponent != Const(2, INT) else power
+    chosen: Expr = power
+    for number, other in others.items():
+        chosen = Op("select", (Op("eq", (exponent, number), PYBOOL, span), other, chosen), of, span)
+    return chosen
 
 
 def function(op: str, operands: tuple[Expr, ...], span: Span) -> Expr:

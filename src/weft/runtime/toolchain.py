@@ -70,7 +70,7 @@ void weft_probe(const double *restrict a, double *restrict b, long n) {
 }
 """
 # The names by which the vector variants are called: their presence shows that vectorisation really happened.
-_VECTOR_NAME = re.compile(rb"_ZGV[bcden]N\d+v_exp")
+_VECTOR_NAME = re.compile(rb"_ZGV([bcden])N\d+v_exp")
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,8 @@ class Toolchain:
     flags: tuple[str, ...]
     libraries: tuple[str, ...]
     supports_libmvec: bool
+    #: The letter of the widest vectors for which loops call libmvec on x86, if the functions may get other names.
+    widest_vectors: str = ""
 
     def build_shared(
         self,
@@ -306,15 +308,19 @@ def _accepted_flags(command: tuple[str, ...], cache: Cache) -> tuple[str, ...]:
 
 def _vector_maths(
     command: tuple[str, ...], kind: Kind, flags: tuple[str, ...], cache: Cache
-) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The flags and libraries with which a loop over exp becomes calls of libmvec; None where it does not."""
+) -> tuple[tuple[str, ...], tuple[str, ...], str] | None:
+    """The flags and libraries with which a loop over exp becomes calls of libmvec, and for which vectors at most (see
+    `Toolchain`); None where it does not."""
     extra = () if kind == "gcc" else ("-fveclib=libmvec",)
     libraries = ("-lmvec", "-lm")
     try:
         content = _shared(command, _PROBE_VECTOR, (*flags, *extra), libraries, cache)
     except CompileError:
         return None
-    return (extra, libraries) if _VECTOR_NAME.search(content) else None
+    letters = {name.decode() for name in _VECTOR_NAME.findall(content)}
+    # AVX alone has two halves of b for c; clang knows the functions by their own names only.
+    widest = max(letters - {"c", "n"}, default="b") if kind == "gcc" and "n" not in letters else ""
+    return (extra, libraries, widest) if letters else None
 
 
 def _kind_and_version(command: tuple[str, ...], cache: Cache) -> tuple[Kind, str]:
@@ -333,8 +339,8 @@ def _probe(command: tuple[str, ...], cache: Cache) -> Toolchain:
         raise CompileError("the library of WEFT_SANITIZE's checks is not loaded", "start with tools/sanitize.py")
     flags = (*_accepted_flags(command, cache), *checking_flags(sanitizers()))
     vector = _vector_maths(command, kind, flags, cache)
-    extra, libraries = vector if vector is not None else ((), ("-lm",))
-    return Toolchain(command, kind, version, cpu_identity(), (*flags, *extra), libraries, vector is not None)
+    extra, libraries, widest = vector if vector is not None else ((), ("-lm",), "")
+    return Toolchain(command, kind, version, cpu_identity(), (*flags, *extra), libraries, vector is not None, widest)
 
 
 def _stamp(command: tuple[str, ...]) -> tuple[str, int, int]:
@@ -345,7 +351,7 @@ def _stamp(command: tuple[str, ...]) -> tuple[str, int, int]:
 
 def _remembered(command: tuple[str, ...], cache: Cache) -> Toolchain:
     """`_probe`, with a good verdict kept on disk. Bad ones are not: what is missing may be installed tomorrow."""
-    known_by = (_REQUIRED, _WANTED, _PROBE, _PROBE_VECTOR, checking_flags(sanitizers()))
+    known_by = (_REQUIRED, _WANTED, _PROBE, _PROBE_VECTOR, _VECTOR_NAME.pattern.decode(), checking_flags(sanitizers()))
     key = digest("toolchain", command, _stamp(command), cpu_identity(), *known_by)
     entry = cache.entry(key)
     if entry is not None:

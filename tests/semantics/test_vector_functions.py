@@ -1,0 +1,139 @@
+"""Elementary functions in loops: one value for one argument wherever it stands, and exact results are exact."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+
+_ONE = [
+    "exp log sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arctanh cbrt exp2 expm1 log2 log10 log1p".split(),
+    [0.3, 0.7, 0.123, 0.9],
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", _ONE[0])
+def test_equal_elements_get_equal_values(name: str, dtype: type) -> None:
+    function = getattr(np, name)
+
+    def values(x: np.ndarray) -> np.ndarray:
+        return function(x)
+
+    run = weft.jit(values, fallback="error")
+    for value in _ONE[1]:
+        found = {run(np.full(size, value, dtype)).tobytes()[: np.dtype(dtype).itemsize] for size in range(1, 40)}
+        assert len(found) == 1
+        assert all(np.unique(run(np.full(size, value, dtype))).size == 1 for size in range(1, 40))
+
+
+@pytest.mark.parametrize("name", ["hypot", "arctan2", "power"])
+def test_equal_pairs_get_equal_values(name: str) -> None:
+    function = getattr(np, name)
+
+    def values(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return function(x, y)
+
+    run = weft.jit(values, fallback="error")
+    for x, y in ((0.3, 1.7), (12.345, 0.77)):
+        assert np.unique(np.concatenate([run(np.full(n, x), np.full(n, y)) for n in range(1, 40)])).size == 1
+
+
+def test_a_single_element_is_as_in_an_array() -> None:
+    def values(x: np.ndarray) -> bool:
+        y = np.log10(x)
+        return bool((y == np.log10(x[0])).all())
+
+    for value in (0.3, 1e7, 3.7):
+        assert weft.jit(values, fallback="error")(np.full(17, value)) is True
+
+
+def test_numbers_of_python_have_the_functions_of_math() -> None:
+    def single(x: float) -> tuple[float, ...]:
+        return (math.exp(x), math.log10(x), math.sin(x), math.tanh(x), math.pow(x, 0.3), x**0.7, math.hypot(x, 1.1))
+
+    run = weft.jit(single, fallback="error")
+    for x in np.random.default_rng(0).random(300).tolist():
+        assert run(x) == single(x)
+
+
+def log10(x: np.ndarray) -> np.ndarray:
+    return np.log10(x)
+
+
+def cbrt(x: np.ndarray) -> np.ndarray:
+    return np.cbrt(x)
+
+
+def exp2(x: np.ndarray) -> np.ndarray:
+    return np.exp2(x)
+
+
+def log2(x: np.ndarray) -> np.ndarray:
+    return np.log2(x)
+
+
+def hypot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.hypot(x, y)
+
+
+def power(x: np.ndarray, e: Any) -> np.ndarray:
+    return x**e
+
+
+_K = np.arange(300.0)
+_M = [part.ravel().astype(float) for part in np.meshgrid(np.arange(1, 40), np.arange(1, 40))]
+_TENS = np.array([float(f"1e{k}") for k in range(-300, 301)])
+_FEW_TENS = np.array([np.float32(f"1e{k}") for k in range(-30, 31)])
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "wanted"),
+    [
+        (log10, (_TENS,), np.arange(-300.0, 301)),
+        (log10, (_FEW_TENS,), np.arange(-30, 31, dtype=np.float32)),
+        (log2, (2.0 ** np.arange(-1000, 1000),), np.arange(-1000.0, 1000)),
+        (exp2, (np.arange(-1000.0, 1000),), 2.0 ** np.arange(-1000, 1000)),
+        (cbrt, (_K**3,), _K),
+        (cbrt, (-(_K[1:] ** 3),), -_K[1:]),
+        (cbrt, (_K[:200].astype(np.float32) ** 3,), _K[:200].astype(np.float32)),
+        (hypot, (2 * _M[0] * _M[1], _M[0] ** 2 - _M[1] ** 2), _M[0] ** 2 + _M[1] ** 2),
+        (power, (_M[0], _M[1] % 7), np.array([float(int(a) ** int(b)) for a, b in zip(_M[0], _M[1] % 7)])),
+        (power, (_K[1:], -1), 1 / _K[1:]),
+        (power, (_K, 2), _K * _K),
+        (power, (_K, 0.5), np.sqrt(_K)),
+        (power, (_K, 1.0), _K),
+    ],
+)
+@pytest.mark.parametrize("size", [None, 3, 5])
+def test_exact_results(function: Any, args: tuple[Any, ...], wanted: np.ndarray, size: int | None) -> None:
+    run = weft.jit(function, fallback="error")
+    if size is None:
+        np.testing.assert_array_equal(run(*args), wanted)
+        return
+    for start in range(0, 60, size):
+        cut = [arg[start : start + size] if isinstance(arg, np.ndarray) else arg for arg in args]
+        np.testing.assert_array_equal(run(*cut), wanted[start : start + size])
+
+
+@pytest.mark.parametrize("exponent", [0.5, -1, 2])
+def test_powers_of_special_values_are_numpys(exponent: float) -> None:
+    x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, 5e-324])
+    with np.errstate(all="ignore"):
+        wanted = x**exponent
+    found = weft.jit(power, fallback="error")(x, exponent)
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(np.signbit(found[:4]), np.signbit(wanted[:4]))
+    constant = weft.jit(lambda x: x**0.5, fallback="error")(x)
+    np.testing.assert_array_equal(np.signbit(constant[:2]), [False, True])
+
+
+def test_special_values_of_cube_roots() -> None:
+    x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, 1e-310, 1.7e308, -1e-300])
+    found = weft.jit(cbrt, fallback="error")(x)
+    np.testing.assert_allclose(found, np.cbrt(x), rtol=1e-15)
+    assert np.signbit(found[1]) and not np.signbit(found[0])
