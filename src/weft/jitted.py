@@ -127,7 +127,6 @@ class Jitted(_Base):
         self._written: set[int] = set()  # parameters whose arrays some version writes
         self._refused: dict[Any, Unsupported] = {}
         self._source: Source | None = None
-        self._file = _file_stamp(function)
         self._lock = threading.RLock()
         self._warned: set[tuple[str, int]] = set()
         # Who insists on native code gets it, also where copying a large container for a glance at it is slower.
@@ -232,7 +231,6 @@ class Jitted(_Base):
                 return False
             self._keys[key] = tried + 1
             try:
-                self._same_file()
                 stored = self._stored_key(key, tried)
                 if stored is not None and self._restore(stored, key, values, tried):
                     return True
@@ -376,19 +374,12 @@ class Jitted(_Base):
         from weft.frontend.source import load
 
         if self._source is None:
-            self._same_file()
             self._source = load(self.py_func)
         return self._source
 
     def _place(self) -> Span:
         code = self.py_func.__code__
         return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
-
-    def _same_file(self) -> None:
-        """The source on disk must still be that of the function in memory."""
-        if self._source is None and _file_stamp(self.py_func) != self._file:
-            reason = "the file has changed since the function was defined"
-            raise Unsupported(self._place(), reason, "import the module again")
 
     def _refuse(self, problem: Unsupported) -> bool:
         if self.options.fallback == "error" and not isinstance(problem, LeftToLibrary):
@@ -680,15 +671,6 @@ def _generality(kinds: Sequence[Any], tried: int) -> int:
 
 
 _state = threading.local()
-
-
-def _file_stamp(function: Callable[..., Any]) -> tuple[int, int] | None:
-    """Size and time of the file a function comes from: its source must be the one that was loaded."""
-    try:
-        status = os.stat(function.__code__.co_filename)
-    except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
 
 
 def _function_from(tree: ast.FunctionDef, source: Source, like: Any, extra: dict[str, Any]) -> Callable[..., Any]:

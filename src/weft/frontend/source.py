@@ -1,14 +1,18 @@
 """From a function object to its syntax tree with true places.  In: a Python function; out: a `Source`.
 
-Line and column numbers of the tree are those of the user's file, whatever the indentation of the definition.
+A definition is found in the parsed file by its position, and the file is compiled to see that it still says what the
+function does: a file that was edited since, or code that was run under another file's name, is no source.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
-import inspect
+import contextlib
+import functools
 import linecache
-import textwrap
+import os
+import sys
 import types
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -17,9 +21,16 @@ from typing import Any
 from weft.directives import Place
 from weft.errors import Span, Unsupported
 from weft.records import dataclass
+from weft.standins import original
 
 #: Functions of the knowledge base that `sound` in `knowledge/compose.py` marks.
 SOUND: set[types.FunctionType] = set()
+#: Files of weft itself, whose functions are what they say.
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_FUTURE = functools.reduce(int.__or__, (getattr(__future__, n).compiler_flag for n in __future__.all_feature_names))
+#: What pytest writes into functions with `assert` begins with this, which no Python source can.
+_REWRITTEN = "@py_"
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 @dataclass(frozen=True)
@@ -48,18 +59,6 @@ def span_of(file: str, node: ast.AST) -> Span:
     )
 
 
-def _shift_columns(tree: ast.AST, columns: int) -> None:
-    for node in ast.walk(tree):
-        if hasattr(node, "col_offset"):
-            node.col_offset += columns
-        if getattr(node, "end_col_offset", None) is not None:
-            node.end_col_offset += columns  # type: ignore[attr-defined]
-
-
-def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-
-
 def resolved(where: Place, tree: ast.FunctionDef) -> Place:
     """A place with the last line that it stands for: a line that begins a loop stands for the whole loop, and names its
     variable if the place does not."""
@@ -73,27 +72,117 @@ def resolved(where: Place, tree: ast.FunctionDef) -> Place:
     return Place(where.variable, where.line, max((node.end_lineno or 0 for node in here), default=where.line))
 
 
-def _of_lambda(plain: types.FunctionType, place: Span) -> Source:
-    """A lambda as the definition of a function: it is found in its file by the places of its instructions."""
-    code = plain.__code__
-    text = "".join(linecache.getlines(code.co_filename, plain.__globals__))
+def parameters_of(tree: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
+    """The names of all parameters of a function."""
+    return frozenset(node.arg for node in ast.walk(tree.args) if isinstance(node, ast.arg))
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _File:
+    """A parsed file: its definitions and its code objects by first line and name."""
+
+    lines: tuple[str, ...]
+    definitions: dict[tuple[int, str], list[_Definition]]
+    codes: dict[tuple[int, str], list[types.CodeType]]
+
+
+def _texts(code: types.CodeType, namespace: dict[str, Any]) -> Iterator[str]:
+    """What the file of a function may hold: as first read, as it is now, as its loader or `python -c` has it."""
+    file = code.co_filename
+    yield "".join(linecache.getlines(file, namespace))
+    linecache.checkcache(file)
+    yield "".join(linecache.getlines(file, namespace))
+    loader, name = namespace.get("__loader__"), namespace.get("__name__")
+    if loader is not None and hasattr(loader, "get_source") and isinstance(name, str):
+        with contextlib.suppress(ImportError, OSError, SyntaxError, UnicodeDecodeError):  # it has no text of it
+            yield loader.get_source(name) or ""
+    if file == "<string>" and "-c" in sys.orig_argv[:-1]:
+        yield sys.orig_argv[sys.orig_argv.index("-c") + 1]
+
+
+@functools.lru_cache(maxsize=32)
+def _parsed(text: str, flags: int, checked: bool) -> _File | None:
+    """A text with its definitions; `checked`: and its code.  None if it is no Python."""
     try:
-        nodes = list(ast.walk(ast.parse(text)))
-    except SyntaxError:
-        nodes = []
-    here = [node for node in nodes if isinstance(node, ast.Lambda) and node.lineno <= code.co_firstlineno]
-    found = [node for node in here if _is_code_of(code, node)]
-    if len(found) != 1 or not hasattr(code, "co_positions"):
-        found = [node for node in here if node.lineno == code.co_firstlineno]
-    if len(found) != 1:
-        raise Unsupported(place, "a lambda or a generated function", "write it as a `def` with a name")
-    (node,) = found
-    body = ast.copy_location(ast.Return(value=node.body), node.body)
-    tree = ast.FunctionDef(name="lambda_", args=node.args, body=[body], decorator_list=[])
-    ast.fix_missing_locations(ast.copy_location(tree, node))
-    cells = dict(zip(code.co_freevars, plain.__closure__ or ()))
-    shown = f"{ast.get_source_segment(text, node)}\n"
-    return Source(tree.name, code.co_filename, tree, shown, plain.__globals__, cells)
+        tree: ast.AST = compile(text, "<source>", "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        code = compile(text, "<source>", "exec", flags, dont_inherit=True) if checked else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    definitions: dict[tuple[int, str], list[_Definition]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            definitions.setdefault((first, node.name), []).append(node)
+        elif isinstance(node, ast.Lambda):
+            definitions.setdefault((node.lineno, "<lambda>"), []).append(node)
+    codes: dict[tuple[int, str], list[types.CodeType]] = {}
+    waiting = [] if code is None else [code]
+    while waiting:
+        one = waiting.pop()
+        codes.setdefault((one.co_firstlineno, one.co_name), []).append(one)
+        waiting += [constant for constant in one.co_consts if isinstance(constant, types.CodeType)]
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")  # as Python counts them: not at a form feed
+    return _File(tuple(lines), definitions, codes)
+
+
+def _does_the_same(code: types.CodeType, other: types.CodeType) -> bool:
+    """Whether two code objects do the same on the same lines."""
+    rewritten = any(name.startswith(_REWRITTEN) for name in code.co_varnames)
+    for name in ("co_name", "co_firstlineno", "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags"):
+        if getattr(code, name) != getattr(other, name):
+            return False
+    inner, others = ([c for c in one.co_consts if isinstance(c, types.CodeType)] for one in (code, other))
+    if len(inner) != len(others) or not all(map(_does_the_same, inner, others)):
+        return False
+    if rewritten:
+        known = {*code.co_varnames, *code.co_names, *code.co_cellvars, *code.co_freevars}
+        told = {*other.co_varnames, *other.co_names, *other.co_cellvars, *other.co_freevars} - {"AssertionError"}
+        values = {_constant(c) for c in code.co_consts if not isinstance(c, types.CodeType)}
+        return told <= known and {_constant(c) for c in other.co_consts if not isinstance(c, types.CodeType)} <= values
+    for name in ("co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars"):
+        if getattr(code, name) != getattr(other, name):
+            return False
+    plain, theirs = ([c for c in one.co_consts if not isinstance(c, types.CodeType)] for one in (code, other))
+    return list(map(_constant, plain)) == list(map(_constant, theirs)) and [*code.co_lines()] == [*other.co_lines()]
+
+
+def _constant(value: Any) -> Any:
+    """A constant of code so that 1, 1.0 and True are different, and 0.0 and -0.0."""
+    if isinstance(value, (tuple, frozenset)):
+        parts = map(_constant, value)
+        return type(value), tuple(parts) if isinstance(value, tuple) else frozenset(parts)
+    return type(value), repr(value)
+
+
+def _found(code: types.CodeType, namespace: dict[str, Any]) -> tuple[_File, _Definition] | str:
+    """The definition that a code object comes from, or why there is none."""
+    own = code.co_filename.startswith(_OWN)
+    key = (code.co_firstlineno, code.co_name)
+    reason = f"the source of {code.co_name} cannot be found"
+    seen: set[str] = set()
+    for text in _texts(code, namespace):
+        file = None if not text or text in seen else _parsed(text, code.co_flags & _FUTURE, not own)
+        seen.add(text)
+        if file is None:
+            continue
+        known = [one for one in file.codes.get(key, ()) if _does_the_same(code, one)]
+        nodes = file.definitions.get(key, [])
+        if (known or own) and nodes:
+            return file, _among(code, nodes)
+        reason = "the file has changed since the function was defined"
+    return reason
+
+
+def _among(code: types.CodeType, nodes: list[_Definition]) -> _Definition:
+    """Which of the definitions that begin on one line a function is: the one its instructions come from."""
+    if len(nodes) == 1:
+        return nodes[0]
+    here = [node for node in nodes if isinstance(node, ast.Lambda) and _is_code_of(code, node)]
+    here = here or [node for node in nodes if isinstance(node, ast.Lambda) and _says(code, node)]
+    return here[0] if here else nodes[0]
 
 
 def _is_code_of(code: types.CodeType, node: ast.Lambda) -> bool:
@@ -103,6 +192,53 @@ def _is_code_of(code: types.CodeType, node: ast.Lambda) -> bool:
     span = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
     parameters = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     return span in places and parameters == list(code.co_varnames[: len(parameters)])
+
+
+def _says(code: types.CodeType, node: ast.Lambda) -> bool:
+    """Whether a lambda has the instructions of a function; for code that does not tell its columns."""
+    alone = compile(ast.Expression(node), "<source>", "eval", code.co_flags & _FUTURE, dont_inherit=True)
+    made = [constant for constant in alone.co_consts if isinstance(constant, types.CodeType)]
+    return any(one.co_code == code.co_code and one.co_consts == code.co_consts for one in made)
+
+
+def _copied(node: Any) -> Any:
+    """A tree of its own: builds leave notes on the nodes of theirs."""
+    if isinstance(node, list):
+        return [_copied(item) for item in node]
+    if not isinstance(node, ast.AST):
+        return node
+    new = type(node)()
+    for name, value in vars(node).items():
+        setattr(new, name, _copied(value) if isinstance(value, (ast.AST, list)) else value)
+    return new
+
+
+def load(function: Callable[..., Any]) -> Source:
+    """The Source of a Python function; Unsupported if it has none that weft can read."""
+    if not isinstance(function, types.FunctionType):
+        raise Unsupported(Span(repr(function), 0, 0, 0, 0), "not a Python function", "pass a function defined by `def`")
+    code = original(function.__code__)
+    place = Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
+    found = _found(code, function.__globals__)
+    if isinstance(found, str):
+        changed = "changed" in found
+        remedy = "import the module again" if changed else "define it in a file or a notebook cell"
+        raise Unsupported(place, found, remedy)
+    file, node = found
+    if isinstance(node, ast.AsyncFunctionDef):
+        raise Unsupported(place, f"{node.name} is a coroutine", "write it as a plain `def`")
+    tree = _as_function(_copied(node))
+    around = _class_around(function)
+    if around.strip("_"):
+        tree = _PrivateNames(around).generic_visit(tree)  # type: ignore[assignment]
+    last = max(node.end_lineno or 0, node.lineno)
+    lines = [f"{line}\n" for line in file.lines[code.co_firstlineno - 1 : last]]
+    margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())] if lines else ""
+    text = "".join(line.removeprefix(margin) for line in lines)
+    if isinstance(node, ast.Lambda):
+        text = f"{ast.get_source_segment(''.join(lines), _moved(node, 1 - code.co_firstlineno)) or text}\n"
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    return Source(tree.name, code.co_filename, tree, text, function.__globals__, cells, sound=function in SOUND)
 
 
 def _class_around(plain: types.FunctionType) -> str:
@@ -137,42 +273,23 @@ class _PrivateNames(ast.NodeTransformer):
         return node
 
 
-def parameters_of(tree: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
-    """The names of all parameters of a function."""
-    return frozenset(node.arg for node in ast.walk(tree.args) if isinstance(node, ast.arg))
+def _as_function(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
+    """A lambda as the definition of a function."""
+    if isinstance(node, ast.FunctionDef):
+        return node
+    body = ast.copy_location(ast.Return(value=node.body), node.body)
+    tree = ast.FunctionDef(name="lambda_", args=node.args, body=[body], decorator_list=[])
+    return ast.fix_missing_locations(ast.copy_location(tree, node))
 
 
-def load(function: Callable[..., Any]) -> Source:
-    """The Source of a Python function; Unsupported if it has none that weft can read."""
-    plain = inspect.unwrap(function)
-    if not isinstance(plain, types.FunctionType):
-        raise Unsupported(Span(repr(function), 0, 0, 0, 0), "not a Python function", "pass a function defined by `def`")
-    code = plain.__code__
-    place = Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
-    if plain.__name__ == "<lambda>":
-        return _of_lambda(plain, place)
-    try:
-        lines, first = inspect.getsourcelines(plain)
-    except (OSError, TypeError, IndexError, SyntaxError):
-        raise Unsupported(
-            place, f"the source of {plain.__name__} cannot be found", "define it in a file or a notebook cell"
-        ) from None
-    raw = "".join(lines)
-    text = textwrap.dedent(raw)
-    try:
-        module = ast.parse(text)
-    except SyntaxError:
-        raise Unsupported(
-            place, f"the source of {plain.__name__} cannot be read on its own", "put the function into a `def`"
-        ) from None
-    tree = next((d for d in _definitions(module) if d.name == plain.__name__), None)
-    if tree is None:
-        raise Unsupported(place, "a lambda or a generated function", "write it as a `def` with a name")
-    ast.increment_lineno(module, first - 1)
-    _shift_columns(module, len(raw.split("\n", 1)[0]) - len(text.split("\n", 1)[0]))
-    around = _class_around(plain)
-    if around.strip("_"):
-        tree = _PrivateNames(around).generic_visit(tree)  # type: ignore[assignment]
-    cells = dict(zip(code.co_freevars, plain.__closure__ or ()))
-    sound = plain in SOUND
-    return Source(plain.__name__, code.co_filename, tree, text, plain.__globals__, cells, sound=sound)
+def _moved(node: ast.Lambda, lines: int) -> ast.Lambda:
+    """A node so many lines further down, for whoever looks it up in a part of its file."""
+    last = (node.end_lineno or node.lineno) + lines
+    return ast.Lambda(
+        node.args,
+        node.body,
+        lineno=node.lineno + lines,
+        end_lineno=last,
+        col_offset=node.col_offset,
+        end_col_offset=node.end_col_offset,
+    )

@@ -61,12 +61,7 @@ class HotFunction(Counted):
             return False
 
     def _from_disk(self, kinds: tuple[Any, ...], values: tuple[Any, ...], attempt: int) -> bool:
-        try:
-            self._same_file()
-            stored = self._stored_key(kinds, attempt)
-        except Unsupported as problem:
-            self._refused[kinds] = problem
-            return False
+        stored = self._stored_key(kinds, attempt)
         if stored is None or not self._restore(stored, kinds, values, attempt):
             return False
         self._keys[kinds] = attempt + 1

@@ -1,7 +1,7 @@
 """Versions in the disk cache.  In: a compiled version and everything it depends on; out, in another process: the same
 version, without running the compiler or any of its passes.
 
-The key holds all that is known before compiling: the function's source and place, the kinds of the arguments, the
+The key holds all that is known before compiling: the function's code and place, the kinds of the arguments, the
 options, the tool chain, weft itself.  What is only known afterwards (functions that were inlined) is kept with the
 entry and compared when it is read.
 """
@@ -9,7 +9,6 @@ entry and compared when it is read.
 from __future__ import annotations
 
 import functools
-import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +22,7 @@ from weft.options import Options
 from weft.records import dataclass
 from weft.runtime import cache, dispatch, portable, toolchain
 from weft.runtime.descriptor import SourceLocation, Version
+from weft.runtime.fingerprints import fingerprint
 
 _FORMAT = 2
 _LIBRARY, _C = "kernel.so", "kernel.c"
@@ -50,20 +50,14 @@ def weft_stamp() -> str:
 
 
 def key_for(function: Callable[..., Any], kinds: str, options: Options, attempt: int) -> str | None:
-    """The key of a version; None if the source cannot be read or there is no compiler."""
+    """The key of a version; None if there is no compiler."""
     chain = toolchain.find()
     if chain is None:
         return None
-    try:
-        text = inspect.getsource(function)
-    except (OSError, TypeError):
-        return None
-    code = function.__code__
-    # Several lambdas of one line have the same source and the same name.
-    within = list(code.co_positions()) if code.co_name == "<lambda>" and hasattr(code, "co_positions") else None
-    place = (function.__module__, function.__qualname__, code.co_firstlineno, within)
+    place = (function.__module__, function.__qualname__)
     system = (sys.implementation.cache_tag, np.__version__)
-    return cache.digest(_FORMAT, weft_stamp(), text, place, kinds, options.for_code(), attempt, chain, system)
+    code = fingerprint(function.__code__)
+    return cache.digest(_FORMAT, weft_stamp(), code, place, kinds, options.for_code(), attempt, chain, system)
 
 
 def keep(
@@ -88,13 +82,9 @@ def keep(
 
 def _described(function: Callable[..., Any]) -> list[str] | None:
     """Module, name and source of an inlined function."""
-    try:
-        text = inspect.getsource(function)
-    except (OSError, TypeError):
-        return None
     if "<" in function.__qualname__:  # inside a function, or a lambda: there is no name to find it by
         return None
-    return [function.__module__, function.__qualname__, cache.digest(text, function.__code__.co_firstlineno)]
+    return [function.__module__, function.__qualname__, fingerprint(function.__code__)]
 
 
 def restore(key: str, function: Any, cells: Mapping[str, Any]) -> Kept | None:

@@ -1,0 +1,47 @@
+"""What tells one code object from another, in every process: instructions, constants, names and lines."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+from weft.runtime import cache
+from weft.standins import original
+
+
+@functools.lru_cache(maxsize=1024)
+def _digest(holder: _Same) -> str:
+    return cache.digest(_described(holder.code))
+
+
+class _Same:
+    """A code object as a key, by identity: equal ones may stand on other lines."""
+
+    def __init__(self, code: types.CodeType) -> None:
+        self.code = code
+
+    def __hash__(self) -> int:
+        return id(self.code)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.code is other.code
+
+
+def fingerprint(code: types.CodeType) -> str:
+    """A digest of everything that a code object does, and of the lines it does it on."""
+    return _digest(_Same(original(code)))
+
+
+def _described(value: Any) -> Any:
+    if isinstance(value, types.CodeType):
+        plain = (value.co_name, value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
+        names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
+        handlers = getattr(value, "co_exceptiontable", b"").hex()
+        places = (value.co_firstlineno, list(value.co_lines()))
+        return (*plain, *names, value.co_code.hex(), handlers, places, _described(value.co_consts))
+    if isinstance(value, tuple):
+        return ["tuple", *map(_described, value)]
+    if isinstance(value, frozenset):
+        return ["frozenset", *sorted(repr(_described(item)) for item in value)]
+    return [type(value).__name__, repr(value)]
