@@ -32,7 +32,6 @@ from weft.frontend.values import (
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
-from weft.ir.index import affine
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer
 from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType, can_cast, promote
@@ -42,6 +41,8 @@ Plan = Callable[[Array], tuple[Array, int]]
 
 EMPTY = "zero-size array to reduction operation {op} which has no identity"
 MISMATCH = "operands could not be broadcast together with shapes"
+MISFIT = "could not broadcast input array into the shape of the target"
+MISFIT_OF_VECTORS = "could not broadcast input array from shape ({1},) into shape ({0},)"
 
 
 def of_buffer(buffer: Buffer, is_list: bool = False) -> Array:
@@ -218,9 +219,12 @@ def _common_extent(left: Expr, right: Expr, shapes: Sequence[tuple[Expr, ...]], 
 def _agreeing(left: Expr, right: Expr, stretched: Sequence[Expr], message: str, emitter: Emitter) -> Expr:
     """One extent of two.  Where one of `stretched` is known only at run time and found to be 1 there, NumPy stretches
     the array: then Python begins again, or, if it cannot, elements are found by a test each."""
-    late = [extent for extent in map(emitter.resolve, stretched) if affine(extent) is None]
     left, right = emitter.resolve(left), emitter.resolve(right)
-    if not late or ix.difference(left, right) is not None:
+    guarded = emitter.known_at_entry(left) and emitter.known_at_entry(right)
+    if guarded or ix.difference(left, right) is not None:
+        return emitter.same_size(left, right, "ValueError", message)
+    late = [extent for extent in map(emitter.resolve, stretched) if not emitter.never_one(extent)]
+    if not late:
         return emitter.same_size(left, right, "ValueError", message)
     equal: Expr = Op("eq", (left, right), BOOL)
     fits = equal
@@ -243,7 +247,13 @@ def broadcast_to(array: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Arr
     if offset == 0 and all(a == b for a, b in zip(array.shape, shape)):
         return array
     stretched = tuple(is_one(own) and not is_one(shape[axis + offset]) for axis, own in enumerate(array.shape))
-    late = {axis for axis, own in enumerate(array.shape) if own in emitter.stretching and own != shape[axis + offset]}
+    resolve = emitter.resolve
+    doubtful = {resolve(extent) for extent in emitter.stretching}
+    late = {
+        axis
+        for axis, own in enumerate(array.shape)
+        if resolve(own) in doubtful and resolve(own) != resolve(shape[axis + offset])
+    }
 
     def place(axis: int, at: Expr) -> Expr:
         if axis in late:
@@ -254,6 +264,24 @@ def broadcast_to(array: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Arr
         return tuple(place(axis, at[axis + offset]) for axis in range(array.rank))
 
     return remap(array, shape, index)
+
+
+def fitted(array: Array, shape: tuple[Expr, ...], emitter: Emitter, message: str = "", core: int = 0) -> Array:
+    """`array` read with the index of a place of this shape, in which it is to be stored.
+
+    The array is stretched along axes where it has one element, the place never is.  The last `core` axes must be equal.
+    """
+    message = message or (MISFIT_OF_VECTORS if array.rank == len(shape) == 1 else MISFIT)
+    if array.rank > len(shape):
+        raise Unsupported(emitter.span, f"ValueError: {message}: an array of rank {array.rank}, not {len(shape)}")
+    agreed = list(shape)
+    first = len(shape) - array.rank
+    for axis, extent in enumerate(array.shape, first):
+        if len(shape) - axis <= core:
+            agreed[axis] = emitter.same_size(shape[axis], extent, "ValueError", message)
+        elif not is_one(extent):
+            agreed[axis] = _agreeing(shape[axis], extent, (extent,), message, emitter)
+    return broadcast_to(array, tuple(agreed), emitter)
 
 
 def elementwise(
@@ -340,17 +368,8 @@ def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) ->
         raise Unsupported(emitter.span, "an assignment to the elements of a value that is not an array in memory")
     if isinstance(value, Scalar) and not fresh:
         value = Scalar(element(value.expr, target.type, emitter))
-    source = as_array(value, emitter)
-    while source.rank > target.rank and is_one(source.shape[0]):
-        source = remap(source, source.shape[1:], _with_leading_zero)
-    if source.rank > target.rank:
-        raise Unsupported(emitter.span, "ValueError: could not broadcast the value into the shape of the target")
-    shape = tuple(
-        own if axis < 0 or is_one(source.shape[axis]) else _same_extent(own, source.shape[axis], emitter)
-        for own, axis in zip(target.shape, range(source.rank - target.rank, source.rank))
-    )
-    source = broadcast_to(source, shape, emitter)
-    dims, at = emitter.domain(shape)
+    source = fitted(without_leading_ones(as_array(value, emitter), target.rank), target.shape, emitter)
+    dims, at = emitter.domain(tuple(map(emitter.resolve, target.shape)))
     write(target, dims, at, storable(source.element(at), target.type, emitter, target.is_list), emitter)
     if not fresh:
         view = target.view or (target.part.view if target.part is not None else None)
@@ -358,12 +377,11 @@ def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) ->
         emitter.changed(view.buffer)
 
 
-def _same_extent(own: Expr, other: Expr, emitter: Emitter) -> Expr:
-    return _agreeing(own, other, (other,), "could not broadcast input array into the shape of the target", emitter)
-
-
-def _with_leading_zero(at: Index) -> Index:
-    return (ZERO, *at)
+def without_leading_ones(array: Array, rank: int) -> Array:
+    """An assigned array may have more axes than its target, if those in front have one element."""
+    while array.rank > rank and is_one(array.shape[0]):
+        array = remap(array, array.shape[1:], lambda at: (ZERO, *at))
+    return array
 
 
 def storable(expr: Expr, of: ScalarType, emitter: Emitter, is_list: bool = False) -> Expr:
@@ -421,13 +439,29 @@ def weak_int(expr: Expr, of: ScalarType, emitter: Emitter) -> None:
 
 def update(target: Array, op: str, value: Value, emitter: Emitter) -> None:
     """target OP= value, in place, with NumPy's casting rule for in-place operators."""
+    if isinstance(value, Array):
+        value = fitted_operand(value, target.shape, emitter)
     result = apply(op, [target, value], emitter)
     assert isinstance(result, Array)
     if not target.is_list:
         check_in_place(result.type, target.type, emitter)
-    if len(result.shape) != target.rank:
-        raise Unsupported(emitter.span, "ValueError: non-broadcastable output operand")
     store(target, result, emitter)
+
+
+def fitted_operand(value: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
+    """The operand of an operation in place, by NumPy's messages: only it is stretched, never the target."""
+    if value.rank != 1 or len(shape) != 1:
+        return fitted(value, shape, emitter, "non-broadcastable output operand")
+    own, other = emitter.resolve(shape[0]), emitter.resolve(value.shape[0])
+    message = MISMATCH + " ({0},) ({1},) ({0},) "
+    unknown = not (emitter.known_at_entry(own) and emitter.known_at_entry(other))
+    if unknown and ix.difference(own, other) is None and not emitter.never_one(own):
+        fits: Expr = Op("eq", (own, other), BOOL)
+        for extent in (own, other):
+            fits = Op("or", (fits, Op("eq", (extent, ONE), BOOL)), BOOL)
+        emitter.check(fits, "ValueError", message, (own, other))
+        message = "non-broadcastable output operand with shape ({0},) doesn't match the broadcast shape ({1},)"
+    return fitted(value, shape, emitter, message)
 
 
 def check_in_place(result: ScalarType, target: ScalarType, emitter: Emitter) -> None:

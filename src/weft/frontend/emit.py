@@ -555,14 +555,32 @@ class Emitter:
         if delta is not None:
             raise Unsupported(self.span, f"{exception}: {message or 'sizes differ'}")
         test = Op("eq", (left, right), BOOL)
-        forms = affine(left), affine(right)
-        known = all(form is not None and all(name in self.symbols for name in form.names) for form in forms)
-        if self.guarded and known:
+        if self.known_at_entry(left) and self.known_at_entry(right):
             self.guards.append(Check((), test, exception, message, (), self.span))
             self._unify(left, right)
             return self.resolve(left)
         self.check(test, exception, message, (left, right))
         return left
+
+    def known_at_entry(self, extent: Expr) -> bool:
+        """Whether a guard can test an extent: calls where it does not fit are Python's."""
+        form = affine(extent)
+        return self.guarded and form is not None and all(name in self.symbols for name in form.names)
+
+    def never_one(self, extent: Expr) -> bool:
+        """Whether an array has surely not one element along an axis, where NumPy would stretch it or drop the axis:
+        by a guard, if it can be tested at entry and holds for the arguments at hand."""
+        extent = self.resolve(extent)
+        if isinstance(extent, Const):
+            return extent.value != 1
+        if self.proved(ix.sub(extent, integer(2))):
+            return True
+        if not self.known_at_entry(extent) or self.sample_value(extent) == 1:
+            return False
+        guard = Check((), Op("ne", (extent, integer(1)), BOOL), "RuntimeError", "", (), self.span)
+        if all(known.condition != guard.condition for known in self.guards):
+            self.guards.append(guard)
+        return True
 
     def likely_equal(self, left: Expr, right: Expr) -> bool:
         """Whether two extents are equal, or may be made so by a guard that holds for the arguments at hand."""

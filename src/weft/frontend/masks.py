@@ -179,6 +179,7 @@ _TOO_MANY = (
     "NumPy boolean array indexing assignment cannot assign {0} input values to the {1} output values "
     "where the mask is true"
 )
+_MISMATCH = "shape mismatch: value array could not be broadcast to indexing result"
 
 
 def assign(place: Mask, value: Value, emitter: Emitter) -> None:
@@ -224,17 +225,14 @@ def _scatter(place: Mask, source: Array, emitter: Emitter) -> None:
     rest = array.shape[condition.rank :]
     leading = source.shape[0] if source.rank == 1 + len(rest) else ONE
     stretched = _check_length(condition, leading, is_full(place), emitter)
-    inner_source = source.shape[source.rank - min(source.rank, len(rest)) :] if rest else ()
-    shape = arrays.broadcast_shapes([rest, inner_source], emitter)
+    fitted = arrays.fitted(source, (leading, *rest), emitter, _MISMATCH)
 
     def write(at: Index, rank: Variable) -> None:
-        dims, inner = emitter.domain(shape, "klmnpqrs")
-        full = (rank.index, *inner)
-        first = len(full) - source.rank
-        index = tuple(ZERO if arrays.is_one(extent) else full[first + k] for k, extent in enumerate(source.shape))
-        if source.rank == len(full) and stretched is not None:
-            index = (Op("select", (stretched, ZERO, index[0]), INT), *index[1:])
-        new = arrays.storable(source.element(index), array.type, emitter)
+        dims, inner = emitter.domain(rest, "klmnpqrs")
+        first: Expr = ZERO if arrays.is_one(leading) else rank.index
+        if stretched is not None:
+            first = Op("select", (stretched, ZERO, first), INT)
+        new = arrays.storable(fitted.element((first, *inner)), array.type, emitter)
         arrays.write(array, dims, (*at, *inner), new, emitter)
 
     each(condition, emitter, write)
@@ -250,7 +248,7 @@ def _check_length(condition: Array, leading: Expr, full: bool, emitter: Emitter)
         return None
     single = None if emitter.assure(ix.sub(leading, integer(2)), "RuntimeError") else Op("eq", (leading, ONE), BOOL)
     fits: Expr = Op("eq", (leading, count), BOOL)
-    message = _TOO_MANY if full else "shape mismatch: value array could not be broadcast to indexing result"
+    message = _TOO_MANY if full else _MISMATCH
     emitter.check(fits if single is None else Op("or", (single, fits), BOOL), "ValueError", message, (leading, count))
     return single
 

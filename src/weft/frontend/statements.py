@@ -525,16 +525,13 @@ class Statements(Results):
     def _scatter(self, place: Array, value: Value, node: ast.AST) -> None:
         """array[indices] = value, in order: the last of several writes to one element stays."""
         emitter = self.emitter
-        source = arrays.as_array(value, emitter)
+        source = arrays.without_leading_ones(arrays.as_array(value, emitter), place.rank)
         view = place.view or (place.part.view if place.part is not None else None)
         assert view is not None
-        shape = arrays.broadcast_shapes([place.shape, source.shape], emitter)
-        if len(shape) != place.rank:
-            raise self.unsupported(node, "ValueError: the value does not fit the shape of the indexed elements")
-        source = arrays.broadcast_to(source, shape, emitter)
-        if source.cost or view.buffer in walk.expr_buffers(source.element(tuple(ZERO for _ in shape))):
+        source = arrays.fitted(source, place.shape, emitter, _message(place, source))
+        if source.cost or view.buffer in walk.expr_buffers(source.element(tuple(ZERO for _ in place.shape))):
             source = arrays.materialise(source, emitter)
-        dims, at = emitter.domain(shape)
+        dims, at = emitter.domain(place.shape)
         view, element = arrays.placed(place, at, arrays.storable(source.element(at), place.type, emitter), emitter)
         node_out: Block = (Stmt((), view.buffer, view.index(at), element, None, emitter.span),)
         for dim in reversed(dims):
@@ -682,6 +679,8 @@ class Statements(Results):
             self._store_scalar(base, place, updated, node)
         elif isinstance(place, Array) and _data_dependent(place):
             copied = arrays.copied(place)
+            if isinstance(value, Array):
+                value = arrays.fitted_operand(value, place.shape, self.emitter)
             result = arrays.apply(op, [copied, value], self.emitter)
             assert isinstance(result, Array)
             arrays.check_in_place(result.type, base.type, self.emitter)
@@ -693,6 +692,12 @@ class Statements(Results):
             if isinstance(value, Scalar):
                 arrays.weak_int(value.expr, place.type, self.emitter)
             arrays.update(place, op, value, self.emitter)
+
+
+def _message(place: Array, source: Array) -> str:
+    if place.rank != 1 or source.rank != 1:
+        return "shape mismatch: value array could not be broadcast to indexing result"
+    return "shape mismatch: value array of shape ({1},) could not be broadcast to indexing result of shape ({0},)"
 
 
 def _data_dependent(place: Array) -> bool:

@@ -57,9 +57,9 @@ def _repeat(call: Bound) -> Value:
 
 def _repeated_each(array: Array, counts: Array, axis: int, emitter: Emitter) -> Array:
     """Every slice along the axis as often as its own count says."""
-    extent = emitter.same_size(
-        array.shape[axis], counts.shape[0], "ValueError", "operands could not be broadcast together"
-    )
+    extent = array.shape[axis]
+    message = "operands could not be broadcast together with shape ({0},) ({1},)"
+    counts = arrays.fitted(counts, (extent,), emitter, message)
     dims, at = emitter.domain((extent,))
     emitter.check(Op("ge", (arith.cast(counts.element(at), INT), ZERO), BOOL), "ValueError", _NEGATIVE, (), dims)
     dims, at = emitter.domain((extent,))

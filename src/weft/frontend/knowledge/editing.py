@@ -104,7 +104,7 @@ def _insert_at(call: Bound, array: Array, axis: int, where: Scalar, values: Arra
     block = arrays.remap(block, tuple(block.shape[k] for k in order), lambda at: tuple(at[k] for k in inverse))
     shape = list(array.shape)
     shape[axis] = block.shape[axis]
-    block = arrays.broadcast_to(block, arrays.broadcast_shapes([block.shape, tuple(shape)], emitter), emitter)
+    block = arrays.fitted(block, tuple(shape), emitter)
     return joined(
         [part(array, axis, ZERO, place), block, part(array, axis, place, ix.sub(extent, place))], axis, emitter
     )

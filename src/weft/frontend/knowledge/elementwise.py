@@ -83,11 +83,11 @@ def _round(call: Bound) -> Value:
     if value.type.dtype.is_integer:
         if places < 0:
             raise Unsupported(emitter.span, "rounding of integers to tens")
-        return deliver(call, strong(copied(value)))
+        return deliver(call, strong(copied(value)), exact=True)
     if value.type.dtype.is_complex:
         parts = [_rounded(call, arrays.apply(name, [value], emitter), places) for name in ("real", "imag")]
-        return deliver(call, _joined(call, parts, value.type))
-    return deliver(call, _rounded(call, value, places))
+        return deliver(call, _joined(call, parts, value.type), exact=True)
+    return deliver(call, _rounded(call, value, places), exact=True)
 
 
 def _rounded(call: Bound, value: Value, places: int) -> Value:

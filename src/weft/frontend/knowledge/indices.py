@@ -14,7 +14,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.linear import contract
 from weft.frontend.knowledge.selecting import operand
-from weft.frontend.knowledge.ufuncs import as_plain, deliver
+from weft.frontend.knowledge.ufuncs import as_plain, deliver, destination
 from weft.frontend.values import Array, Index, Tuple, Value
 from weft.ir.expr import Expr
 
@@ -46,7 +46,10 @@ def _einsum(call: Bound) -> Value:
     if len(operands) == 1 and call.get("out") is None and set(inputs[0]) == set(output):
         return _view(operands[0], inputs[0], output, emitter)
     operands, inputs = _in_pairs(operands, inputs, output, emitter)
-    return deliver(call, contract(operands, inputs, output, emitter, _MISMATCH, "".join(inputs)), exact=True)
+    (out,) = destination(call)
+    if out is not None and out.rank != len(output):
+        raise Unsupported(emitter.span, "ValueError: out parameter does not have the correct number of dimensions")
+    return deliver(call, contract(operands, inputs, output, emitter, _MISMATCH, "".join(inputs)))
 
 
 _MISMATCH = "operands could not be broadcast together"

@@ -38,9 +38,11 @@ def contract(
     for array, letters in zip(parts, inputs):
         for letter, extent in zip(letters, array.shape):
             known = extents.get(letter)
-            if known is None or (letter in stretched and arrays.is_one(known)):
+            if known is None:
                 extents[letter] = extent
-            elif letter not in stretched or not arrays.is_one(extent):
+            elif letter in stretched:
+                (extents[letter],) = arrays.broadcast_shapes([(known,), (extent,)], emitter)
+            else:
                 extents[letter] = emitter.same_size(known, extent, "ValueError", message)
     of = parts[0].type.strong
     for array in parts[1:]:
@@ -51,11 +53,8 @@ def contract(
     place = dict(zip(output, outer_at)) | dict(zip(summed, inner_at))
 
     def factor(array: Array, letters: str) -> Expr:
-        at = tuple(
-            ZERO if arrays.is_one(own) and not arrays.is_one(extents[c]) else place[c]
-            for c, own in zip(letters, array.shape)
-        )
-        return arith.cast(array.element(at), of)
+        whole = arrays.broadcast_to(array, tuple(extents[c] for c in letters), emitter)
+        return arith.cast(whole.element(tuple(place[c] for c in letters)), of)
 
     is_bool = of.dtype is DType.BOOL
     value: Expr = factor(parts[0], inputs[0])
@@ -109,7 +108,9 @@ def matmul(left: Array, right: Array, emitter: Emitter) -> Value:
 
 @native(np.matmul, parameters="x1 x2 out")
 def _matmul(call: Bound) -> Value:
-    return deliver(call, matmul(*_pair(call, "x1", "x2"), call.builder.emitter))
+    left, right = _pair(call, "x1", "x2")
+    core = (left.rank > 1) + (right.rank > 1)
+    return deliver(call, matmul(left, right, call.builder.emitter), core=core)
 
 
 @native(np.dot, parameters="a b out", method="dot")
@@ -122,13 +123,14 @@ def _dot(call: Bound) -> Value:
         if not whole or out.type != promote(left.type.strong, right.type.strong):
             raise Unsupported(emitter.span, "ValueError: output array is not acceptable")
     if not left.rank or not right.rank:
-        return deliver(call, _scaled(left, right, emitter))
+        return deliver(call, _scaled(left, right, emitter), exact=True)
     if right.rank <= 2 and left.rank <= 2:
-        return deliver(call, matmul(left, right, emitter))
+        return deliver(call, matmul(left, right, emitter), exact=True)
     first = "abcdefgh"[: left.rank - 1] + "k"
     second = "uvwxyz"[: right.rank - 2] + "kj" if right.rank > 1 else "k"
     output = first[:-1] + second.replace("k", "")
-    return deliver(call, contract([left, right], [first, second], output, emitter, "shapes not aligned"))
+    product = contract([left, right], [first, second], output, emitter, "shapes not aligned")
+    return deliver(call, product, exact=True)
 
 
 @native(np.inner, parameters="a b")
@@ -179,7 +181,8 @@ def _batched(name: str, first: str, second: str, output: str, conjugate: bool) -
         if conjugate:
             left = _conjugate(left, emitter)
         message = f"{name}: Input operand 1 has a mismatch in its core dimension"
-        return deliver(call, contract([left, right], inputs, batch + output, emitter, message, batch))
+        product = contract([left, right], inputs, batch + output, emitter, message, batch)
+        return deliver(call, product, core=len(output))
 
 
 _batched("vecdot", "k", "k", "", True)

@@ -257,12 +257,8 @@ def _register_at(ufunc: np.ufunc, meaning: Meaning) -> None:
             assert isinstance(expr, Read)
             place = arrays.view(emitter.buffers[expr.buffer], (), lambda at: expr.index)
         assert isinstance(place, Array) and place.view is not None
-        source = None
-        shape = place.shape
-        if ufunc.nin == 2:
-            source = _values(call, target, place)
-            shape = place.shape
-        with nest(emitter, shape) as at:
+        source = _values(call, target, place) if ufunc.nin == 2 else None
+        with nest(emitter, place.shape) as at:
             parts = (place.element(at),) if source is None else (place.element(at), source.element(at))
             result = meaning.combine(parts, emitter.span)
             _check_stored(call, result.type, target.type)
@@ -288,10 +284,7 @@ def _values(call: Bound, target: Array, place: Array) -> Array:
         value = Scalar(arith.cast(value.expr, value.type.strong))  # a Python number counts as int64 or float64 here
     source = _own(arrays.as_array(value, emitter), target, emitter)
     assert isinstance(source, Array)
-    shape = arrays.broadcast_shapes([place.shape, source.shape], emitter)
-    if len(shape) != place.rank:
-        raise Unsupported(emitter.span, f"ValueError: the values of {call.name}() do not fit its indices")
-    return arrays.broadcast_to(source, shape, emitter)
+    return arrays.fitted(source, place.shape, emitter, "array is not broadcastable to correct shape")
 
 
 def _own(value: Value, target: Array, emitter: Emitter) -> Value:

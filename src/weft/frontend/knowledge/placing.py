@@ -121,11 +121,9 @@ def _copyto(call: Bound) -> Value:
     mask = arrays.as_array(as_plain(where), emitter)
     if mask.type.dtype is not DType.BOOL:
         raise Unsupported(emitter.span, "where= of np.copyto() that is not boolean")
-    shape = arrays.broadcast_shapes([target.shape, source.shape, mask.shape], emitter)
-    if len(shape) != target.rank:
-        raise Unsupported(emitter.span, "ValueError: could not broadcast the value into the shape of the target")
-    chosen = Mask(target, arrays.broadcast_to(mask, shape, emitter))
-    masks.select(chosen, arrays.broadcast_to(source, shape, emitter), emitter)
+    mask = arrays.fitted(mask, target.shape, emitter, "could not broadcast where mask into the shape of the target")
+    source = arrays.fitted(arrays.without_leading_ones(source, target.rank), target.shape, emitter)
+    masks.select(Mask(target, mask), source, emitter)
     return Object(None)
 
 

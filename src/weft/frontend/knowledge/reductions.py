@@ -101,9 +101,11 @@ def only_where(call: Bound, array: Array, mask: Value, otherwise: Expr) -> Array
     def combine(parts: tuple[Expr, ...]) -> Expr:
         return Op("select", (arith.condition(parts[0]), arith.cast(parts[1], of), otherwise), of)
 
-    chosen = arrays.elementwise([mask, array], combine, call.builder.emitter)
-    if not isinstance(chosen, Array) or chosen.rank != array.rank:
-        raise Unsupported(call.builder.emitter.span, f"where= of {call.name}() with more axes than the array")
+    emitter = call.builder.emitter
+    message = f"where= of {call.name}() does not fit the array"
+    test = arrays.fitted(arrays.as_array(mask, emitter), array.shape, emitter, message)
+    chosen = arrays.elementwise([test, array], combine, emitter)
+    assert isinstance(chosen, Array)
     return chosen
 
 

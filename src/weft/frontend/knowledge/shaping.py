@@ -99,18 +99,20 @@ def _expand_dims(call: Bound) -> Value:
 
 @native(np.squeeze, parameters="a axis", method="squeeze")
 def _squeeze(call: Bound) -> Value:
-    array = _operand(call)
-    axis = constant_axis(call.get("axis"), call.builder.emitter)
+    array, emitter = _operand(call), call.builder.emitter
+    axis = constant_axis(call.get("axis"), emitter)
     dropped = (
         {k for k, extent in enumerate(array.shape) if arrays.is_one(extent)}
         if axis is None
-        else set(arrays.normalise_axes(axis, array.rank, call.builder.emitter))
+        else set(arrays.normalise_axes(axis, array.rank, emitter))
     )
     if any(not arrays.is_one(array.shape[k]) for k in dropped):
         raise Unsupported(
-            call.builder.emitter.span,
+            emitter.span,
             "ValueError: cannot select an axis to squeeze out which has size not equal to one",
         )
+    if axis is None and not all(k in dropped or emitter.never_one(array.shape[k]) for k in range(array.rank)):
+        raise Unsupported(emitter.span, "squeeze() of an array of which only the run time knows which axes are dropped")
     if not dropped:
         return array
     kept = [k for k in range(array.rank) if k not in dropped]
@@ -135,8 +137,8 @@ def _flip(call: Bound) -> Value:
 @native(np.broadcast_to, parameters="a shape", borrows=True)
 def _broadcast_to(call: Bound) -> Value:
     array, emitter = _operand(call), call.builder.emitter
-    shape = arrays.broadcast_shapes([array.shape, shape_of(call.need("shape"), emitter)], emitter)
-    return arrays.read_only(arrays.broadcast_to(array, shape, emitter))
+    shape = shape_of(call.need("shape"), emitter)
+    return arrays.read_only(arrays.fitted(array, shape, emitter, "operands could not be broadcast together"))
 
 
 @native(

@@ -320,6 +320,9 @@ def destination(call: Bound, count: int = 1) -> tuple[Array | None, ...]:
     return tuple(found)
 
 
+_NOT_FITTING = "non-broadcastable output operand"
+
+
 def casting_rule(call: Bound) -> str:
     given = call.get("casting")
     rule = "same_kind" if given is None else constant(given, call.builder.emitter)
@@ -328,13 +331,16 @@ def casting_rule(call: Bound) -> str:
     return str(rule)
 
 
-def deliver(call: Bound, result: Value, exact: bool = False) -> Value:
-    """The result, through `out=` if that was given; `exact`: it must have as many axes as the result."""
+def deliver(call: Bound, result: Value, exact: bool = False, core: int = 0) -> Value:
+    """The result, through `out=` if that was given; `exact`: it must have the very shape of the result, else only the
+    last `core` axes must, and the result is stretched along others."""
     (out,) = destination(call)
-    return result if out is None else _write(call, result, out, None, exact)
+    return result if out is None else _write(call, result, out, None, exact, core)
 
 
-def _write(call: Bound, result: Value, out: Array, mask: Value | None, exact: bool = False) -> Value:
+def _write(
+    call: Bound, result: Value, out: Array, mask: Value | None, exact: bool = False, core: int = 0
+) -> Value:
     emitter = call.builder.emitter
     result = masks.settled(result, emitter)
     of = result.type if isinstance(result, (Array, Scalar)) else None
@@ -343,6 +349,8 @@ def _write(call: Bound, result: Value, out: Array, mask: Value | None, exact: bo
     rank = result.rank if isinstance(result, Array) else 0
     if rank > out.rank or (exact and rank != out.rank):
         raise Unsupported(emitter.span, f"out= of {call.name}() with another number of axes")
+    if isinstance(result, Array):
+        result = arrays.fitted(result, out.shape, emitter, _NOT_FITTING, result.rank if exact else core)
     if mask is not None:
         result = _where_chosen(result, mask, out, call)
     arrays.store(out, result, emitter)
@@ -352,15 +360,13 @@ def _write(call: Bound, result: Value, out: Array, mask: Value | None, exact: bo
 def _where_chosen(result: Value, mask: Value, out: Array, call: Bound) -> Value:
     """The result where the mask holds, elsewhere what the array has."""
     emitter = call.builder.emitter
+    mask = arrays.fitted(arrays.as_array(mask, emitter), out.shape, emitter, _NOT_FITTING)
 
     def combine(parts: tuple[Expr, ...]) -> Expr:
         test, new, old = parts
         return _pick(arith.condition(test), arrays.storable(new, out.type, emitter), old)
 
-    chosen = arrays.elementwise([mask, result, out], combine, emitter)
-    if not isinstance(chosen, Array) or chosen.rank != out.rank:
-        raise Unsupported(emitter.span, f"ValueError: where= of {call.name}() does not fit out=")
-    return chosen
+    return arrays.elementwise([mask, result, out], combine, emitter)
 
 
 def chosen_by(call: Bound) -> Value | None:
