@@ -12,12 +12,14 @@ from weft.cli.load import functions_of, import_file
 
 def build_module(path: Path, output: Path) -> int:
     """Compile every function with complete hints, its own or recorded ones, and write the package `output`/<module>."""
-    from weft.ahead import Prebuilt, write
+    from weft.ahead import Prebuilt, require_own, write
     from weft.heat import hints
     from weft.runtime.toolchain import find
 
     if find() is None:
         return complain("no C compiler works here: weft build needs one (weft doctor says why)", FAILED)
+    package = output / path.stem
+    require_own(package)
     module = import_file(path)
     versions: list[Prebuilt] = []
     skipped: dict[str, str] = {}
@@ -35,7 +37,6 @@ def build_module(path: Path, output: Path) -> int:
         versions += found
         if not found:
             skipped[name] = reason
-    package = output / path.stem
     refused = write(path, package, versions, {item.function: {} for item in versions})
     for item in versions:
         if item.function not in refused:
