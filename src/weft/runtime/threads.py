@@ -13,6 +13,9 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+#: More than any pool starts: what the native side is told is cut to it, and so fits every integer there.
+_MOST = 2**20
+
 _lock = threading.Lock()
 _chosen: int | None = None
 _pool: Callable[[int], object] | None = None
@@ -30,7 +33,7 @@ def set_num_threads(count: int) -> None:
     with _lock:
         _chosen = number
         if _pool is not None:
-            _pool(number)
+            _pool(min(number, _MOST))
 
 
 def get_num_threads() -> int:
@@ -48,8 +51,8 @@ def default_num_threads() -> int:
     for variable in ("WEFT_NUM_THREADS", "OMP_NUM_THREADS"):
         # OpenMP allows one number for each nesting level; the first is the outermost.
         text = os.environ.get(variable, "").split(",")[0].strip()
-        if text.isdecimal() and int(text) >= 1:
-            return int(text)
+        if text.isdecimal() and text.strip("0"):
+            return _MOST if len(text) > 9 else int(text)  # Python refuses to read very long numbers
     return max(1, min(_processors(), _control_group_limit() or _processors()))
 
 
@@ -59,7 +62,7 @@ def attach_pool(setter: Callable[[int], object]) -> None:
     number = get_num_threads()
     with _lock:
         _pool = setter
-        setter(_chosen or number)
+        setter(min(_chosen or number, _MOST))
 
 
 def _processors() -> int:

@@ -152,7 +152,10 @@ extern int sched_getcpu(void);
 static int processor_here(void) { return sched_getcpu(); }
 
 /* Leaves the caller's processor. A busy system may wake a worker in the queue behind the thread that it should help, where
-   it gets its turn when there is nothing left to do, call after call. */
+   it gets its turn when there is nothing left to do, call after call.
+
+   Only for a worker that has joined a region: the caller waits for it, so that between two regions no worker is about to
+   set the processors that it has read before. A user who places the threads there has the last word. */
 static void step_aside(unsigned long *own, unsigned long *chosen)
 {
     const int bits = 8 * (int)sizeof(unsigned long);
@@ -270,7 +273,6 @@ static void *worker_main(void *number)
         }
         /* To be woken takes longer than many a region: one that comes soon again and again is waited for. */
         hope = precise_ns() - idle_since < LONG_SPIN ? LONG_SPIN : SPIN_INTERVAL;
-        step_aside(own, chosen);
         seen = __atomic_load_n(&pool.generation, __ATOMIC_ACQUIRE);
         uint32_t region = __atomic_load_n(&pool.region, __ATOMIC_ACQUIRE);
         int joined = 0;
@@ -278,6 +280,7 @@ static void *worker_main(void *number)
             joined = __atomic_compare_exchange_n(&pool.region, &region, region + 1, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
         if (!joined)
             continue;
+        step_aside(own, chosen);
         helped_interrupt = pool.interrupt;
         run_pieces((int)((intptr_t)number % pool.shares));
         helped_interrupt = NULL;
