@@ -40,7 +40,7 @@ LAYERS: dict[str, set[str]] = {
     "report": _OPEN | {"ir", "analysis", "frontend.knowledge"},
     "pipeline": _OPEN | _MIDDLE | {"deep"},
     "transform_file": _OPEN,
-    "steering": _OPEN | {"frontend", "transform_file"},
+    "steering": _OPEN | {"frontend", "transform_file", "pipeline"},
     "jitted": _OPEN | _MIDDLE | {"pipeline", "steering"},
     "cluster": _OPEN | _MIDDLE | {"pipeline", "jitted"},
     "api": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster"},

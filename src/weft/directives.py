@@ -94,6 +94,15 @@ class Directive:
         return f"{self.name}({', '.join(parts)})"
 
 
+def _is_count(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**31
+
+
+def _require_two(places: tuple[Place, ...]) -> None:
+    if len(places) != 2:
+        raise ValueError(f"{', '.join(map(str, places)) or 'nothing'}: two places are needed")
+
+
 @dataclass(frozen=True)
 class Tile(Directive):
     """The loops of a nest in blocks of these sizes."""
@@ -101,6 +110,12 @@ class Tile(Directive):
     name: ClassVar[str] = "tile"
     loops: tuple[Place, ...]
     sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        # Here, and not where users write it: a file of transformations is edited by hand, too.
+        counts = isinstance(self.sizes, tuple) and all(_is_count(size, 1) for size in self.sizes)
+        if not counts or len(self.sizes) != len(self.loops):
+            raise ValueError(f"sizes={self.sizes!r}: a positive integer for each of {len(self.loops)} loops is needed")
 
 
 @dataclass(frozen=True)
@@ -110,6 +125,9 @@ class Interchange(Directive):
     name: ClassVar[str] = "interchange"
     loops: tuple[Place, ...]
 
+    def __post_init__(self) -> None:
+        _require_two(self.loops)
+
 
 @dataclass(frozen=True)
 class Unroll(Directive):
@@ -118,6 +136,10 @@ class Unroll(Directive):
     name: ClassVar[str] = "unroll"
     loop: Place
     factor: int
+
+    def __post_init__(self) -> None:
+        if not _is_count(self.factor, 2):
+            raise ValueError(f"factor={self.factor!r}: an integer above 1 is needed")
 
 
 @dataclass(frozen=True)
@@ -151,6 +173,9 @@ class Fuse(Directive):
     name: ClassVar[str] = "fuse"
     lines: tuple[Place, ...]
 
+    def __post_init__(self) -> None:
+        _require_two(self.lines)
+
 
 @dataclass(frozen=True)
 class NoFuse(Directive):
@@ -158,6 +183,9 @@ class NoFuse(Directive):
 
     name: ClassVar[str] = "no_fuse"
     lines: tuple[Place, ...]
+
+    def __post_init__(self) -> None:
+        _require_two(self.lines)
 
 
 @dataclass(frozen=True)
@@ -253,9 +281,19 @@ def from_data(data: Mapping[str, Any]) -> Directive:
         raise ValueError(f"{kind.name} takes {', '.join(names)}, not {', '.join(sorted(given.keys() - names.keys()))}")
 
     def visit(value: Any, of: str) -> Any:
+        if of.startswith("tuple") != isinstance(value, list):
+            raise ValueError(f"{kind.name}: {value!r} is {'a' if isinstance(value, list) else 'no'} list")
         if isinstance(value, list):
-            return tuple(visit(part, of) for part in value)
-        return Place.of(value) if "Place" in of else value
+            part = of.removeprefix("tuple[").partition(",")[0]
+            found = tuple(visit(each, part) for each in value)
+            if part == "Place" and len(set(found)) < len(found):
+                raise ValueError(f"{kind.name}: {value!r} names a place twice")
+            return found
+        if of == "Place":
+            return Place.of(value)
+        if not isinstance(value, int if of == "int" else str):
+            raise ValueError(f"{kind.name}: {value!r} is no {of}")
+        return value
 
     try:
         return kind(**{name: visit(value, str(names[name])) for name, value in given.items()})

@@ -220,6 +220,14 @@ def _optimise(
     return found
 
 
+def require_optional(name: str) -> None:
+    """ValueError if there is no such pass, or none that may be left out."""
+    names = [known for known, _ in (*PASSES, *LOWERING) if known not in NEEDED]
+    if name not in names:
+        why = "cannot be left out" if name in NEEDED else "does not exist"
+        raise ValueError(f"the pass {name!r} {why}; these can be left out: {', '.join(names)}")
+
+
 def _left_out(name: str, context: PassContext) -> bool:
     """Whether the user has asked to leave out a pass, or for loops that it would change again."""
     if context.directives.skips(name):

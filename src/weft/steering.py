@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from weft.directives import NONE, Directive, Directives
+from weft.directives import NONE, Directive, Directives, SkipPass
 from weft.errors import TransformWarning, Unsupported
 
 if TYPE_CHECKING:
@@ -45,7 +45,13 @@ class Steering:
             return ()
         name = self.function.__qualname__
         try:
-            return transform_file.read(file, name, self.load().tree)
+            found = transform_file.read(file, name, self.load().tree)
+            for each in found:
+                if isinstance(each, SkipPass):
+                    from weft.pipeline import require_optional
+
+                    require_optional(each.skipped)
+            return found
         except transform_file.Changed:
             reason = "the function has changed since they were saved; weft.transform(...).save() keeps new ones"
         except (ValueError, Unsupported) as problem:

@@ -91,7 +91,7 @@ def _entries(file: Path) -> Mapping[str, Any]:
         import tomli as tomllib
     try:
         found = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
+    except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise ValueError(str(problem)) from None
     return {name: entry for name, entry in found.items() if isinstance(entry, dict)}
 

@@ -57,8 +57,6 @@ class Transformer:
         """Run a nest in blocks of `sizes` iterations, one size for each of the loops (or one for all)."""
         places = _places(loops, 1)
         given = (sizes,) * len(places) if isinstance(sizes, int) else tuple(sizes)
-        if len(given) != len(places) or not all(_is_count(size) for size in given):
-            raise ValueError(f"sizes={sizes!r}: one positive integer for each of {len(places)} loops is needed")
         return self._add(Tile(places, given))
 
     def interchange(self, first: Where, second: Where) -> Transformer:
@@ -67,8 +65,6 @@ class Transformer:
 
     def unroll(self, loop: Where, factor: int) -> Transformer:
         """Repeat the body of a loop `factor` times in each iteration."""
-        if not _is_count(factor) or factor < 2:
-            raise ValueError(f"factor={factor!r}: an integer above 1 is needed")
         return self._add(Unroll(Place.of(loop), factor))
 
     def parallel(self, loop: Where) -> Transformer:
@@ -104,12 +100,9 @@ class Transformer:
 
     def skip_pass(self, name: str) -> Transformer:
         """Leave out a pass of the optimiser."""
-        from weft.pipeline import LOWERING, NEEDED, PASSES
+        from weft.pipeline import require_optional
 
-        names = [known for known, _ in (*PASSES, *LOWERING) if known not in NEEDED]
-        if name not in names:
-            why = "cannot be left out" if name in NEEDED else "does not exist"
-            raise ValueError(f"the pass {name!r} {why}; these can be left out: {', '.join(names)}")
+        require_optional(name)
         return self._add(SkipPass(name))
 
     def pass_(self, name: str, on: bool) -> Transformer:
@@ -160,7 +153,3 @@ def _places(given: tuple[Where, ...], least: int) -> tuple[Place, ...]:
     if len(places) < least or len(set(places)) != len(places):
         raise ValueError(f"{', '.join(map(repr, given)) or 'nothing'}: {least} or more different places are needed")
     return places
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0

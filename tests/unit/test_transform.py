@@ -478,15 +478,54 @@ def test_edited_by_hand(kernels: Path) -> None:
     assert loaded(kernels).double.transforms() == (Tile((Place("i"),), (9,)),)
 
 
-@pytest.mark.parametrize("text", ["[double", '["double"]\nsource = "{digest}"\nsteps = [{{ do = "magic" }}]\n'])
-def test_a_file_that_is_wrong(kernels: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["[double", "a = " + "[" * 5000, "a = \x00"])
+def test_a_file_that_is_no_toml(kernels: Path, text: str) -> None:
+    loaded(kernels, MODULE)
+    kernels.with_suffix(".weft.toml").write_text(text, encoding="utf-8")
+    with pytest.warns(weft.TransformWarning, match="not applied"):
+        assert loaded(kernels).double.transforms() == ()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        'do = "magic"',
+        'do = "tile", loops = ["i"], sizes = [0]',
+        'do = "tile", loops = ["i"], sizes = [-8]',
+        'do = "tile", loops = ["i"], sizes = [2.5]',
+        'do = "tile", loops = ["i"], sizes = [true]',
+        'do = "tile", loops = ["i"], sizes = [99999999999]',
+        'do = "tile", loops = ["i"], sizes = 8',
+        'do = "tile", loops = ["i"], sizes = []',
+        'do = "tile", loops = ["i", "j"], sizes = [8]',
+        'do = "tile", loops = ["i", "i"], sizes = [8, 8]',
+        'do = "tile", loops = "i", sizes = [8]',
+        'do = "tile", loops = ["i"]',
+        'do = "unroll", loop = "i", factor = 0',
+        'do = "unroll", loop = "i", factor = 1',
+        'do = "unroll", loop = "i", factor = "2"',
+        'do = "unroll", loop = ["i"], factor = 2',
+        'do = "interchange", loops = ["i"]',
+        'do = "interchange", loops = ["i", "j", "k"]',
+        'do = "fuse", lines = [3]',
+        'do = "no_fuse", lines = [3, 3]',
+        'do = "skip_pass", skipped = "races"',
+        'do = "skip_pass", skipped = 5',
+    ],
+)
+def test_a_file_that_asks_for_nonsense(kernels: Path, step: str) -> None:
+    """Its steps are held to what the methods of weft.transform take: a tile of no iterations would do nothing."""
     from weft.transform_file import digest
 
     module = loaded(kernels, MODULE)
-    wrong = text.format(digest=digest(module.double._load().tree)) if "{digest}" in text else text
-    kernels.with_suffix(".weft.toml").write_text(wrong, encoding="utf-8")
+    text = f'["double"]\nsource = "{digest(module.double._load().tree)}"\nsteps = [{{ {step} }}]\n'
+    kernels.with_suffix(".weft.toml").write_text(text, encoding="utf-8")
     with pytest.warns(weft.TransformWarning, match="not applied"):
-        assert loaded(kernels).double.transforms() == ()
+        again = loaded(kernels).double
+        assert again.transforms() == ()
+    b = np.zeros_like(A)
+    again(A, b)
+    assert np.array_equal(b, 2 * A)
 
 
 def test_saving_nothing_removes_the_entry(kernels: Path) -> None:
