@@ -8,13 +8,14 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help demo test test-slow sanitize lint bench clean
+.PHONY: help demo test test-slow sanitize hunt lint bench clean
 
 help:
 	@echo "make demo       set up everything and run the demonstration"
 	@echo "make test       set up everything, check the style and the types, run the tests (of many cases a sample)"
 	@echo "make test-slow  the long tests and all cases as well"
 	@echo "make sanitize   tests with generated code under the compiler's checks of memory and undefined behaviour"
+	@echo "make hunt       random programs for MINUTES=10, in every way to run them, against CPython; findings become tests"
 	@echo "make bench      compare with NumPy, Numba, Pythran, JAX and DaCe (hours)"
 	@echo "make clean      remove the environment and everything generated"
 
@@ -33,6 +34,12 @@ SANITIZE_EVERY ?= 1
 SANITIZE_SECONDS ?= 3600
 sanitize: $(VENV)/.installed-test
 	$(BIN)/python tools/sanitize.py --jobs $(JOBS) --every $(SANITIZE_EVERY) --seconds $(SANITIZE_SECONDS)
+
+# Goes on from a new seed at each start; SEED=n repeats a run.
+MINUTES ?= 10
+SEED ?=
+hunt: $(VENV)/.installed-test
+	$(BIN)/python -m tests.hunt --minutes $(MINUTES) --workers $(JOBS) $(if $(SEED),--seed $(SEED))
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check src tests tools benchmarks examples

@@ -19,7 +19,7 @@ import threading
 import types
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -218,6 +218,8 @@ class Jitted(_Base):
         from weft.frontend.specs import ObjectSpec
 
         with self._lock:
+            if self._is_forced_apart():
+                return False
             key = tuple(self._kinds(values))
             refused = self._refused.get(key)
             if refused is not None:
@@ -261,6 +263,8 @@ class Jitted(_Base):
         from weft.frontend import specs
 
         kinds = specs.specs_of(values)
+        if self.options.stress.general:
+            kinds = [replace(k, layout=Layout.STRIDED) if isinstance(k, specs.ArraySpec) else k for k in kinds]
         for place, kind in enumerate(kinds):
             if isinstance(kind, specs.ConstSpec) and specs.is_numbers(kind.value) and place not in self._by_value:
                 if self._first_tuples.setdefault(place, kind) != kind:
@@ -337,9 +341,10 @@ class Jitted(_Base):
 
         source = self._load()
         start = perf_counter()
+        specialise = tried == 0 and not self.options.stress.general
         try:
             with telling(source.name):
-                compiled = pipeline.compile_for(source, kinds, values, self.options, tried == 0, self._directives())
+                compiled = pipeline.compile_for(source, kinds, values, self.options, specialise, self._directives())
             self._sample = (kinds, tuple(map(_light, values)))
         except CompileError as problem:
             refusal = Unsupported(
@@ -391,12 +396,24 @@ class Jitted(_Base):
                 self._split(line)
         return False
 
-    def _split(self, line: int) -> None:
+    def _is_forced_apart(self) -> bool:
+        """Whether the function runs in regions because a test asks for it (see `options.Stress`)."""
+        number = self.options.stress.split
+        if number is None or self._is_region:
+            return False
+        if self._plain is self.py_func:
+            from weft.frontend.regions import line_of
+
+            with contextlib.suppress(Unsupported):  # compiling says why
+                self._split(line_of(self._load().tree, number), always=True)
+        return self._plain is not self.py_func
+
+    def _split(self, line: int, always: bool = False) -> None:
         """Leave the statement on `line` to Python and compile what is around it (see frontend.regions)."""
         from weft.frontend import regions
 
         source = self._load()
-        found = regions.split(source, line)
+        found = regions.split(source, line, always)
         if found is None:
             self._unsplit.add(line)
             return

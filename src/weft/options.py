@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from weft.errors import OptionError
@@ -30,8 +30,22 @@ _SWITCH_WORDS = {
 
 
 @dataclass(frozen=True)
+class Stress:
+    """What a test forces of a compile; none of it may change an answer.
+
+    `split`: the function runs in regions, split at the statement of this number. `deoptimise`: the check of this number
+    fails, so that Python repeats the call. `general`: versions are for arrays of any strides and sizes. Numbers are
+    taken modulo the number of statements or checks that there are.
+    """
+
+    split: int | None = None
+    deoptimise: int | None = None
+    general: bool = False
+
+
+@dataclass(frozen=True)
 class Options:
-    """What the user may choose for one compiled function."""
+    """What the user may choose for one compiled function; `stress` is for tests, and no option of `weft.jit`."""
 
     target: Target = "cpu"
     fp: FloatingPoint = "numpy"
@@ -39,6 +53,7 @@ class Options:
     parallel: bool = True
     cache: bool = True
     backend: Backend = "auto"
+    stress: Stress = field(default=Stress(), metadata={"internal": True})
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -59,8 +74,9 @@ def _listed(values: tuple[str, ...]) -> str:
     return ", ".join(repr(value) for value in values)
 
 
-def _known_names() -> tuple[str, ...]:
-    return tuple(field.name for field in fields(Options))
+def option_names() -> tuple[str, ...]:
+    """The options that users may set."""
+    return tuple(each.name for each in fields(Options) if not each.metadata.get("internal"))
 
 
 def variable_of(option: str) -> str:
@@ -70,7 +86,7 @@ def variable_of(option: str) -> str:
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name in _known_names():
+    for name in option_names():
         variable = variable_of(name)
         text = environment.get(variable, "").strip()
         if not text:
@@ -89,7 +105,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 def make_options(given: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None) -> Options:
     """Options from, in rising order of precedence, the defaults, the environment and the keyword arguments `given`."""
     given = given or {}
-    unknown = [name for name in given if name not in _known_names()]
+    unknown = [name for name in given if name not in option_names()]
     if unknown:
-        raise OptionError(f"unknown option {unknown[0]!r}; the options are {', '.join(_known_names())}")
+        raise OptionError(f"unknown option {unknown[0]!r}; the options are {', '.join(option_names())}")
     return Options(**{**_from_environment(os.environ if environment is None else environment), **given})

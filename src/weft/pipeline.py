@@ -57,6 +57,7 @@ from weft.passes import (
     search,
     simplify,
     store,
+    stress,
     tasks,
     trapezoid,
     unread,
@@ -290,6 +291,8 @@ def _front(
 
     def attempt(in_sequence: bool) -> tuple[builder.Built, list[tuple[str, Program]]]:
         built = clock.step("build", lambda: builder.build(source, kinds, arguments, specialise, strict, in_sequence))
+        if options.stress.deoptimise is not None:
+            built = replace(built, program=stress.deoptimised(built.program, options.stress.deoptimise))
         try:
             return built, _optimise(built, options, clock, log, directives, (*PASSES, *LOWERING) if lower else PASSES)
         except Unsupported as problem:

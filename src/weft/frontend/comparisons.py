@@ -5,6 +5,7 @@ false.
 from __future__ import annotations
 
 import ast
+import operator
 
 from weft.frontend import arith, arrays
 from weft.frontend.dict_methods import DictMethods
@@ -94,7 +95,9 @@ class Comparisons(DictMethods):
         if is_member(left) or is_member(right):
             return self.member_comparison(name, left, right, node)
         if isinstance(left, Object) and isinstance(right, Object):
-            return Scalar(Const(bool({"eq": left.value == right.value, "ne": left.value != right.value}[name]), PYBOOL))
+            if name not in ("eq", "ne") and not _have_order(left.value, right.value):
+                raise self.unsupported(node, "this comparison", left=left, right=right)
+            return Scalar(Const(bool(getattr(operator, name)(left.value, right.value)), PYBOOL))
         if isinstance(left, Tuple) and isinstance(right, Tuple) and left.is_list != right.is_list:
             if name in ("eq", "ne"):
                 return Scalar(Const(name == "ne", PYBOOL))
@@ -264,6 +267,11 @@ def _both_arguments(left: Value, right: Value) -> bool:
     """Whether two arguments that are strings are compared: then they are data, not constants."""
     values = [value for value in (left, right) if isinstance(value, Object) and value.argument is not None]
     return len(values) == 2
+
+
+def _have_order(left: object, right: object) -> bool:
+    """Whether two constants are texts of one kind: others have no order, or one that code of the user decides."""
+    return type(left) is type(right) and isinstance(left, (str, bytes))
 
 
 def _fold_comparison(name: str, left: Expr, right: Expr) -> Const | None:

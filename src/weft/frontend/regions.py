@@ -44,12 +44,15 @@ class Split:
     regions: list[Region] = field(default_factory=list)
 
 
-def split(source: Source, line: int) -> Split | None:
-    """The function split at the statement on `line`; None if nothing around it is worth compiling."""
+def split(source: Source, line: int, always: bool = False) -> Split | None:
+    """The function split at the statement on `line`; None if nothing around it is worth compiling.
+
+    `always`: whatever is around it becomes a region, as tests want it.
+    """
     tree = copy.deepcopy(source.tree)
     if any(isinstance(node, _SUSPENDS) for node in ast.walk(tree)):
         return None
-    splitter = _Splitter(tree, line)
+    splitter = _Splitter(tree, line, always)
     spec = tree.args
     bound = {a.arg for a in [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]} | set(source.cells)
     if spec.vararg:
@@ -61,9 +64,16 @@ def split(source: Source, line: int) -> Split | None:
     return Split(ast.fix_missing_locations(tree), splitter.regions) if splitter.regions else None
 
 
+def line_of(tree: ast.FunctionDef, number: int) -> int:
+    """The line of a statement of a function by its number, taken modulo the number of them."""
+    lines = sorted({node.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt) and node is not tree})
+    return lines[number % len(lines)]
+
+
 class _Splitter:
-    def __init__(self, tree: ast.FunctionDef, line: int) -> None:
+    def __init__(self, tree: ast.FunctionDef, line: int, always: bool) -> None:
         self.line = line
+        self.always = always
         self.liveness = Liveness(tree.body)
         self.locals = assigned(tree.body) | imported(tree.body) | {a.arg for a in tree.args.args}
         # Modules that the function imports for itself: a region does so, too, instead of being given them.
@@ -122,7 +132,7 @@ class _Splitter:
 
     def _close(self, run: list[ast.stmt], bound: set[str], tail: bool | None) -> list[ast.stmt]:
         """A run of statements as a call of a region, or unchanged if that does not pay or is not safe."""
-        if not run or not _worthwhile(run) or run == self.whole:
+        if not run or not (self.always or _worthwhile(run)) or run == self.whole:
             return run
         returns = any(isinstance(node, ast.Return) for statement in run for node in ast.walk(statement))
         if (returns and not tail) or _escapes(run) or self._shares_names(run) or assigned(run) & self.handled:
