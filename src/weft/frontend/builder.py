@@ -21,7 +21,7 @@ from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
 from weft.frontend.expressions import constant_value
-from weft.frontend.held import Held, Parts, Row
+from weft.frontend.held import Held, Parts, PoolText, Row
 from weft.frontend.held import parameter as held_parameter
 from weft.frontend.instances import Hidden, Instances, is_object
 from weft.frontend.items import types_in
@@ -49,6 +49,7 @@ from weft.frontend.specs import (
 )
 from weft.frontend.strings import is_text
 from weft.frontend.tasks import with_finish
+from weft.frontend.textpool import TextPool
 from weft.frontend.values import Instance, ListOf, Object, Scalar, Tuple, Value
 from weft.ir.expr import ONE, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import Buffer, Check, Layout, NoneOut, Program, Role, SizeOf, Symbol, is_list
@@ -148,6 +149,8 @@ class Builder(Instances, SparseChains, Arguments):
         self.emitter.span = self.scope.source.span(tree)
         for item in self.emitter.decisions.heaps if self.entry is None else ():
             self.heaps[item] = nested.make(self.emitter, item)
+        if self.entry is None and self.functions.texts.shared:
+            self._pool = TextPool(self.emitter, self.functions.texts)
         for owner, attributes in self.emitter.decisions.objects.items() if self.entry is None else ():
             columns = [of for layout in attributes.values() for of in types_in(layout)]
             self.pools[owner] = growing.make(self.emitter, owner.__name__.lower(), columns)
@@ -195,6 +198,11 @@ class Builder(Instances, SparseChains, Arguments):
             if isinstance(kind.layout, ListOf) and kind.layout.item is not None:
                 self.row_params.append((kind.layout.item, Read(number.name, (), INT)))
             return self.assembled(kind.layout, iter([Read(number.name, (), INT)])), number.name
+        if isinstance(kind, PoolText):
+            names = tuple(emitter.declare(f"{name}_{part}", INT, (), Role.PARAM).name for part in ("start", "length"))
+            emitter.params.extend(names)
+            emitter._written_once.update(names)
+            return self.text_of(kind.kind, *(Read(part, (), INT) for part in names)), names
         if isinstance(kind, Parts):
             items: tuple[Any, ...] = kind.items
             parts = [self.parameter(f"{name}_{place}", part, None, -1) for place, part in enumerate(items)]
@@ -453,7 +461,7 @@ class Builder(Instances, SparseChains, Arguments):
         program = self.hand_exceptions_back(program)
         self._check_repeatable(program)
         hidden = [entry for entry, _ in self.hidden.values()]
-        specs = tuple(kind for kind in self.specs if not isinstance(kind, (Fixed, Held, Row, Parts)))
+        specs = tuple(kind for kind in self.specs if not isinstance(kind, (Fixed, Held, Row, Parts, PoolText)))
         changed = frozenset(param for param, _ in self.changed.values())
         return Built(program, specs, tuple(self.names), changed, hidden, self.inlined_functions)
 

@@ -125,3 +125,18 @@ def _returning(node: ast.stmt, shared: Sequence[str]) -> ast.stmt:
                 inner.append(part)
             setattr(made, field, inner)
     return made
+
+
+def varying_parameters(tree: ast.FunctionDef) -> set[str]:
+    """Parameters that get something else where a function calls itself: `n` and `s` of `f(n - 1, s + "a", t)`."""
+    names = [argument.arg for argument in (*tree.args.posonlyargs, *tree.args.args)]
+    found: set[str] = set()
+    for call in ast.walk(tree):
+        if not isinstance(call, ast.Call):
+            continue
+        as_method = isinstance(call.func, ast.Attribute) and call.func.attr == tree.name
+        if not as_method and not (isinstance(call.func, ast.Name) and call.func.id == tree.name):
+            continue
+        given = [*zip(names[as_method:], call.args), *((word.arg, word.value) for word in call.keywords)]
+        found |= {name for name, value in given if name and not (isinstance(value, ast.Name) and value.id == name)}
+    return found

@@ -377,6 +377,9 @@ class Core(ArraySlots):
     def list_result(self, value: Value, node: ast.AST) -> str | None:
         raise NotImplementedError
 
+    def text_result(self, value: Value) -> Out | None:
+        raise NotImplementedError
+
     def optional_result(self, out: Out) -> Out:
         raise NotImplementedError
 

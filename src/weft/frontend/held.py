@@ -12,18 +12,23 @@ from dataclasses import fields, replace
 
 from weft.frontend.emit import Emitter
 from weft.frontend.items import as_value, types_in
+from weft.frontend.textpool import PoolMemory
 from weft.frontend.values import (
     Array,
     ArrayOf,
     Dict,
+    DictOf,
     Growing,
     Heap,
+    HeapKind,
     ItemType,
     ListOf,
     ObjectType,
     OptionOf,
     Records,
     Table,
+    TablesOf,
+    TextType,
     Value,
 )
 from weft.ir.expr import Read
@@ -31,7 +36,7 @@ from weft.ir.program import Buffer, Role
 from weft.ir.types import BOOL, INT, ScalarType
 from weft.records import dataclass
 
-_NUMBERS = (ScalarType, ListOf, ArrayOf, ObjectType)
+_NUMBERS = (ScalarType, ListOf, ArrayOf, ObjectType, TextType)
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,13 @@ class Row:
     """One of the lists, arrays or objects of a kind that containers hold, by its number."""
 
     layout: ListOf | ArrayOf | ObjectType
+
+
+@dataclass(frozen=True)
+class PoolText:
+    """A string of the pool that all functions share."""
+
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -116,8 +128,33 @@ def held(value: Value) -> Held | None:
     return made if all(part is None or _of_numbers(part) for part in parts) else None
 
 
+def with_texts(layout: HeapKind | None) -> bool:
+    """Whether there are strings in it, at any depth."""
+    if isinstance(layout, TablesOf):
+        return with_texts(layout.of)
+    if isinstance(layout, (ListOf, OptionOf)):
+        return with_texts(layout.item)
+    if isinstance(layout, DictOf):
+        return with_texts(layout.key) or with_texts(layout.item)
+    return any(map(with_texts, layout)) if isinstance(layout, tuple) else isinstance(layout, TextType)
+
+
+def lent_pool(emitter: Emitter, memory: PoolMemory, table: Mapping[str, Buffer]) -> PoolMemory:
+    """The pool of strings of a caller as parameters of the function that is being built."""
+    characters = lent(emitter, "text", memory.characters, table)
+    keys = lent(emitter, "keys", memory.keys, table)
+    places = emitter.declare("key_places", INT, (), Role.HELD).name
+    index = emitter.declare("key_index", INT, (Read(places, (), INT),), Role.HELD).name
+    return PoolMemory(characters, keys, places, index)
+
+
+def pool_names(memory: PoolMemory) -> list[str]:
+    """The buffers of a pool, the numbers that others depend on first."""
+    return [*lent_names(memory.characters), *lent_names(memory.keys), memory.places, memory.index]
+
+
 def _of_numbers(layout: ItemType) -> bool:
-    """Whether items are numbers alone, or those of lists and objects, whose memory goes along with every call."""
+    """Whether items are numbers and strings, or those of lists and objects: their memory goes along with every call."""
     if isinstance(layout, OptionOf):
         return layout.item is not None and _of_numbers(layout.item)
     return all(map(_of_numbers, layout)) if isinstance(layout, tuple) else isinstance(layout, _NUMBERS)

@@ -13,24 +13,52 @@ around it become parameters.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Union
 
-from weft.errors import NOWHERE, Unsupported
+from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
-from weft.frontend.closures import owner_of, standing_alone, surroundings
+from weft.frontend.closures import owner_of, standing_alone, surroundings, varying_parameters
 from weft.frontend.core import is_list
 from weft.frontend.emit import Decisions, Restart
 from weft.frontend.expressions import Expressions
 from weft.frontend.growing import Cells
-from weft.frontend.held import Held, Parts, Row, held, lent, lent_names, memories, names_in
+from weft.frontend.held import (
+    Held,
+    Parts,
+    PoolText,
+    Row,
+    held,
+    lent,
+    lent_names,
+    lent_pool,
+    memories,
+    names_in,
+    pool_names,
+    with_texts,
+)
 from weft.frontend.items import gaps_in, has_gaps, row_of, told_by
+from weft.frontend.recursive_results import (
+    GUESSES,
+    LISTS,
+    MAYBE,
+    TEXT_RESULTS,
+    TEXTS,
+    Optional,
+    Template,
+    common,
+    parts_of,
+    returns_list,
+    returns_text,
+    shape_of,
+    shapes_of,
+)
 from weft.frontend.scope import Scope
 from weft.frontend.source import Source
 from weft.frontend.specs import ArraySpec, ListSpec, ScalarSpec, Spec, TextSpec
-from weft.frontend.strings import BYTE
-from weft.frontend.textpool import CODE
+from weft.frontend.strings import BYTE, is_text
+from weft.frontend.textpool import CODE, Literals, TextPool
 from weft.frontend.values import (
     Array,
     ArrayOf,
@@ -48,6 +76,7 @@ from weft.frontend.values import (
     Scalar,
     Struct,
     Text,
+    TextType,
     Tuple,
     Value,
 )
@@ -55,31 +84,18 @@ from weft.frontend.writing import loop, when
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, Var
 from weft.ir.program import Block, Invoke, Layout, Node, NoneOut, Operand, Out, Program, Role, ScalarOut, TupleOut
-from weft.ir.types import BOOL, FLOAT, INT, ScalarType
+from weft.ir.types import BOOL, INT, ScalarType
 from weft.ir.walk import buffers_written, leaves, linear_in, map_block, map_sub_blocks, sub_blocks, walk
 from weft.records import dataclass
 
 if TYPE_CHECKING:
     from weft.frontend.builder import Builder, Built
 
-@dataclass(frozen=True)
-class Optional:
-    """What a function gives that returns None on some paths."""
-
-    held: Template
-
-
-#: What a function gives: a number, None, a list or object among those of its kind, or a tuple of these.
-Template = Union[ScalarType, None, Row, Optional, tuple["Template", ...]]
 #: A function: its file and the place of its definition.
 Key = tuple[str, int, int]
 _MAX_KINDS = 8
-_GUESSES: tuple[Template, ...] = (INT, None, FLOAT)
-_LISTS: tuple[Template, ...] = (Row(ListOf(INT)), Row(ListOf(FLOAT)))
 #: How often a function is built anew with what its returns have told.
 _ROUNDS = 6
-#: The name of a result tree: whether there is a value, and the value.
-_MAYBE = "weft:maybe"
 
 
 @dataclass(frozen=True)
@@ -89,7 +105,7 @@ class Fixed:
     value: Object | PythonFunction | Tuple | Dict
 
 
-Kind = Union[Spec, Fixed, Held, Row, Parts]
+Kind = Union[Spec, Fixed, Held, Row, Parts, PoolText]
 
 
 @dataclass
@@ -113,13 +129,16 @@ class Functions:
     recursive: set[Key] = field(default_factory=set)
     listing: set[Key] = field(default_factory=set)  # those that return lists: lists are among others for them
     caught: bool = False  # some are called inside a try
+    texts: Literals = field(default_factory=Literals)  # of the pool that all of them share, if they do
+    varied: set[tuple[Key, str]] = field(default_factory=set)  # parameters that are not one constant string
     sources: dict[tuple[Key, tuple[str, ...]], Source] = field(default_factory=dict)  # of nested functions
     entries: dict[tuple[Key, tuple[object, ...]], Entry] = field(default_factory=dict)
 
     def mark(self, decisions: Decisions) -> tuple[object, ...]:
-        """What all functions of a build depend on: the lists and objects that containers hold, and who returns any."""
+        """What all functions of a build depend on: the lists and objects that containers hold, who returns any, and
+        whether strings pass between functions."""
         held = {kind: dict(attributes) for kind, attributes in decisions.objects.items()}
-        return set(self.listing), list(decisions.heaps), held
+        return set(self.listing), list(decisions.heaps), held, self.texts.shared, set(self.varied)
 
     def programs(self, body: Program) -> tuple[Program, ...]:
         """The functions that a program calls, also by way of each other."""
@@ -294,6 +313,7 @@ class Recursion(Expressions):
         values = {name: self.typed_later(name, value) for name, value in values.items()}
         if key_of(source, source.tree) in self.functions.listing:
             values = {name: self._among_others(value) for name, value in values.items()}
+        values = self._varying_texts(source, values)
         given = [self._given(name, value, node) for name, value in values.items()]
         specs = tuple(spec for spec, _ in given)
         passed: list[Expr | Operand] = [Operand(name, (), ()) for name in self._lent_names()]
@@ -334,6 +354,10 @@ class Recursion(Expressions):
             there = self.emitter.declare(name, BOOL)
             results.append(there.name)
             return Maybe(Read(there.name, (), BOOL), self._received(template.held, name, results))
+        if isinstance(template, TextType):
+            parts = [self.emitter.declare(f"{name}_{part}", INT).name for part in ("start", "length")]
+            results.extend(parts)
+            return self.text_of(template.kind, *(Read(part, (), INT) for part in parts))
         if isinstance(template, Row):
             number = self.emitter.declare(name, INT)
             results.append(number.name)
@@ -350,11 +374,18 @@ class Recursion(Expressions):
     def _lent_names(self) -> list[str]:
         """The memory of all lists and objects that containers hold, which every call is lent."""
         found = [name for heap in self.heaps.values() for _, memory in memories(heap) for name in lent_names(memory)]
-        return found + [name for memory in self.pools.values() for name in lent_names(memory)]
+        found += [name for memory in self.pools.values() for name in lent_names(memory)]
+        return found + (pool_names(self.pool.memory()) if self.functions.texts.shared else [])
 
     def borrow(self, lender: Recursion) -> None:
         """Take over the memory of the lists and objects of a caller, in the function that it calls."""
         table = lender.emitter.buffers
+        attributes = [layout for owner in self.emitter.decisions.objects.values() for layout in owner.values()]
+        if any(map(with_texts, (*lender.heaps, *attributes))):
+            self.share_texts()
+        if self.functions.texts.shared:
+            borrowed = lent_pool(self.emitter, lender.pool.memory(), table)
+            self._pool = TextPool(self.emitter, self.functions.texts, borrowed)
         for item, heap in lender.heaps.items():
             parts = {name: lent(self.emitter, name, memory, table) for name, memory in memories(heap)}
             self.heaps[item] = replace(heap, **parts)
@@ -363,6 +394,27 @@ class Recursion(Expressions):
         for kind, memory in lender.pools.items():
             self.pools[kind] = lent(self.emitter, kind.__name__.lower(), memory, table)
         self.emitter.params.extend(self._lent_names())
+
+    def share_texts(self) -> None:
+        """Strings pass between functions: the build starts again with one pool for all of them."""
+        if not self.functions.texts.shared:
+            self.functions.texts.shared = True
+            raise Restart
+
+    def text_result(self, value: Value) -> Out | None:
+        """A string that a recursive function returns; None if the value is none, or Python is the caller."""
+        if self.entry is None or not is_text(value):
+            return None
+        text = self.text(value)
+        named = f"weft:{text.kind}"
+        if named not in TEXT_RESULTS:
+            return None
+        self.share_texts()
+        parts = []
+        for name, number in zip(("start", "length"), self.text_numbers(text)):
+            parts.append(self.emitter.declare(name, INT).name)
+            self.emitter.assign((), parts[-1], (), number)
+        return TupleOut(tuple(map(ScalarOut, parts)), named=named)
 
     def mark_memory(self) -> None:
         """Note how much memory of lists is in use where a function that returns lists begins."""
@@ -459,6 +511,8 @@ class Recursion(Expressions):
             raise self.unsupported(node, "a recursive function that returns this", "return numbers or lists of numbers")
         if isinstance(layout, ListOf):
             self._listed(value, layout, node)
+        if with_texts(layout):
+            self.share_texts()
         number = self.emitter.declare("result", INT)
         self.emitter.assign((), number.name, (), self.numbers(layout, value)[0])
         self.row_results[number.name] = layout
@@ -479,7 +533,7 @@ class Recursion(Expressions):
         there = self.emitter.declare("there", BOOL)
         self.emitter.assign((), there.name, (), Const(not isinstance(out, NoneOut), BOOL))
         value = self._blank(optional.held) if isinstance(out, NoneOut) else out
-        return TupleOut((ScalarOut(there.name), value), named=_MAYBE)
+        return TupleOut((ScalarOut(there.name), value), named=MAYBE)
 
     def _blank(self, template: Template) -> Out:
         """Something in place of a value that is not there."""
@@ -487,6 +541,9 @@ class Recursion(Expressions):
             return TupleOut(tuple(map(self._blank, template)))
         if template is None or isinstance(template, Optional):
             return NoneOut()
+        if isinstance(template, TextType):
+            parts = tuple(self._blank(INT) for _ in range(2))
+            return TupleOut(parts, named=next(name for name, of in TEXT_RESULTS.items() if of == template))
         of = INT if isinstance(template, Row) else template
         number = self.emitter.declare("nothing", of)
         self.emitter.assign((), number.name, (), arith.cast(Const(0, INT), of))
@@ -522,6 +579,8 @@ class Recursion(Expressions):
             return Fixed(value), ()
         shared = held(value)
         if shared is not None:
+            if with_texts(shared.item) or with_texts(shared.key):
+                self.share_texts()
             if isinstance(value, Dict) and value.is_set:
                 self.unlike_additions(value)  # what the function does with it is not known here
             if self.scope.regions:
@@ -542,6 +601,8 @@ class Recursion(Expressions):
     def _string(self, name: str, text: Text) -> tuple[Kind, tuple[Expr | Operand, ...]]:
         """A string as the memory that it is in, if an argument could be in such memory; else as a copy."""
         kept = self.kept_text(text, name)
+        if self.functions.texts.shared and (not kept.buffer or kept.buffer == self.pool.buffer):
+            return PoolText(kept.kind), tuple(self.text_numbers(kept))
         of = CODE if text.kind == "str" else BYTE
         fits = bool(kept.buffer) and kept.step == 1 and self.emitter.buffers[kept.buffer].type == of
         buffer, start = kept.buffer, kept.start
@@ -572,6 +633,21 @@ class Recursion(Expressions):
         if not _is_strided(array):
             raise self.unsupported(node, f"the argument {name} of a recursive function, which is no strided array")
         return spec, Operand(array.view.buffer, dims, index)
+
+    def _varying_texts(self, source: Source, values: Mapping[str, Value]) -> Mapping[str, Value]:
+        """Constant strings become data where a parameter gets another string in another call.
+
+        A function is built for each constant: a string that grows from call to call would have it built for ever.
+        """
+        key, varied = key_of(source, source.tree), self.functions.varied
+        fixed = {name: value for name, value in values.items() if isinstance(value, Object) and is_text(value)}
+        built = [dict(zip(values, specs)) for known, specs in self.functions.entries if known == key]
+        changing = varying_parameters(source.tree) | {name for known, name in varied if known == key}
+        for name, value in fixed.items():
+            if name not in changing and any(Fixed(value) != kinds[name] for kinds in built):
+                varied.add((key, name))
+                raise Restart
+        return {name: self.text(v) if name in fixed and name in changing else v for name, v in values.items()}
 
     # --- the functions ----------------------------------------------------------------------------------------------
 
@@ -604,7 +680,8 @@ class Recursion(Expressions):
         kinds = dict(zip(names, specs))
         shared = () if entry.captured is None else entry.captured.shared
         left = tuple(kind.type for kind in map(kinds.__getitem__, shared) if isinstance(kind, ScalarSpec))
-        guesses = _GUESSES + (_LISTS if _returns_list(source.tree) else ())
+        may_be_text = returns_text(source.tree) or any(isinstance(kind, (TextSpec, PoolText)) for kind in specs)
+        guesses = GUESSES + (TEXTS if may_be_text else ()) + (LISTS if returns_list(source.tree) else ())
         for guess in guesses:
             if isinstance(guess, Row) and key_of(source, source.tree) not in self.functions.listing:
                 self.functions.listing.add(key_of(source, source.tree))
@@ -618,10 +695,10 @@ class Recursion(Expressions):
                     failure = failure or error
                     break
                 assert entry.attempt is not None
-                shapes = _shapes(built.program, entry.attempt.row_results)
+                shapes = shapes_of(built.program, entry.attempt.row_results)
                 if self._learnt(entry, shapes, guess):
                     continue
-                actual = _template(shapes, entry.assumed, source)
+                actual = common(shapes, entry.assumed, source)
                 if all(assumed == actual for assumed in entry.assumed):
                     entry.known, entry.attempt = [actual], None
                     entry.program = replace(built.program, name=entry.name)
@@ -633,7 +710,7 @@ class Recursion(Expressions):
 
     def _learnt(self, entry: Entry, shapes: list[Template], guess: Template) -> bool:
         """Whether what a function returns tells of None, or of lists that are empty on some paths: then once more."""
-        for parts in zip(*(list(_parts(shape)) for shape in shapes if shape is not None)):
+        for parts in zip(*(list(parts_of(shape)) for shape in shapes if shape is not None)):
             layouts = [part.layout for part in parts if isinstance(part, Row)]
             lists = [layout for layout in layouts if isinstance(layout, ListOf)]
             known = next((one for one in lists if not has_gaps(one)), None)
@@ -656,7 +733,7 @@ class Recursion(Expressions):
         if entry.program is not None or entry.attempt is None:
             return entry.known[0]
         seen, rows = entry.attempt.emitter.results, entry.attempt.row_results
-        template = _shape(seen[0], entry.attempt.emitter.buffers, rows) if seen else entry.known[0]
+        template = shape_of(seen[0], entry.attempt.emitter.buffers, rows) if seen else entry.known[0]
         entry.assumed.append(template)
         return template
 
@@ -682,53 +759,3 @@ def _mentions(layout: ItemType | None, kind: ListOf) -> bool:
     if isinstance(layout, tuple):
         return any(_mentions(part, kind) for part in layout)
     return isinstance(layout, ListOf) and (layout == kind or layout.item is None or _mentions(layout.item, kind))
-
-
-def _parts(shape: Template) -> Iterator[Template]:
-    """What a function gives, part by part."""
-    if isinstance(shape, tuple):
-        for part in shape:
-            yield from _parts(part)
-    elif isinstance(shape, Optional):
-        yield from _parts(shape.held)
-    else:
-        yield shape
-
-
-def _returns_list(tree: ast.FunctionDef) -> bool:
-    """Whether a list stands in what a function returns."""
-    returns = [node.value for node in ast.walk(tree) if isinstance(node, ast.Return) and node.value is not None]
-    return any(isinstance(part, (ast.List, ast.ListComp)) for value in returns for part in ast.walk(value))
-
-
-def _shapes(program: Program, rows: Mapping[str, ItemType]) -> list[Template]:
-    """What a program gives on its paths."""
-    return list(dict.fromkeys(_shape(out, program.table, rows) for out in program.results))
-
-
-def _template(found: list[Template], assumed: Sequence[Template], source: Source) -> Template:
-    """What a program gives, the same on every path; what it passes on from a call of itself counts last."""
-    if len(found) == 2:
-        found = [shape for shape in found if shape not in assumed] or found
-    if len(found) != 1:
-        reason = f"{source.name} returns values of different types"
-        raise Unsupported(source.span(source.tree), reason, "return one type")
-    return found[0]
-
-
-def _shape(out: Out, table: Mapping[str, Any], rows: Mapping[str, ItemType]) -> Template:
-    if isinstance(out, NoneOut):
-        return None
-    if isinstance(out, ScalarOut) and out.buffer in rows:
-        layout = rows[out.buffer]
-        assert isinstance(layout, (ListOf, ArrayOf, ObjectType))
-        return Row(layout)
-    if isinstance(out, ScalarOut):
-        of = table[out.buffer].type
-        assert isinstance(of, ScalarType)
-        return of
-    if isinstance(out, TupleOut) and out.named == _MAYBE:
-        return Optional(_shape(out.items[1], table, rows))
-    if isinstance(out, TupleOut) and not out.as_list and not out.named:
-        return tuple(_shape(item, table, rows) for item in out.items)
-    raise Unsupported(NOWHERE, "a recursive function that returns arrays or containers", "fill an array it is given")

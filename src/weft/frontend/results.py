@@ -263,6 +263,9 @@ class Results(Handover):
         number = self.list_result(value, node)
         if number is not None:
             return ScalarOut(number)
+        text = self.text_result(value)
+        if text is not None:
+            return text
         if self.identity(value) in self.own:
             return self.argument_out(self.own[self.identity(value) or ""])
         if isinstance(value, Flat):

@@ -10,11 +10,15 @@ appended to the last string of the pool lies right behind it.
     end .. length what the program makes
 
 Equal strings that are keys get one place (`intern`), so that a dict compares two numbers.
+
+Where strings pass between recursive functions, all functions of the program work on one pool: the outermost makes it,
+with the literals of all of them (`Literals`), and every call is lent it (`PoolMemory`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 
 from weft.errors import Unsupported
 from weft.frontend import arith
@@ -26,6 +30,7 @@ from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, Read, integer
 from weft.ir.program import Alloc, Break, Node, While
 from weft.ir.types import BOOL, I64, INT, DType, ScalarType
+from weft.records import dataclass
 
 #: One character of the pool.
 CODE = ScalarType(DType.I32)
@@ -42,15 +47,37 @@ _SPREAD = 0x9E3779B97F4A7C15
 Element = Callable[[Expr], Expr]
 
 
+@dataclass
+class Literals:
+    """What a pool starts with: where each literal begins, and which of them are keys."""
+
+    places: dict[str, int] = field(default_factory=dict)
+    keys: list[str] = field(default_factory=list)
+    end: int = LATIN
+    shared: bool = False  # strings pass between functions, which have one pool
+
+
+@dataclass(frozen=True)
+class PoolMemory:
+    """The memory of a pool and of the index of its keys, as every function that shares it gets it."""
+
+    characters: Growing
+    keys: Growing
+    places: str
+    index: str
+
+
 class TextPool:
     """The pool of one program.  What it starts with is known when the build is done: `prelude` makes it."""
 
-    def __init__(self, emitter: Emitter) -> None:
+    def __init__(self, emitter: Emitter, literals: Literals | None = None, borrowed: PoolMemory | None = None) -> None:
         self.emitter = emitter
-        self._literals: dict[str, int] = {}
-        self._end = LATIN
-        self._keys: list[str] = []
+        self._literals = Literals() if literals is None else literals
+        self._borrowed = borrowed
         self._index: _Index | None = None
+        if borrowed is not None:
+            self.held = borrowed.characters
+            return
         room = emitter.declare("text_room", INT)
         shape = (Read(room.name, (), INT),)
         data, spare = (emitter.declare(name, CODE, shape).name for name in ("text_pool", "text_spare"))
@@ -74,12 +101,13 @@ class TextPool:
         """Where a literal begins; it is there from the start."""
         if len(text) == 1 and ord(text) < LATIN:
             return integer(ord(text))
-        if text not in self._literals:
-            self._literals[text] = self._end
-            self._end += len(text)
-            if self._end > _LITERALS:
+        known = self._literals
+        if text not in known.places:
+            if known.end + len(text) > _LITERALS:
                 raise Unsupported(self.emitter.span, "so much text in the source", "pass it as an argument")
-        return integer(self._literals[text])
+            known.places[text] = known.end
+            known.end += len(text)
+        return integer(known.places[text])
 
     def append(self, count: Expr, element: Element) -> Expr:
         """So many characters behind all others; where they begin."""
@@ -120,9 +148,10 @@ class TextPool:
     def intern_literal(self, text: str) -> Expr:
         """The one place of a literal that is a key."""
         start = self.literal(text)
-        if not (len(text) == 1 and ord(text) < LATIN) and text not in self._keys:
-            self._keys.append(text)
+        if not (len(text) == 1 and ord(text) < LATIN):
             self._known()
+            if text not in self._literals.keys:
+                self._literals.keys.append(text)
         return start
 
     def intern_character(self, code: Expr) -> Expr:
@@ -145,26 +174,33 @@ class TextPool:
 
     def _known(self) -> _Index:
         if self._index is None:
-            self._index = _Index(self)
+            self._index = _Index(self, self._borrowed)
         return self._index
+
+    def memory(self) -> PoolMemory:
+        """What a function that is called must be lent."""
+        index = self._known()
+        return PoolMemory(self.held, index.held, index.places.name, index.index)
 
     # --- the start --------------------------------------------------------------------------------------------------
 
     def prelude(self) -> list[Node]:
         """What the program begins with."""
-        emitter, cells = self.emitter, self.cells
+        if self._borrowed is not None:
+            return []
+        emitter, cells, known = self.emitter, self.cells, self._literals
         with emitter.capture() as block:
-            cells.length.set(integer(self._end))
-            cells.room.set(integer(max(_ROOM, 2 * self._end)))
+            cells.length.set(integer(known.end))
+            cells.room.set(integer(max(_ROOM, 2 * known.end)))
             for name in (*self.held.data, *self.held.spare):
                 emitter.emit(Alloc(name, False, emitter.span))
             dims, at = emitter.domain((integer(LATIN),))
             emitter.assign(dims, self.buffer, at, arith.cast(at[0], CODE))
-            for text, start in self._literals.items():
+            for text, start in known.places.items():
                 for place, letter in enumerate(text):
                     emitter.assign((), self.buffer, (integer(start + place),), Const(ord(letter), CODE))
             if self._index is not None:
-                self._index.begin({text: self._literals[text] for text in self._keys})
+                self._index.begin({text: known.places[text] for text in known.keys})
         return block
 
 
@@ -182,9 +218,13 @@ class _Index:
     one behind the other, so that they share a cache line.
     """
 
-    def __init__(self, pool: TextPool) -> None:
+    def __init__(self, pool: TextPool, borrowed: PoolMemory | None) -> None:
         self.pool, self.emitter = pool, pool.emitter
         emitter = self.emitter
+        if borrowed is not None:
+            self.held, self.index = borrowed.keys, borrowed.index
+            self.places = Variable(emitter, borrowed.places, INT)
+            return
         room = emitter.declare("keys_room", INT)
         shape = (Read(room.name, (), INT),)
         data, spare = (emitter.declare(name, I64, shape).name for name in ("keys", "keys_spare"))
