@@ -18,12 +18,14 @@ MAX_FILE_LINES = 800
 MAX_FUNCTION_LINES = 100
 
 # What each part of the package may import, besides itself. Errors and options are open to all.
-_OPEN = {"errors", "options", "limits", "directives", "records", "standins"}
+_OPEN = {"errors", "options", "limits", "directives", "records", "standins", "steps"}
 _MIDDLE = {"ir", "frontend", "analysis", "passes", "codegen", "runtime", "report"}
 LAYERS: dict[str, set[str]] = {
     "errors": set(),
     "options": {"errors"},
     "limits": set(),
+    "steps": set(),
+    "net": _OPEN,
     "directives": {"records"},
     "deep": set(),
     "records": set(),
@@ -41,9 +43,10 @@ LAYERS: dict[str, set[str]] = {
     "pipeline": _OPEN | _MIDDLE | {"deep"},
     "transform_file": _OPEN,
     "steering": _OPEN | {"frontend", "transform_file", "pipeline"},
-    "jitted": _OPEN | _MIDDLE | {"pipeline", "steering"},
+    "asked": _OPEN | _MIDDLE | {"pipeline", "net"},
+    "jitted": _OPEN | _MIDDLE | {"pipeline", "steering", "net", "asked"},
     "cluster": _OPEN | _MIDDLE | {"pipeline", "jitted"},
-    "api": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster"},
+    "api": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster", "net"},
     "transformer": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
     "heat": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
     "cli": _OPEN | _MIDDLE | {"pipeline", "api", "ahead", "heat", "cluster"},

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
+from weft import net, steps
+from weft.errors import FallbackWarning, Span
 from weft.options import make_options
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,6 +40,20 @@ def jit(function: Any = None, /, **options: Any) -> Any:
             from weft.cluster.function import distributed
 
             return distributed(target, chosen)
-        return Jitted(target, chosen)
+        try:
+            steps.enter("decorate")
+            return Jitted(target, chosen)
+        except Exception as trouble:
+            if net.is_meant(trouble, chosen):
+                raise
+            code = target.__code__
+            place = Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
+            problem = net.refusal(trouble, place, chosen)
+            if chosen.fallback == "error":
+                raise problem from trouble
+            if chosen.fallback == "warn":
+                told = problem.told("runs as plain Python")
+                warnings.warn_explicit(told, FallbackWarning, place.file, max(place.line, 1))
+            return target
 
     return decorate if function is None else decorate(function)

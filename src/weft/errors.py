@@ -183,6 +183,7 @@ class WeftError(Exception):
 class Unsupported(WeftError):
     """A construct weft cannot compile; with `fallback="error"` the user sees it, otherwise it stays Python."""
 
+    whole = False  # it is no statement that is in the way: nothing is won by leaving one out
     in_tasks = False  # of a program with tasks: it may be one if they run one after the other
 
     def __init__(self, span: Span, reason: str, remedy: str = "", types: Mapping[str, str] | None = None) -> None:

@@ -23,7 +23,9 @@ from dataclasses import field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from weft import net, steps
 from weft.errors import (
+    CacheWarning,
     CompileError,
     FallbackWarning,
     LeftToLibrary,
@@ -45,9 +47,8 @@ if TYPE_CHECKING:
     from weft.directives import Directive, Directives
     from weft.frontend.source import Source
     from weft.frontend.specs import ConstSpec, Spec
-    from weft.report.explain import CompiledLike, Explanation
+    from weft.report.explain import Explanation
     from weft.report.outline import ProgramView
-    from weft.report.tree import History
     from weft.runtime.interpreted import Dispatcher as _Base
     from weft.runtime.versions import Kept
 else:
@@ -132,6 +133,7 @@ class Jitted(_Base):
         # Who insists on native code gets it, also where copying a large container for a glance at it is slower.
         self.may_run_plain = int(options.fallback != "error" and options.backend == "auto")
         self._plain = function  # what runs where no version does: the function, or its split into regions
+        self._late: Unsupported | None = None  # compiling took too long
         self._unsplit: set[int] = set()  # lines around which there is nothing to compile
         self._regions: list[Jitted] = []
         self._is_region = False
@@ -146,25 +148,48 @@ class Jitted(_Base):
 
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], status: int | None) -> Any:
         """No version fits, or a guard said no: make one if that can help, else leave the call to Python."""
-        if self.signature.variadic:
-            return self._call_form(args, kwargs)
-        values = self._bound(args, kwargs)
-        if values is not None and self._extend(values):
-            return self._call_new(args, kwargs)
-        return LEFT
+        try:
+            with steps.budget(self.options.compile_timeout):
+                find = self._in_form if self.signature.variadic else self._newly
+                call = find(args, kwargs)
+        except Exception as trouble:
+            if net.is_meant(trouble, self.options):
+                raise
+            problem = self._refused["call"] = net.refusal(trouble, self._place(), self.options)
+            self._refuse(problem)
+            return LEFT
+        # Until here weft has only looked at the arguments: Python could run the call. From here on it is the program's.
+        return LEFT if call is None else call()
 
-    def _call_form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _survives(self, trouble: Exception) -> bool:
+        """Whether a call whose result could not be made is left to Python; nothing that a caller sees has happened."""
+        if net.is_meant(trouble, self.options):
+            return False
+        problem = self._refused["result"] = net.refusal(trouble, self._place(), self.options)
+        self._warn(problem)
+        return True
+
+    def _newly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
+        """The call by a version that is made for it; None if there is none."""
+        steps.enter("bind arguments")
+        values = self._bound(args, kwargs)
+        if values is None or not self._extend(values):
+            return None
+        return functools.partial(self._call_new, args, kwargs)
+
+    def _in_form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
         """A call of a function with `*` or `**` parameters: each number and names of arguments have a form of it."""
         shape = (len(args), tuple(kwargs))
         found = self._forms.get(shape)
         if found is None and shape not in self._forms and len(self._forms) < _MAX_VERSIONS:
+            self._forms[shape] = None  # if it cannot be made
             found = self._forms[shape] = self._form(args, kwargs)
         if found is None:
-            return LEFT
+            return None
         form, renamed = found
         if form.misses > _MAX_FOR_KEY and not form.versions and not form._regions:
-            return LEFT  # nothing of it was ever compiled
-        return form(*args, **{renamed.get(name, name): value for name, value in kwargs.items()})
+            return None  # nothing of it was ever compiled
+        return functools.partial(form, *args, **{renamed.get(name, name): value for name, value in kwargs.items()})
 
     def _form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Jitted, dict[str, str]] | None:
         """The form for calls like this one; None if there is none, or Python must say what is wrong with it."""
@@ -173,6 +198,7 @@ class Jitted(_Base):
 
         if self._bound(args, kwargs) is None:
             return None
+        steps.enter("form")
         with self._lock:
             try:
                 source = self._load()
@@ -220,6 +246,8 @@ class Jitted(_Base):
         with self._lock:
             if self._is_forced_apart():
                 return False
+            if self._late is not None:
+                return self._refuse(self._late)
             key = tuple(self._kinds(values))
             refused = self._refused.get(key)
             if refused is not None:
@@ -229,7 +257,7 @@ class Jitted(_Base):
                 if key in self._refused:
                     return self._refuse(self._refused[key])
             tried = self._keys.get(key, 0)
-            if tried >= _MAX_FOR_KEY or len(self._compiled) >= _MAX_VERSIONS:
+            if tried >= _MAX_FOR_KEY or max(len(self._compiled), len(self._refused)) >= _MAX_VERSIONS:
                 return False
             self._keys[key] = tried + 1
             try:
@@ -252,16 +280,18 @@ class Jitted(_Base):
                 self._refused[key] = problem
                 return self._refuse(problem)
             except Exception as trouble:
-                # A mistake of weft's own is no reason for the user's program to stop: Python can run it.
-                if os.environ.get("WEFT_VERIFY", "0") not in ("", "0"):
+                if net.is_meant(trouble, self.options):
                     raise
-                mistake = self._refused[key] = self._own_mistake(trouble)
+                mistake = self._refused[key] = net.refusal(trouble, self._place(), self.options)
+                if isinstance(trouble, steps.OutOfTime):
+                    self._late = mistake  # nor would there be time for other arguments
                 return self._refuse(mistake)
 
     def _kinds(self, values: tuple[Any, ...]) -> list[Spec]:
         """The specs of arguments. A tuple of numbers is compiled in; those after it are read by their items."""
         from weft.frontend import specs
 
+        steps.enter("specs")
         kinds = specs.specs_of(values)
         if self.options.stress.general:
             kinds = [replace(k, layout=Layout.STRIDED) if isinstance(k, specs.ArraySpec) else k for k in kinds]
@@ -275,15 +305,12 @@ class Jitted(_Base):
         """The specs, of arrays that share memory with one that versions write: as they lie in it."""
         from weft import pipeline
 
+        steps.enter("overlap")
         return pipeline.overlapping(kinds, values, frozenset(self._written))
 
     def _note_written(self, version: Version) -> None:
         """Remember which arrays a version writes: it refuses arguments that overlap them."""
         self._written |= {at for at, p in enumerate(version.params) if isinstance(p, ArrayParam) and p.written}
-
-    def _own_mistake(self, trouble: Exception) -> Unsupported:
-        reason = f"an error inside weft: {type(trouble).__name__}: {trouble}"
-        return Unsupported(self._place(), reason, "please report it; WEFT_VERIFY=1 shows where it comes from")
 
     def _stored_key(self, kinds: tuple[Any, ...], attempt: int) -> str | None:
         """The place of a version in the disk cache; None if it has none."""
@@ -297,6 +324,7 @@ class Jitted(_Base):
             or dispatch.load_core() is None
         ):
             return None
+        steps.enter("cache key")
         named = [k.key if isinstance(k, ObjectSpec) else repr(k) for k in kinds]
         text = ", ".join(named)
         text += "".join(f"; {directive}" for directive in self.transforms())
@@ -310,29 +338,54 @@ class Jitted(_Base):
         from weft.runtime import versions
 
         start = perf_counter()
-        kept = versions.restore(stored, self.py_func, self._cells())
+        try:
+            steps.enter("restore")
+            kept = versions.restore(stored, self.py_func, self._cells())
+        except steps.OutOfTime:
+            raise
+        except Exception as trouble:
+            self._without_cache(trouble)
+            return False
         if kept is None:
             return False
         self._sample = (kinds, tuple(map(_light, values)))
-        self._compiled.append(_Restored(kept, *self._sample, perf_counter() - start, tried))
-        self._note_written(kept.version)
-        self.add_version(kept.version, _generality(kinds, tried))
+        self._install(_Restored(kept, *self._sample, perf_counter() - start, tried), kept.version, kinds, tried)
         return True
+
+    def _install(self, made: Any, version: Version, kinds: tuple[Any, ...], tried: int) -> None:
+        """Have the dispatcher try a version from the next call on."""
+        steps.enter("install")
+        self.add_version(version, _generality(kinds, tried))
+        self._compiled.append(made)
+        self._note_written(version)
+
+    def _without_cache(self, trouble: Exception) -> None:
+        """An error inside weft while it used the disk cache, which is not needed."""
+        if net.is_meant(trouble, self.options):
+            raise trouble
+        place = self._place()
+        reason = net.refusal(trouble, place, self.options).reason
+        text = f"{place}: the disk cache is not used for {self.py_func.__name__}: {reason}"
+        warnings.warn_explicit(text, CacheWarning, place.file, max(place.line, 1))
 
     def _keep(self, stored: str, compiled: pipeline.Compiled) -> None:
         from weft.runtime import versions
 
         if compiled.c_source is None or compiled.library is None or compiled.version is None:
             return
-        versions.keep(
-            stored,
-            compiled.version,
-            signature=compiled.signature,
-            c_source=compiled.c_source,
-            library=compiled.library,
-            cells=self._cells(),
-            inlined=compiled.built.functions,
-        )
+        try:
+            steps.enter("keep")
+            versions.keep(
+                stored,
+                compiled.version,
+                signature=compiled.signature,
+                c_source=compiled.c_source,
+                library=compiled.library,
+                cells=self._cells(),
+                inlined=compiled.built.functions,
+            )
+        except Exception as trouble:
+            self._without_cache(trouble)
 
     def _compile(self, kinds: tuple[Spec, ...], values: tuple[Any, ...], stored: str | None, tried: int) -> bool:
         from weft import pipeline
@@ -347,22 +400,20 @@ class Jitted(_Base):
                 compiled = pipeline.compile_for(source, kinds, values, self.options, specialise, self._directives())
             self._sample = (kinds, tuple(map(_light, values)))
         except CompileError as problem:
-            refusal = Unsupported(
-                source.span(source.tree), f"the C compiler failed: {problem.reason}", problem.remedy
-            )
+            reason = f"the C compiler failed: {problem.reason}"
+            refusal = Unsupported(source.span(source.tree), reason, problem.remedy)
+            refusal.whole = True
             if self.options.fallback == "error":
                 raise refusal from problem
-            self._warn(refusal)
-            return False
+            self._refused[kinds] = refusal
+            return self._refuse(refusal)
         compiled.seconds["total"] = perf_counter() - start
         assert compiled.version is not None
         if any(_same_version(compiled.version, other) for other in self.versions) and self._has_code(compiled):
             if not any(isinstance(kind, specs.ObjectSpec) for kind in kinds):
                 self._keys[kinds] = _MAX_FOR_KEY  # nor would another attempt help
             return False  # the same code for the same arguments would refuse them again
-        self._compiled.append(compiled)
-        self._note_written(compiled.version)
-        self.add_version(compiled.version, _generality(kinds, tried))
+        self._install(compiled, compiled.version, kinds, tried)
         machine.consider()
         if stored is not None:
             self._keep(stored, compiled)
@@ -379,6 +430,7 @@ class Jitted(_Base):
         from weft.frontend.source import load
 
         if self._source is None:
+            steps.enter("source")
             self._source = load(self.py_func)
         return self._source
 
@@ -387,13 +439,21 @@ class Jitted(_Base):
         return Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
 
     def _refuse(self, problem: Unsupported) -> bool:
+        """Tell that Python runs a statement, whose surroundings may still be compiled, or the whole function."""
         if self.options.fallback == "error" and not isinstance(problem, LeftToLibrary):
             raise problem
         self._warn(problem)
         line, source = problem.span.line, self._source
-        if self._plain is self.py_func and source is not None and problem.span.file == source.file:
-            if line not in self._unsplit:
+        if problem.whole or line in self._unsplit or self._plain is not self.py_func or source is None:
+            return False
+        if problem.span.file == source.file:
+            try:
                 self._split(line)
+            except Exception as trouble:
+                if net.is_meant(trouble, self.options):
+                    raise
+                self._unsplit.add(line)
+                self._refused["split"] = net.refusal(trouble, problem.span, self.options)
         return False
 
     def _is_forced_apart(self) -> bool:
@@ -413,6 +473,7 @@ class Jitted(_Base):
         from weft.frontend import regions
 
         source = self._load()
+        steps.enter("split")
         found = regions.split(source, line, always)
         if found is None:
             self._unsplit.add(line)
@@ -424,6 +485,7 @@ class Jitted(_Base):
     def _region(self, tree: ast.FunctionDef, source: Source) -> Jitted:
         from weft.frontend.source import Source
 
+        steps.enter("region")
         function = _function_from(tree, source, None, {})
         region = Jitted(function, self.options)
         region._is_region = True
@@ -448,6 +510,7 @@ class Jitted(_Base):
         return self._steering.asked()
 
     def _directives(self) -> Directives:
+        steps.enter("directives")
         return self._steering.directives(lenient=self._is_region or bool(self._compiled))
 
     def direct(self, directives: tuple[Directive, ...]) -> None:
@@ -525,32 +588,10 @@ class Jitted(_Base):
 
     def explain(self, format: str = "text") -> Explanation:
         """What became of each line, and why."""
-        from weft.report.explain import FunctionSource, explain
+        from weft import asked
 
-        source = self._load()
-        text = source.text
-        place = FunctionSource(source.name, source.file, self.py_func.__code__.co_firstlineno, text)
-        parts = [*self._parts()]
-        refused = [(p.span, p.reason, p.remedy) for part in parts for p in part._refused.values()]
-        versions: list[CompiledLike] = [*self._prebuilt]
-        versions += [part._full(version) for part in parts for version in part._compiled]
-        explanation = explain(versions, place, refused, self._history(parts))
+        explanation = asked.explanation(self)
         return explanation.to_json() if format == "json" else explanation  # type: ignore[return-value]
-
-    def _history(self, parts: list[Jitted]) -> History:
-        """How the calls of this function's versions went, in the order in which `explain` lists them."""
-        from weft.codegen.binding import symbol_values
-        from weft.report.tree import Calls, History
-        from weft.runtime.threads import get_num_threads
-
-        found: list[Calls] = []
-        for part in parts:
-            ahead = [None] * len(part._prebuilt)
-            programs = [*ahead, *(part._full(version).program_lowered for version in part._compiled)]
-            for count, profile, program in zip(part.call_counts, part.profiles, programs):
-                sizes = {} if program is None or not count else symbol_values(program, profile.last)
-                found.append(Calls(count, profile.refused, profile.choices, sizes, get_num_threads()))
-        return History(tuple(found), self._plain_calls, machine.limits_here())
 
     def _full(self, version: pipeline.Compiled | _Restored) -> pipeline.Compiled:
         """Everything about a version, also about one that came from the disk cache."""
@@ -570,27 +611,9 @@ class Jitted(_Base):
 
     def inspect(self, what: str = "ir", signature: str | int | None = None) -> str:
         """The version's IR, C, Python or assembly; `signature` picks one (default: the newest)."""
-        version = self._pick(signature)
-        if what == "ir":
-            from weft.ir.text import show
+        from weft import asked
 
-            return show(version.program_optimised, lines=True)
-        if what == "python":
-            from weft.codegen.python import generate
-
-            return generate(version.program_optimised)
-        if what == "c" or what == "asm":
-            if version.c_source is None:
-                raise WeftError("there is no C compiler: this version is Python (see inspect('python'))")
-            return version.c_source if what == "c" else self._assembly(version)
-        raise ValueError(f"inspect({what!r}): choose one of 'ir', 'c', 'python', 'asm'")
-
-    def _assembly(self, version: pipeline.Compiled) -> str:
-        from weft.runtime import toolchain
-
-        chain = toolchain.find()
-        assert chain is not None and version.c_source is not None
-        return chain.assembly(version.c_source, version.flags)
+        return asked.text(self, what, signature)
 
     def _pick(self, signature: str | int | None) -> pipeline.Compiled:
         for form in reversed(self._made_forms()):

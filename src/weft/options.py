@@ -4,6 +4,7 @@ comes one frozen, validated `Options` that every layer reads and that takes part
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -23,6 +24,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "backend": ("auto", "c", "python"),
 }
 _SWITCHES = ("parallel", "cache")
+_SECONDS = ("compile_timeout",)
 _SWITCH_WORDS = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
@@ -53,6 +55,7 @@ class Options:
     parallel: bool = True
     cache: bool = True
     backend: Backend = "auto"
+    compile_timeout: float = 60.0  # seconds for one version, the C compiler's included; 0: any
     stress: Stress = field(default=Stress(), metadata={"internal": True})
 
     def __post_init__(self) -> None:
@@ -64,10 +67,14 @@ class Options:
             value = getattr(self, name)
             if not isinstance(value, bool):
                 raise OptionError(f"option {name}={value!r} is not one of True, False")
+        for name in _SECONDS:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+                raise OptionError(f"option {name}={value!r} is not a number of seconds")
 
     def for_code(self) -> Options:
         """These options with everything that cannot change the generated code set to its default: for cache keys."""
-        return replace(self, fallback="warn", cache=True)
+        return replace(self, fallback="warn", cache=True, compile_timeout=60.0)
 
 
 def _listed(values: tuple[str, ...]) -> str:
@@ -95,10 +102,22 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
             if text.lower() not in _SWITCH_WORDS:
                 raise OptionError(f"environment variable {variable}={text!r} is not one of '1', '0'")
             found[name] = _SWITCH_WORDS[text.lower()]
+        elif name in _SECONDS:
+            found[name] = _seconds(variable, text)
         else:
             if text not in _CHOICES[name]:
                 raise OptionError(f"environment variable {variable}={text!r} is not one of {_listed(_CHOICES[name])}")
             found[name] = text
+    return found
+
+
+def _seconds(variable: str, text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < math.inf:
+        raise OptionError(f"environment variable {variable}={text!r} is not a number of seconds")
     return found
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from weft import steps
 from weft.codegen import binding, c, c_library
 from weft.codegen.c_ops import CFeatures
 from weft.deep import with_room
@@ -110,6 +111,8 @@ LOWERING: tuple[tuple[str, Pass], ...] = (
     ("version", version.run),
 )
 
+steps.register((name for name, _ in (*PASSES, *LOWERING)), "a pass")
+
 #: Passes that the meaning of a program, or its lowered form, depends on: they cannot be left out.
 NEEDED = frozenset({"tasks", "simplify", "races", "schedule", "directed", "store", "version"})
 #: Passes that give whole nests another shape: not in a function whose loops somebody directs one by one.
@@ -156,6 +159,7 @@ class _Clock:
 
     def step(self, name: str, action: Callable[[], Any]) -> Any:
         start = perf_counter()
+        steps.enter(name)
         result = action()
         self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - start
         return result
@@ -414,6 +418,7 @@ def _coded(compiled: Compiled, options: Options) -> Compiled:
 
 def _c_version(compiled: Compiled, options: Options, chain: toolchain.Toolchain) -> None:
     start = perf_counter()
+    steps.enter("generate C")
     features = CFeatures(chain.supports_libmvec, _glibc(), chain.widest_vectors)
     unit = c.generate(compiled.program_lowered, options, features)
     compiled.c_source = unit.text
@@ -422,8 +427,10 @@ def _c_version(compiled: Compiled, options: Options, chain: toolchain.Toolchain)
     start = perf_counter()
     kept = None if options.cache else cache.process_cache()
     name = compiled.source.name
+    steps.enter("C compiler")
     path = chain.build_shared(unit.text, flags=compiled.flags, name=name, cache=kept, parts=unit.parts)
     compiled.library = path
+    steps.enter("load")
     kernel = dispatch.load_kernel(path)
     compiled.seconds["compiler"] = perf_counter() - start
     compiled.version = _version(compiled, unit.layout, unit.exceptions, kernel.address, kernel)
@@ -434,6 +441,7 @@ def _python_version(compiled: Compiled) -> None:
     from weft.codegen.python import compile_python
     from weft.codegen.python_containers import with_containers
 
+    steps.enter("generate Python")
     code = compile_python(compiled.program_optimised)
     built = compiled.built
     names = (*built.names, *(entry.param for entry in built.hidden))
@@ -472,6 +480,7 @@ def _glibc() -> tuple[int, int]:
 
 
 def _version(compiled: Compiled, places: Any, exceptions: Any, function: Any, keepalive: object) -> D.Version:
+    steps.enter("describe")
     built = compiled.built
     program = compiled.program_lowered
     call = [_bind(kind, name, built.changed) for kind, name in zip(built.specs, built.names)]

@@ -5,6 +5,7 @@ Each subcommand is one function here or a module of its own; nothing heavy is im
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
@@ -35,6 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has seen enough; there is nobody to tell.
         sys.stdout = None
         return FAILED
+    except Exception as trouble:
+        if os.environ.get("WEFT_VERIFY", "0") not in ("", "0"):
+            raise
+        mistake = f"an error inside weft: {type(trouble).__name__}: {trouble}"
+        return complain(f"{mistake}\nplease report it; WEFT_VERIFY=1 shows where it comes from", FAILED)
     return code
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from weft import steps
 from weft.errors import LeftToLibrary, Unsupported
 from weft.frontend import arrays, growing, nested, sharing
 from weft.frontend.arguments import Arguments
@@ -422,7 +423,11 @@ class Builder(Instances, SparseChains, Arguments):
             if self.emitter.widenings:
                 raise Restart
             return built
+        except (steps.OutOfTime, MemoryError, RecursionError):
+            raise
         except Exception as problem:
+            if steps.from_handler(problem):
+                raise
             if self.emitter.widenings:
                 self.emitter.widenings.keep()
                 raise Restart from None

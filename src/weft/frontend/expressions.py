@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from weft import steps
 from weft.errors import Span
 from weft.frontend import arith, arrays, indexing, masks, ragged
 from weft.frontend.choices import Choices
@@ -107,6 +108,7 @@ class Expressions(Choices):
     """`evaluate` and its cases."""
 
     def evaluate(self, node: ast.expr) -> Value:
+        steps.check()
         method = getattr(self, f"_eval_{type(node).__name__.lower()}", None)
         if method is None:
             raise self.unsupported(

@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 from typing import Any
 
+from weft import steps
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.caches import OUTSIDE
@@ -111,6 +112,7 @@ class Statements(Results):
         return known
 
     def execute(self, node: ast.stmt) -> bool:
+        steps.check()
         method = getattr(self, f"_exec_{type(node).__name__.lower()}", None)
         if method is None:
             raise self.unsupported(

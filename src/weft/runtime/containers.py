@@ -247,3 +247,11 @@ def with_texts(maker: str, codes: Any, constants: int, *rest: Any) -> Any:
 
     made = [plain(template) for template in rest[:constants]]
     return globals()[maker](*made, *columns)
+
+
+#: Those that make new objects and change nothing.
+MAKERS = frozenset(
+    {list_of, objects_of, deque_of, dict_of, dict_by_names, counter_of, ordered_of, defaultdict_of, one_of, set_of}
+    | {sparse_of, sparse_banded, sparse_coordinates, sparse_diagonal, matrix_of}
+    | {texts.text_of, texts.bytes_of, texts.bytearray_of, texts.member_of, texts.taken}
+)

@@ -24,9 +24,22 @@ from typing import Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
+from weft import steps
 from weft.errors import CompileError, CoreWarning, exception_argument
 from weft.records import dataclass
-from weft.runtime import blas, interpreted, machine, numbering, routines, sharing, templates, texts, threads, toolchain
+from weft.runtime import (
+    blas,
+    containers,
+    interpreted,
+    machine,
+    numbering,
+    routines,
+    sharing,
+    templates,
+    texts,
+    threads,
+    toolchain,
+)
 from weft.runtime.descriptor import (
     EACH,
     KEY,
@@ -323,7 +336,29 @@ def encode_version(version: Version, generality: int = 0) -> Encoded:
         version.hold_below,
         version,
         generality,
+        int(is_repeatable(version)),
     )
+
+
+def is_repeatable(version: Version) -> bool:
+    """Whether nothing that a version does can be seen until its result is there: it changes no argument."""
+    params = (*version.params, *(hidden.param for hidden in version.hidden))
+    if any(getattr(param, "written", False) or getattr(param, "changed", False) for param in params):
+        return False
+    return not any(map(_changes, version.returns))
+
+
+def _changes(result: Result) -> bool:
+    """Whether making a result also changes arguments."""
+    if not isinstance(result, (TupleResult, ListOfResult)):
+        return False
+    maker = result.kind if isinstance(result, TupleResult) else None
+    if maker is containers.with_texts:  # the one that it calls is named by its first argument
+        first = result.items[0]
+        maker = getattr(containers, str(first.value), _changes) if isinstance(first, ConstResult) else _changes
+    if maker is not None and not isinstance(maker, type) and maker not in containers.MAKERS:
+        return True
+    return any(map(_changes, result.items))
 
 
 def _encode_param(param: DirectParam) -> Encoded:
@@ -337,11 +372,11 @@ def _encode_part(part: str) -> int | str | tuple[str] | functools.partial[Any] |
     if part.startswith(KEY):
         return (sys.intern(part[1:]),)
     if part.startswith(EACH):
-        return functools.partial(templates.attribute_of_each, part[1:])
+        return functools.partial(steps.watched("read attributes", templates.attribute_of_each), part[1:])
     if part == NUMBERED:
-        return functools.partial(numbering.names_of)
+        return functools.partial(steps.watched("number strings", numbering.names_of))
     if part.startswith(NUMBERED):
-        return functools.partial(numbering.structure_of, part[1:])
+        return functools.partial(steps.watched("number strings", numbering.structure_of), part[1:])
     return int(part) if part.isdigit() else sys.intern(part)
 
 
@@ -409,7 +444,8 @@ def _encode_result(result: Result) -> Encoded:
     if isinstance(result, ListResult):
         return (6, int(result.strong), result.array.offset, 0, None, ())
     if isinstance(result, TupleResult):
-        return (7, 0, 0, 0, result.kind, tuple(map(_encode_result, result.items)))
+        maker = result.kind if result.kind is None else steps.watched("make result", result.kind)
+        return (7, 0, 0, 0, maker, tuple(map(_encode_result, result.items)))
     if isinstance(result, ListOfResult):
         return (8, 0, 0, 0, None, tuple(map(_encode_result, result.items)))
     return (0, 0, 0, 0, None, ())

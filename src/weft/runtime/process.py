@@ -5,6 +5,7 @@ fail, hang or be killed, and the user may press Ctrl-C: each is reported as itse
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from weft import steps
 from weft.errors import CompileError
 from weft.runtime.progress import telling
 
@@ -19,10 +21,13 @@ DEFAULT_TIMEOUT = 120.0
 
 
 def _timeout() -> float:
+    """Seconds for one run of the compiler, and no more than are left for the whole."""
     try:
-        return max(0.1, float(os.environ.get("WEFT_COMPILE_TIMEOUT", "")))
+        asked = float(os.environ.get("WEFT_COMPILE_TIMEOUT", ""))
+        limit = max(0.1, asked) if asked else math.inf
     except ValueError:
-        return DEFAULT_TIMEOUT
+        limit = DEFAULT_TIMEOUT
+    return max(0.1, min(limit, steps.remaining()))
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -34,25 +39,26 @@ def _end(process: subprocess.Popen[str]) -> None:
     process.communicate()
 
 
-def _wait(processes: Sequence[subprocess.Popen[str]], name: str) -> list[str]:
+def _wait(processes: Sequence[subprocess.Popen[str]], name: str, limit: float) -> list[str]:
     """Wait for the compiler; only a person at a terminal who has waited a second is told about it."""
     with telling(name):
-        return [process.communicate(timeout=_timeout())[0] for process in processes]
+        return [process.communicate(timeout=None if limit == math.inf else limit)[0] for process in processes]
 
 
 def run(*commands: Sequence[str], directory: Path, name: str, environment: Mapping[str, str]) -> str:
     """Run a compiler in `directory`, for several commands side by side; what it said, or a `CompileError`."""
     processes: list[subprocess.Popen[str]] = []
+    limit = _timeout()
     try:
         for command in commands:
             processes.append(_start(command, directory, environment))
-        logs = _wait(processes, name)
+        logs = _wait(processes, name, limit)
     except subprocess.TimeoutExpired:
         for process in processes:
             _end(process)
         compiler = Path(commands[0][0]).name
         raise CompileError(
-            f"the C compiler {compiler} gave no answer for {name} within {_timeout():g} s and was stopped",
+            f"the C compiler {compiler} gave no answer for {name} within {limit:g} s and was stopped",
             "a longer limit with WEFT_COMPILE_TIMEOUT=seconds, or another compiler with CC=...",
             commands[0],
         ) from None

@@ -22,8 +22,9 @@ typedef struct {
 } dispatcher;
 
 /* ATTEMPT_PYTHON: the call fits a version of Python code, whose arguments are in the place of the answer. ATTEMPT_PLAIN: it
-   fits one that plain Python is preferred to. */
-typedef enum { ATTEMPT_UNFIT, ATTEMPT_DONE, ATTEMPT_GUARD, ATTEMPT_BACK, ATTEMPT_PYTHON, ATTEMPT_PLAIN } attempt_outcome;
+   fits one that plain Python is preferred to. ATTEMPT_UNMADE: the result could not be made, and nothing else has happened. */
+typedef enum { ATTEMPT_UNFIT, ATTEMPT_DONE, ATTEMPT_GUARD, ATTEMPT_BACK, ATTEMPT_PYTHON, ATTEMPT_PLAIN,
+    ATTEMPT_UNMADE } attempt_outcome;
 
 static PyObject *guard_failed_type, *left_answer;
 static weft_rt runtime_table;
@@ -258,6 +259,8 @@ static attempt_outcome run_kernel(version *v, PyObject *const *values, const lis
     } else {
         note_call(v, w);
         *out = finish(v, w, values, status);
+        if (*out == NULL && status == STATUS_OK && v->repeatable && PyErr_ExceptionMatches(PyExc_Exception))
+            outcome = ATTEMPT_UNMADE;
     }
     for (int i = 0; i < v->slot_count; i++)
         Py_DecRef((PyObject *)(uintptr_t)w[v->slots[i]]);
@@ -369,6 +372,29 @@ static attempt_outcome attempt_measured(version *v, PyObject *const *values, PyO
     return outcome;
 }
 
+/* Whether a call whose result could not be made is left to Python: `_survives` says if the exception is the caller's. Nothing
+   that anybody sees has happened: the version writes no array and no container (`repeatable`), and makes only new objects. */
+static int survives_unmade(dispatcher *d, version *v)
+{
+    PyObject *error[3];
+    PyErr_Fetch(&error[0], &error[1], &error[2]);
+    PyErr_NormalizeException(&error[0], &error[1], &error[2]);
+    if (error[1] != NULL && error[2] != NULL)
+        PyException_SetTraceback(error[1], error[2]);
+    PyObject *answer = error[1] == NULL ? NULL : PyObject_CallMethod((PyObject *)d, "_survives", "(O)", error[1]);
+    int survives = answer == &_Py_TrueStruct;
+    Py_DecRef(answer);
+    if (survives) {
+        v->dropped = 1; /* it would happen again, after all of the kernel's work */
+        for (int i = 0; i < 3; i++)
+            Py_DecRef(error[i]);
+    } else {
+        PyErr_Clear();
+        PyErr_Restore(error[0], error[1], error[2]);
+    }
+    return survives;
+}
+
 /* The first version that takes the call. If none does: ATTEMPT_GUARD if a kernel refused it (nothing has happened then, and
    another version may still take it, unless the values are to blame), else ATTEMPT_UNFIT. */
 static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *values, PyObject **answer, version **plain)
@@ -376,11 +402,15 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
     attempt_outcome refused = ATTEMPT_UNFIT;
     for (int i = 0; i < d->version_count; i++) {
         version *v = d->versions[i];
+        if (v->dropped)
+            continue;
         v->references++; /* an attribute's or the answer's making may run Python code that removes it */
         int on_trial = d->may_run_plain && d->plain != NULL && copies_containers(v);
         attempt_outcome outcome = on_trial ? attempt_measured(v, values, answer) : attempt(v, values, answer);
         if (outcome == ATTEMPT_PYTHON)
             outcome = run_python(v, answer);
+        if (outcome == ATTEMPT_UNMADE)
+            outcome = d->plain != NULL && survives_unmade(d, v) ? ATTEMPT_BACK : ATTEMPT_DONE;
         if (outcome == ATTEMPT_DONE)
             v->calls++;
         if (outcome == ATTEMPT_GUARD || outcome == ATTEMPT_BACK) {

@@ -132,6 +132,8 @@ PyObject *PyErr_Occurred(void);
 void PyErr_Clear(void);
 int PyErr_ExceptionMatches(PyObject *);
 void PyErr_Fetch(PyObject **, PyObject **, PyObject **);
+void PyErr_NormalizeException(PyObject **, PyObject **, PyObject **);
+int PyException_SetTraceback(PyObject *, PyObject *);
 void PyErr_Restore(PyObject *, PyObject *, PyObject *);
 void PyErr_SetString(PyObject *, const char *);
 void PyErr_SetNone(PyObject *);

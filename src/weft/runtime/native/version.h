@@ -66,6 +66,8 @@ typedef struct {
     int index; /* in order of installation */
     int64_t generality; /* versions for fewer arguments are tried first: their code is better */
     int64_t calls, refused; /* refused: the kernel found before any effect that it does not apply */
+    int repeatable; /* nothing that it does is seen before its result: Python may do it instead as long as there is none */
+    int dropped;    /* no more calls */
     int way, searched, measured, trials; /* see trials.c */
     int64_t way_calls, ask_again, native_time, copy_time, plain_time, kernel_time, packed_time;
     int64_t choices[CHOICE_BITS]; /* calls that took each branch of each choice, see CHOICE_WORD */
@@ -202,7 +204,7 @@ static int read_parameters(PyObject *tuple, version *v)
 }
 
 /* owner: (address or 0, callable or None, raiser, argument count, words, parameters, results, slots, hold_below, keepalive,
-   generality) */
+   generality, repeatable) */
 static version *read_version(PyObject *owner)
 {
     version *v = calloc(1, sizeof *v);
@@ -220,6 +222,7 @@ static version *read_version(PyObject *owner)
     v->words = (int)field_int(owner, 4);
     v->hold_below = field_int(owner, 8);
     v->generality = field_int(owner, 10);
+    v->repeatable = (int)field_int(owner, 11);
     if (!PyErr_Occurred() && read_parameters(PyTuple_GetItem(owner, 5), v) == 0 &&
         (v->results = read_results(PyTuple_GetItem(owner, 6), &v->result_count)) != NULL && !PyErr_Occurred() &&
         read_slots(PyTuple_GetItem(owner, 7), v) == 0)
