@@ -290,12 +290,15 @@ class Jitted(_Base):
     def _kinds(self, values: tuple[Any, ...]) -> list[Spec]:
         """The specs of arguments. A tuple of numbers is compiled in; those after it are read by their items."""
         from weft.frontend import specs
+        from weft.runtime import sharing
 
         steps.enter("specs")
         kinds = specs.specs_of(values)
         if self.options.stress.general:
             kinds = [replace(k, layout=Layout.STRIDED) if isinstance(k, specs.ArraySpec) else k for k in kinds]
         for place, kind in enumerate(kinds):
+            if isinstance(kind, specs.ArraySpec) and sharing.holds_twice(values[place]):
+                kinds[place] = replace(kind, repeats=True)
             if isinstance(kind, specs.ConstSpec) and specs.is_numbers(kind.value) and place not in self._by_value:
                 if self._first_tuples.setdefault(place, kind) != kind:
                     kinds[place] = specs.ObjectSpec(tuple, kind.value)

@@ -15,6 +15,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 
 import weft
+from weft.runtime import sharing
 
 Kind = Callable[[Any], tuple[Any, ...]]
 
@@ -409,3 +410,91 @@ def test_versions_outlive_the_process(tmp_path: Path) -> None:
     ]
     assert told[0].split()[1] == "Compiled"
     assert told[1].split()[1] == "_Restored"
+
+
+# --- arrays that hold an element twice ------------------------------------------------------------------------------
+
+
+def repeated() -> dict[str, Any]:
+    """Arrays of which two indices lead to one element."""
+    line = np.arange(12.0)
+    return {
+        "all the same": as_strided(line, (3,), (0,)),
+        "rows of one row": as_strided(line, (3, 4), (0, 8)),
+        "windows": np.lib.stride_tricks.sliding_window_view(line, 3, writeable=True),
+        "diagonals": as_strided(line, (3, 3), (8, 8)),
+        "backwards": as_strided(line[4:], (3, 3), (8, -8)),
+    }
+
+
+def once() -> dict[str, Any]:
+    """Arrays of any strides that hold each element once."""
+    block = np.arange(120.0).reshape(4, 5, 6)
+    return {
+        "every other": block[0, :, ::2],
+        "turned": block.transpose(2, 0, 1)[::-1],
+        "one row": block[:, 1:2, ::3],
+        "no stride along one": as_strided(block, (1, 3), (0, 16)),
+        "empty": as_strided(block, (0, 3), (0, 0)),
+    }
+
+
+def in_place(a):
+    a += 1
+    return a
+
+
+def by_element(a):
+    for i in range(a.shape[0]):
+        a[i] = a[i - 1] * 2 + 1
+    return a
+
+
+def only_read(a):
+    return (a * 2).sum(axis=0)
+
+
+@pytest.mark.parametrize("kind", repeated())
+@pytest.mark.parametrize("function", [in_place, by_element])
+@pytest.mark.parametrize("backend", ["auto", "python"])
+def test_elements_held_twice_and_written(function: Any, kind: str, backend: str) -> None:
+    """NumPy's own order decides: plain Python runs, also where a version for arrays of the same rank is there."""
+    compiled = weft.jit(fallback="silent", backend=backend)(function)
+    mine, theirs = repeated()[kind], repeated()[kind]
+    other = np.ones((7,) * mine.ndim)[(slice(None, None, 2),) * mine.ndim]
+    np.testing.assert_array_equal(compiled(other.copy()[...]), function(other.copy()))
+    compiled(other)
+    for _ in range(2):
+        compiled(mine)
+        function(theirs)
+        np.testing.assert_array_equal(mine, theirs)
+    assert compiled.stats["python_calls"] == 2
+
+
+@pytest.mark.parametrize("kind", repeated())
+def test_elements_held_twice_and_read(kind: str) -> None:
+    compiled = jitted(only_read)
+    np.testing.assert_array_equal(compiled(repeated()[kind]), only_read(repeated()[kind]))
+    assert compiled.stats["python_calls"] == 0
+
+
+@pytest.mark.parametrize("kind", once())
+def test_strides_of_elements_held_once(kind: str) -> None:
+    compiled = jitted(in_place)
+    np.testing.assert_array_equal(compiled(once()[kind]), in_place(once()[kind]))
+    assert compiled.stats["python_calls"] == 0
+
+
+def test_who_holds_an_element_twice() -> None:
+    """Refused in doubt, but never overlooked."""
+    random = np.random.default_rng(5)
+    line = np.zeros(4000)
+    for _ in range(400):
+        rank = int(random.integers(1, 4))
+        shape = tuple(random.integers(0, 5, rank).tolist())
+        steps = tuple(random.choice([0, 1, 2, 3, 4, 6, 12, -1, -5], rank).tolist())
+        array = as_strided(line[2000:], shape, tuple(8 * step for step in steps))
+        places = {sum(np.multiply(index, steps)) for index in np.ndindex(*shape)}
+        if len(places) < array.size:
+            assert sharing.holds_twice(array)
+    assert not any(sharing.holds_twice(array) for array in once().values())

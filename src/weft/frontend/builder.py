@@ -353,6 +353,13 @@ class Builder(Instances, SparseChains, Arguments):
         made, param = self.parameter(title, spec, held, -1)
         self.hidden[argument, path] = (Hidden(path[-1], argument, spec, param, path), made)
 
+    def _check_repeated(self, program: Program) -> None:
+        """Refuse to write an argument that holds an element twice: what NumPy then does depends on its own order."""
+        repeated = {n for n, kind in zip(self.names, self.specs) if isinstance(kind, ArraySpec) and kind.repeats}
+        for node in program.body if repeated else ():
+            for name in repeated & buffers_written(node):
+                raise Unsupported(node.span, f"a write to the array {name}, which holds an element twice")
+
     def _check_outside(self, program: Program) -> None:
         """Refuse a program that changes elements of a list from outside: only arguments are copied back."""
         names: dict[str, str] = {}
@@ -462,6 +469,7 @@ class Builder(Instances, SparseChains, Arguments):
         if self.entry is None:
             program = with_functions(program, self.functions)
         self._check_outside(program)
+        self._check_repeated(program)
         self.check_lists_given()
         program = self.hand_exceptions_back(program)
         self._check_repeatable(program)

@@ -33,11 +33,13 @@ _LETTERS = {DType.I64: "i", DType.F64: "f", DType.BOOL: "b", DType.C128: "c"}
 
 @dataclass(frozen=True)
 class ArraySpec:
-    """An ndarray.  `ones[axis]`: the extent is 1 (broadcasting depends on it)."""
+    """An ndarray.  `ones[axis]`: the extent is 1 (broadcasting depends on it).  `repeats`: an element may be in it
+    twice, so that it must not be written."""
 
     dtype: DType
     ones: tuple[bool, ...]
     layout: Layout
+    repeats: bool = False
 
     @property
     def rank(self) -> int:
@@ -46,7 +48,7 @@ class ArraySpec:
     def __str__(self) -> str:
         extents = ", ".join("1" if one else ":" for one in self.ones)
         suffix = "" if self.layout is Layout.C else f" {self.layout.value}"
-        return f"{self.dtype.value}[{extents}]{suffix}"
+        return f"{self.dtype.value}[{extents}]{suffix}{' repeated' if self.repeats else ''}"
 
 
 @dataclass(frozen=True)

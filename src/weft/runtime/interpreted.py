@@ -278,6 +278,7 @@ def _array_fits(param: ArrayParam, value: Any) -> bool:
         value.dtype.isnative
         and bool(flags.aligned)
         and (not param.written or (not flags.num & _WARN_ON_WRITE and bool(flags.writeable)))
+        and not (param.written and sharing.holds_twice(value))
         and all(stride % value.itemsize == 0 for stride in value.strides)
     )
 

@@ -88,6 +88,19 @@ class Filled:
         return (self.array, *numbers)
 
 
+def holds_twice(array: Array) -> bool:
+    """Whether two indices of an array may lead to one element, as in `native/guards.c`: an axis that does not step over
+    all that the axes with shorter steps reach."""
+    if array.flags.c_contiguous or array.flags.f_contiguous:
+        return False
+    within = 0
+    for step, extent in sorted((abs(step), extent) for step, extent in zip(array.strides, array.shape) if extent > 1):
+        if step <= within:
+            return array.size > 0
+        within += step * (extent - 1)
+    return False
+
+
 # --- the memory of a call -------------------------------------------------------------------------------------------
 
 

@@ -29,6 +29,33 @@ static int same_constant(PyObject *value, PyObject *expected)
     return same;
 }
 
+/* Whether no two indices of an array may lead to one element: each axis steps over all that the axes with shorter steps
+   reach.  What does not fit that pattern is taken to hold an element twice. */
+static int holds_each_once(const ArrayHead *array)
+{
+    int64_t steps[MAX_RANK], reach[MAX_RANK];
+    int count = 0;
+    for (int axis = 0; axis < array->rank; axis++) {
+        int64_t step = array->strides[axis] < 0 ? -array->strides[axis] : array->strides[axis];
+        if (array->shape[axis] == 0)
+            return 1;
+        if (array->shape[axis] == 1)
+            continue;
+        int at = count++;
+        for (; at > 0 && steps[at - 1] > step; at--) {
+            steps[at] = steps[at - 1];
+            reach[at] = reach[at - 1];
+        }
+        steps[at] = step;
+        reach[at] = step * (array->shape[axis] - 1);
+    }
+    int64_t within = 0;
+    for (int at = 0; at < count; within += reach[at++])
+        if (steps[at] <= within)
+            return 0;
+    return 1;
+}
+
 static inline int pack_array(const parameter *p, PyObject *value, int64_t *w)
 {
     if (value->type != numpy.array_type)
@@ -41,6 +68,8 @@ static inline int pack_array(const parameter *p, PyObject *value, int64_t *w)
     int refused = p->written ? ARRAY_WARN_ON_WRITE : 0;
     if (descriptor->type_number != p->code || array->rank != p->rank || descriptor->byteorder == swapped ||
         (array->flags & flags) != flags || (array->flags & refused))
+        return 0;
+    if (p->written && !(array->flags & (ARRAY_C | ARRAY_F)) && !holds_each_once(array))
         return 0;
     int rank = p->rank, shift = p->item_shift;
     int64_t partial = 0;
