@@ -34,7 +34,7 @@ from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer
-from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType, can_cast, promote
+from weft.ir.types import BOOL, FLOAT, I64, INT, DType, ScalarType, can_cast, promote
 
 #: What becomes of each array before all are joined to one: the array as it is to be, and the axis to join along.
 Plan = Callable[[Array], tuple[Array, int]]
@@ -368,7 +368,8 @@ def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) ->
         raise Unsupported(emitter.span, "an assignment to the elements of a value that is not an array in memory")
     if isinstance(value, Scalar) and not fresh:
         value = Scalar(element(value.expr, target.type, emitter))
-    source = fitted(without_leading_ones(as_array(value, emitter), target.rank), target.shape, emitter)
+    given = as_array(value, emitter) if fresh else assigned(value, target.type, emitter)
+    source = fitted(without_leading_ones(given, target.rank), target.shape, emitter)
     dims, at = emitter.domain(tuple(map(emitter.resolve, target.shape)))
     write(target, dims, at, storable(source.element(at), target.type, emitter, target.is_list), emitter)
     if not fresh:
@@ -404,21 +405,69 @@ def element(expr: Expr, of: ScalarType, emitter: Emitter) -> Expr:
     if of.dtype.kind == "u" and not expr.type.weak:
         return expr
     if given.kind == "f":
-        whole = Op("trunc", (expr,), expr.type)
-        return whole_number(whole, emitter, "Python int too large to convert to C long")
+        return _python_integer(expr, of, emitter)
     if given is DType.U64:
         most = arith.cast(Const(2**63 - 1, INT), expr.type)
-        emitter.check(Op("le", (expr, most), BOOL), "OverflowError", "Python int too large to convert to C long")
+        emitter.check(Op("le", (expr, most), BOOL), "OverflowError", _TOO_LARGE)
     return arith.cast(expr, INT)
+
+
+_NOT_A_NUMBER = "cannot convert float NaN to integer"
+_INFINITE = "cannot convert float infinity to integer"
+_TOO_LARGE = "Python int too large to convert to C long"
+
+
+def _python_integer(expr: Expr, of: ScalarType, emitter: Emitter) -> Expr:
+    """A float as the Python integer that is stored into elements of type `of`."""
+    if isinstance(expr, Const):
+        value = float(expr.value.real)
+        if not -(2.0**63) <= value < 2.0**63:
+            raise Unsupported(emitter.span, f"the float {value} stored into an array of {of}")
+        return Const(int(value), INT)
+    value_of = emitter.snapshot(arith.cast(expr, FLOAT), "number")
+    if of.dtype is not DType.U64:
+        finite = arith.negate(Op("isinf", (value_of,), BOOL))
+        emitter.check(finite, "OverflowError", _INFINITE)
+        return whole_number(Op("trunc", (value_of,), FLOAT), emitter, _TOO_LARGE)
+    emitter.rarely_fails(_fits_integer(value_of), "a float that is no integer of 63 bits stored as uint64")
+    return Cast(Op("trunc", (value_of,), FLOAT), INT)
+
+
+def _fits_integer(value: Expr) -> Expr:
+    """Whether the integer part of a float exists and has 64 bits; false of NaN."""
+    lowest, limit = Const(-(2.0**63), FLOAT), Const(2.0**63, FLOAT)
+    return arith.conjunction(Op("ge", (value, lowest), BOOL), Op("lt", (value, limit), BOOL))
+
+
+def assigned(value: Value, of: ScalarType, emitter: Emitter) -> Array:
+    """A value as an array whose elements may be cast to `of` where NumPy first makes an array of it: only Python's own
+    numbers are then converted as Python does, which fails for floats that are no integers of the type."""
+    source = as_array(value, emitter)
+    given = source.type
+    if not (given.weak and given.dtype.kind == "f" and of.dtype.is_integer and not of.weak):
+        return source
+    if not source.rank:
+        number = element(source.element(()), of, emitter)
+        return Array((), number.type, lambda _: number)
+    source = evaluated(source, emitter)
+    dims, at = emitter.domain(source.shape)
+    fits = _fits_integer(arith.cast(source.element(at), FLOAT))
+    reason = "a list of floats that are no integers of 64 bits stored into an array of integers"
+    emitter.rarely_fails(fits, reason, dims)
+    if of.dtype is not DType.I64:
+        low, high = arith.limits(of.dtype)
+        dims, at = emitter.domain(source.shape)
+        whole = Cast(source.element(at), INT)
+        inside = (Op("ge", (whole, integer(low)), BOOL), Op("le", (whole, integer(min(high, 2**63 - 1))), BOOL))
+        emitter.rarely_fails(arith.conjunction(*inside), reason, dims)
+    return Array(source.shape, I64, lambda at: Cast(source.element(at), I64), cost=source.cost + 1)
 
 
 def whole_number(expr: Expr, emitter: Emitter, message: str) -> Expr:
     """A float without a fraction as a Python int; `message` is that of one that 64 bits do not hold."""
     value = emitter.snapshot(arith.cast(expr, FLOAT), "whole")
-    limit = Const(2.0**63, FLOAT)
-    inside = arith.conjunction(Op("ge", (value, Const(-(2.0**63), FLOAT)), BOOL), Op("lt", (value, limit), BOOL))
-    emitter.check(Op("eq", (value, value), BOOL), "ValueError", "cannot convert float NaN to integer")
-    emitter.check(inside, "OverflowError", message)
+    emitter.check(Op("eq", (value, value), BOOL), "ValueError", _NOT_A_NUMBER)
+    emitter.check(_fits_integer(value), "OverflowError", message)
     return Cast(value, INT)
 
 

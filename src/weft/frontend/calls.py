@@ -541,7 +541,8 @@ class Calls(KeyedDicts, Recursion):
         buffer = emitter.allocate("array", of, tuple(integer(extent) for extent in shape))
         for position, leaf in leaves:
             at = tuple(integer(k) for k in position)
-            emitter.assign((), buffer.name, at, arrays.storable(leaf.expr, of, emitter))
+            number = arrays.element(leaf.expr, of, emitter)
+            emitter.assign((), buffer.name, at, arrays.storable(number, of, emitter))
         return arrays.of_buffer(buffer)
 
     def _array_of_arrays(self, value: Tuple, node: ast.AST | None, of: ScalarType | None) -> Array:

@@ -624,13 +624,13 @@ class Emitter:
         self.handed.append((self.span, reason))
         self.check(test, HAND_BACK)
 
-    def rarely_fails(self, test: Expr, reason: str) -> None:
+    def rarely_fails(self, test: Expr, reason: str, domain: Domain = ()) -> None:
         """`test` holds or the whole call is repeated in Python; where that would be seen, RuntimeError says why."""
         if self.decisions.unrepeatable:
-            self.check(test, "RuntimeError", f"{reason}: run this function with WEFT_DISABLE=1")
+            self.check(test, "RuntimeError", f"{reason}: run this function with WEFT_DISABLE=1", (), domain)
         else:
             self.rarities += 1
-            self.check(test, HAND_BACK)
+            self.check(test, HAND_BACK, domain=domain)
 
     def in_range(self, expr: Expr, low: int, high: int, exception: str, message: str) -> None:
         """low <= expr <= high, by guard if possible, else by a check in place."""

@@ -188,7 +188,7 @@ def assign(place: Mask, value: Value, emitter: Emitter) -> None:
     if isinstance(value, Mask) and is_full(place) and is_full(value) and common([place, value]) is not None:
         select(place, value.array, emitter)
         return
-    source = arrays.as_array(value, emitter)
+    source = arrays.assigned(value, array.type, emitter)
     if source.rank == 0:
         select(place, source, emitter)
         return

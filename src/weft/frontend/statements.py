@@ -45,7 +45,7 @@ from weft.frontend.values import (
     describe,
 )
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Const, Op, Read, Var, integer
+from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import (
     Block,
     Loop,
@@ -276,7 +276,9 @@ class Statements(Results):
             return
         if isinstance(base, Array) and not base.is_list:
             if target.attr in ("real", "imag"):
-                arrays.store(self._part(base, target), self._storable(value, node), self.emitter)
+                # NumPy makes an array of the value first, and casts that.
+                given = self._strong(value, node)
+                arrays.store(self._part(base, target), arrays.as_array(given, self.emitter), self.emitter)
                 return
             if target.attr == "flat":
                 self._store_flat(Flat(flat(base, self.emitter)), Slice(None, None, None), value, target)
@@ -295,6 +297,11 @@ class Statements(Results):
     def _storable(self, value: Value, node: ast.AST) -> Value:
         return self.array_of(value, node) if isinstance(value, Tuple) else masks.settled(value, self.emitter)
 
+    def _strong(self, value: Value, node: ast.AST) -> Value:
+        """A value as NumPy makes an array of it by itself."""
+        given = self._storable(value, node)
+        return Scalar(arith.cast(given.expr, given.type.strong)) if isinstance(given, Scalar) else given
+
     def _store_flat(self, base: Flat, key: Value, value: Value, node: ast.AST) -> None:
         """array.flat[key] = value: as many values as places; NumPy would repeat fewer."""
         value = self._storable(value, node)
@@ -308,6 +315,10 @@ class Statements(Results):
             value = source if isinstance(place, Array) else Scalar(source.element((ZERO,)))
         elif isinstance(place, Mask) and not isinstance(value, Scalar):
             raise self.unsupported(node, "an assignment to .flat by a mask")
+        elif isinstance(place, Scalar) and isinstance(value, Scalar) and _may_not_fit(value.expr, base.array):
+            raise self.unsupported(node, "an element of .flat that may not hold the number", value=value)
+        elif isinstance(place, Array) and isinstance(value, Scalar):
+            value = arrays.as_array(value, self.emitter)
         self.store(base.array, key, value, node)
 
     def _store_shape(self, name: str, base: Array, value: Value, node: ast.AST) -> None:
@@ -492,7 +503,7 @@ class Statements(Results):
         if base.view is None and base.part is None:
             raise self.unsupported(node, "an assignment to an element of a temporary")
         if isinstance(value, Tuple):
-            value = self.array_of(value, node)
+            value = self.array_of(value, node, base.type if _takes_integers(base) else None)
         if base.is_list and isinstance(key, Slice):
             raise self.unsupported(node, "an assignment to a slice of a list")
         place = self.subscript(base, key, node, store=True)
@@ -527,7 +538,7 @@ class Statements(Results):
     def _scatter(self, place: Array, value: Value, node: ast.AST) -> None:
         """array[indices] = value, in order: the last of several writes to one element stays."""
         emitter = self.emitter
-        source = arrays.without_leading_ones(arrays.as_array(value, emitter), place.rank)
+        source = arrays.without_leading_ones(arrays.assigned(value, place.type, emitter), place.rank)
         view = place.view or (place.part.view if place.part is not None else None)
         assert view is not None
         source = arrays.fitted(source, place.shape, emitter, _message(place, source))
@@ -700,6 +711,17 @@ def _message(place: Array, source: Array) -> str:
     if place.rank != 1 or source.rank != 1:
         return "shape mismatch: value array could not be broadcast to indexing result"
     return "shape mismatch: value array of shape ({1},) could not be broadcast to indexing result of shape ({0},)"
+
+
+def _may_not_fit(expr: Expr, base: Array) -> bool:
+    """Whether a number may be none that an element can hold; .flat has exceptions of its own for it."""
+    given, own = expr.type.dtype, base.type.dtype
+    return _takes_integers(base) and given is not own and not isinstance(expr, Const) and given.kind in "iuf"
+
+
+def _takes_integers(base: Array) -> bool:
+    """Whether NumPy converts each number of an assigned list to an integer."""
+    return base.type.dtype.is_integer and not base.is_list
 
 
 def _data_dependent(place: Array) -> bool:

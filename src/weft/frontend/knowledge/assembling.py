@@ -23,7 +23,7 @@ from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
 from weft.frontend.writing import axis_index, counter, last, loop, others, pick
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
-from weft.ir.types import BOOL, F64, FLOAT, I64, INT, DType, promote
+from weft.ir.types import BOOL, F64, FLOAT, I64, INT, DType, ScalarType, promote
 
 # --- repeats --------------------------------------------------------------------------------------------------------
 
@@ -122,18 +122,22 @@ def _widths(call: Bound, rank: int) -> list[tuple[Expr, Expr]]:
     return [(flat[0], flat[-1])] * rank
 
 
-def _fills(call: Bound, rank: int) -> list[tuple[Expr, Expr]]:
-    """The constants before and after each axis."""
+def _fills(call: Bound, rank: int, of: ScalarType) -> list[tuple[Expr, Expr]]:
+    """The constants before and after each axis, as elements of type `of`: NumPy has made an array of them before."""
     emitter = call.builder.emitter
     given = call.get("constant_values")
     if given is None:
-        return [(ZERO, ZERO)] * rank
+        if "constant_values" in call.given:
+            raise Unsupported(emitter.span, "constant_values of np.pad that are None")
+        return [(arith.cast(ZERO, of),) * 2] * rank
 
     def numbers(value: Value) -> tuple[Expr, ...]:
         items = value.items if isinstance(value, Tuple) else (value,)
         if not items or len(items) > 2 or not all(isinstance(item, Scalar) for item in items):
             raise Unsupported(emitter.span, "constant_values of np.pad of this form", "write ((before, after), ...)")
-        return tuple(emitter.snapshot(item.expr, "fill") for item in items if isinstance(item, Scalar))
+        exprs = [arith.cast(item.expr, item.type.strong) for item in items if isinstance(item, Scalar)]
+        fills = [arrays.element(emitter.snapshot(expr, "fill"), of, emitter) for expr in exprs]
+        return tuple(arrays.storable(fill, of, emitter) for fill in fills)
 
     nested = isinstance(given, Tuple) and all(isinstance(item, Tuple) for item in given.items)
     pairs = [numbers(item) for item in given.items] if nested and isinstance(given, Tuple) else [numbers(given)]
@@ -178,7 +182,7 @@ def _pad(call: Bound) -> Value:
         return tuple(ix.add(variable, start) for variable, start in zip(at, starts))
 
     arrays.store(arrays.remap(whole, array.shape, moved), array, emitter, fresh=True)
-    fills = _fills(call, array.rank)
+    fills = _fills(call, array.rank, whole.type)
     for axis, (before, after) in enumerate(widths):
         n = array.shape[axis]
         if mode != "constant":
@@ -191,7 +195,7 @@ def _pad(call: Bound) -> Value:
             place = (*at[:axis], ix.add(at[axis], offset), *moved((*at[:axis], ZERO, *at[axis + 1 :]))[axis + 1 :])
             outside = ix.sub(place[axis], before)
             source = (*place[:axis], ix.add(_reflected(outside, n, mode), before), *place[axis + 1 :])
-            value = arrays.storable(fill, whole.type, emitter) if mode == "constant" else whole.element(source)
+            value = fill if mode == "constant" else whole.element(source)
             emitter.assign(dims, whole.view.buffer, place, value)
     return whole
 
@@ -322,7 +326,7 @@ def _fill_diagonal(call: Bound) -> Value:
     if ix.difference(array.shape[0], array.shape[1]) != 0:
         extent = emitter.snapshot(Op("minimum", array.shape, INT), "n")
     line = arrays.remap(array, (extent,), lambda at: (at[0], at[0]))
-    value = operand(call, "val")
+    value = operand(call, "val", array.type)
     if value.rank:
         source = arrays.evaluated(flattened(value, emitter), emitter)
         n = source.shape[0]

@@ -262,6 +262,8 @@ def _as_array(call: Bound, value: Value, copy: bool) -> Value:
         raise Unsupported(builder.emitter.span, "an array of rank 0", "use the number itself")
     array = arrays.as_array(as_plain(value), builder.emitter)
     of = dtype_of(call, array.type.strong)
+    if isinstance(value, Array) and value.is_list:
+        array = arrays.assigned(value, of, builder.emitter)
     if not copy and of == array.type and array.view is not None:
         return array
     converted = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost + 1)

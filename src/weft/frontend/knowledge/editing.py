@@ -75,10 +75,12 @@ def _insert(call: Bound) -> Value:
     emitter = call.builder.emitter
     array, axis = _along(call)
     where = call.need("obj")
-    values = operand(call, "values")
+    values = operand(call, "values", array.type)
     if isinstance(where, Tuple) and len(where.items) == 1:
         where = where.items[0] if not values.rank else where
     if isinstance(where, Scalar) and where.type.dtype is not DType.BOOL:
+        if not values.rank:
+            arrays.weak_int(values.element(()), array.type, emitter)
         return _insert_at(call, array, axis, where, _cast(values, array, emitter))
     if isinstance(where, Tuple):
         where = call.builder.array_of(where, None)

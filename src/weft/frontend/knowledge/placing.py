@@ -58,7 +58,7 @@ def _putmask(call: Bound) -> Value:
 
 def _castable(call: Bound, name: str, target: Array) -> Array:
     """Values that NumPy converts to the type of the target: Python's own any, arrays only if nothing can get lost."""
-    values = operand(call, name)
+    values = operand(call, name, target.type)
     given = call.need(name)
     if isinstance(given, Tuple) or (isinstance(given, Scalar) and given.type.weak):
         arrays.check_in_place(values.type, target.type, call.builder.emitter)

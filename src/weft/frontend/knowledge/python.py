@@ -642,6 +642,8 @@ def _register_type(kind: type) -> None:
         expr = number(call, "x")
         if expr.type.dtype.is_complex and not of.dtype.is_complex:
             raise Unsupported(call.builder.emitter.span, f"{call.name}() of a complex number")
+        if expr.type.weak:
+            expr = arrays.element(expr, of, call.builder.emitter)
         arrays.weak_int(expr, of, call.builder.emitter)
         return Scalar(arith.cast(expr, of))
 

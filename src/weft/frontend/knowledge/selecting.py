@@ -18,11 +18,14 @@ from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
 from weft.ir.types import BOOL, FLOAT, I64, INT, PYBOOL, DType, ScalarType, promote
 
 
-def operand(call: Bound, name: str) -> Array:
-    """An argument as an array: a list or a literal sequence becomes one."""
+def operand(call: Bound, name: str, into: ScalarType | None = None) -> Array:
+    """An argument as an array: a list or a literal sequence becomes one.  `into`: the type of what it is stored in."""
     value = call.need(name)
     if isinstance(value, Tuple):
-        return call.builder.array_of(value, None)
+        integers = into is not None and into.dtype.is_integer
+        return call.builder.array_of(value, None, into if integers else None)
+    if into is not None:
+        value = arrays.assigned(value, into, call.builder.emitter)
     return arrays.as_array(as_plain(value), call.builder.emitter)
 
 
@@ -211,7 +214,7 @@ def _put(call: Bound) -> Value:
         raise Unsupported(emitter.span, "np.put into something that is not an array in memory")
     view = array.view
     index = flattened(as_index(operand(call, "ind"), emitter), emitter)
-    values = flattened(operand(call, "v"), emitter)
+    values = flattened(operand(call, "v", array.type), emitter)
     index, values = (
         arrays.materialise(part, emitter) if part.cost or may_share(part, view.buffer, emitter) else part
         for part in (index, values)
