@@ -46,6 +46,7 @@ LAYERS: dict[str, set[str]] = {
     "asked": _OPEN | _MIDDLE | {"pipeline", "net"},
     "jitted": _OPEN | _MIDDLE | {"pipeline", "steering", "net", "asked"},
     "cluster": _OPEN | _MIDDLE | {"pipeline", "jitted"},
+    "device": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster"},
     "api": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster", "net"},
     "transformer": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
     "heat": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},

@@ -7,7 +7,6 @@ handles of earlier results.  It knows nothing of Ray; `Engine` is what it asks f
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -31,14 +30,13 @@ from weft.cluster.plan import (
     may_raise,
     stages_of,
 )
-from weft.cluster.spread import Array, Objects, Piece, Spread, ranges, take
+from weft.cluster.spread import Objects, Piece, Spread, ranges, take
 from weft.cluster.sweeps import FIRST, PAST, Sweep, sweep_program
 from weft.cluster.tiles import TileProgram, tile_program, whole_program
 from weft.cluster.work import Failure, Give, Take, Task, Window
-from weft.errors import located
-from weft.ir import interp
+from weft.ir import interp, results
 from weft.ir.expr import Dim, Expr
-from weft.ir.program import ArgumentOut, ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut, ViewOut
+from weft.ir.program import ArrayOut, Out, Role, ScalarOut, TupleOut, ViewOut
 from weft.runtime import threads
 
 #: How many results are combined by one task.
@@ -445,41 +443,18 @@ class Run(Following):
 
     def result(self, out: Out, lazy: Callable[[Spread], Any], given: Mapping[str, Any]) -> Any:
         """What the caller gets."""
-        if isinstance(out, TupleOut):
-            items = [self.result(item, lazy, given) for item in out.items]
-            if out.named:
-                return located(out.named)(*items)
-            return items if out.as_list else tuple(items)
-        if isinstance(out, NoneOut):
-            return None
-        if isinstance(out, ConstOut):
-            return ast.literal_eval(out.text)
-        if isinstance(out, ScalarOut):
-            return self.scalar(out.buffer)
-        assert not isinstance(out, ArgumentOut)  # of objects, which no plan is made for
-        param = self.plan.program.table[out.buffer].role is Role.PARAM
-        whole = given[out.buffer] if param else lazy(self.arrays[out.buffer])
-        return whole if isinstance(out, ArrayOut) else self.view(np.asarray(whole), out)
 
-    def view(self, array: Array, out: ViewOut) -> Array:
-        """A view of an array that the caller has, or gets."""
-        dims = [dim for dim in out.dims if isinstance(dim, Dim)]
-        spans = [range(self.number(dim.lo), self.number(dim.hi), dim.step) for dim in dims]
-        shape = tuple(len(span) for span in spans)
-        if 0 in shape:
-            return np.empty(shape, dtype=array.dtype)
+        def leaf(out: Out) -> Any:
+            if isinstance(out, ScalarOut):
+                return self.scalar(out.buffer)
+            assert isinstance(out, (ArrayOut, ViewOut))  # no plan is made for objects
+            param = self.plan.program.table[out.buffer].role is Role.PARAM
+            whole = given[out.buffer] if param else lazy(self.arrays[out.buffer])
+            if isinstance(out, ArrayOut):
+                return whole
+            return results.view(np.asarray(whole), out, lambda e, at: int(evaluate(e, {**self.numbers, **at}) or 0))
 
-        def place(moved: int) -> list[int]:
-            at = {d.var: s.start + s.step * (n == moved) for n, (d, s) in enumerate(zip(dims, spans))}
-            return [int(evaluate(e, {**self.numbers, **at}) or 0) for e in out.index]
-
-        base = place(-1)
-        start = array[tuple(slice(i, i + 1) for i in base)]
-        strides = tuple(
-            sum((i - first) * stride for i, first, stride in zip(place(position), base, array.strides))
-            for position in range(len(spans))
-        )
-        return np.lib.stride_tricks.as_strided(start, shape, strides)
+        return results.assembled(out, leaf)
 
     def scalar(self, name: str) -> Any:
         value = self.scalars[name]

@@ -40,7 +40,9 @@ GUARDS = "its guards do not hold for these arguments, or they share memory"
 #: Bytes of arguments below which nobody wants to hear that a call stays here.
 _SMALL = 1 << 16
 #: Where the functions of each target are.
-_HOME = {"ray": "weft.cluster.function:RayFunction", "mpi": "weft.cluster.mpi_engine:MpiFunction"}
+_HOME = {"ray": "weft.cluster.function:RayFunction", "mpi": "weft.cluster.mpi_engine:MpiFunction"} | {
+    "opencl": "weft.device.function:OpenCLFunction"
+}
 
 
 def distributed(function: Callable[..., Any], options: Options) -> Any:
@@ -53,11 +55,11 @@ def distributed(function: Callable[..., Any], options: Options) -> Any:
 class Version:
     """A planned version: for arguments of `kinds`, constants included."""
 
-    plan: Plan
+    plan: Any  # what the target's engine runs; its `program` tells which arguments it takes
     kinds: tuple[Any, ...]
     names: tuple[Any, ...]
     hidden: tuple[Any, ...]
-    programs: driver.Programs
+    programs: Any
     seconds: float
     last: Any = None  # sizes and tiles of the newest call, for `explain`
     extra: Any = None  # what an engine keeps for all calls

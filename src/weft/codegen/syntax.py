@@ -318,7 +318,7 @@ def _declarator(node: Declare) -> str:
 
 def _braced(head: str, body: CBlock, indent: str) -> Iterator[str]:
     yield f"{indent}{head} {{" if head else f"{indent}{{"
-    yield from _lines(body, indent + "  ")
+    yield from lines(body, indent + "  ")
     yield f"{indent}}}"
 
 
@@ -330,7 +330,8 @@ def _for_head(node: For) -> str:
     return f"for (i64 {variable} = {show(node.start)}; {variable} {sign} {show(node.bound, 11)}; {advance})"
 
 
-def _lines(block: CBlock, indent: str) -> Iterator[str]:
+def lines(block: CBlock, indent: str) -> Iterator[str]:
+    """The text of a block, line by line."""
     for node in block:
         if isinstance(node, Declare):
             yield indent + _declarator(node)
@@ -359,10 +360,10 @@ def _lines(block: CBlock, indent: str) -> Iterator[str]:
 
 def _if_lines(node: IfElse, indent: str) -> Iterator[str]:
     yield f"{indent}if ({show(node.condition)}) {{"
-    yield from _lines(node.then, indent + "  ")
+    yield from lines(node.then, indent + "  ")
     if node.otherwise:
         yield f"{indent}}} else {{"
-        yield from _lines(node.otherwise, indent + "  ")
+        yield from lines(node.otherwise, indent + "  ")
     yield f"{indent}}}"
 
 

@@ -8,7 +8,6 @@ all raise AssertionError.
 
 from __future__ import annotations
 
-import ast
 import random
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
@@ -16,7 +15,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from weft.errors import exception_argument, exception_type, located
+from weft.errors import exception_argument, exception_type
+from weft.ir import results
 from weft.ir.expr import AnyDim, Cast, Const, Dim, Domain, Expr, Limit, Op, Read, Reduce, Var
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
@@ -30,7 +30,6 @@ from weft.ir.program import (
     Buffer,
     Call,
     Check,
-    ConstOut,
     Continue,
     Derived,
     If,
@@ -40,7 +39,6 @@ from weft.ir.program import (
     Loop,
     LoopKind,
     Node,
-    NoneOut,
     Operand,
     Out,
     Program,
@@ -50,7 +48,6 @@ from weft.ir.program import (
     ScalarOut,
     SizeOf,
     Stmt,
-    TupleOut,
     ViewOut,
     While,
 )
@@ -605,17 +602,13 @@ def _scattered(state: _State, operand: Operand, values: np.ndarray[Any, Any]) ->
 
 
 def _result(state: _State, out: Out) -> object:
-    if isinstance(out, NoneOut):
-        return None
-    if isinstance(out, ConstOut):
-        return cast(object, ast.literal_eval(out.text))
+    return cast(object, results.assembled(out, lambda leaf: _leaf(state, leaf)))
+
+
+def _leaf(state: _State, out: Out) -> object:
     if isinstance(out, ArgumentOut):
         raise NotImplementedError("the objects of a call are not part of a program")
-    if isinstance(out, TupleOut):
-        items = [_result(state, item) for item in out.items]
-        if out.named:
-            return cast(object, located(out.named)(*items))
-        return items if out.as_list else tuple(items)
+    assert isinstance(out, (ScalarOut, ArrayOut, ViewOut))
     memory = state.memory[out.buffer]
     if isinstance(out, ScalarOut):
         return cast(object, _load(state, out.buffer, memory, (), state.program.buffer(out.buffer).type))
@@ -626,36 +619,14 @@ def _result(state: _State, out: Out) -> object:
             return memory.data
         weak = state.program.buffer(out.buffer).type.weak
         return cast(object, memory.data.tolist()) if weak else _list_of_scalars(memory.data)
-    return _view(state, memory, out)
+
+    def number(expr: Expr, at: Mapping[str, int]) -> int:
+        state.vars.update(at)
+        return int(_eval(state, expr))
+
+    return results.view(memory.data, out, number)
 
 
 def _list_of_scalars(array: np.ndarray[Any, Any]) -> list[object]:
     """The nested list of an array's elements as NumPy's own scalars, which `tolist` does not keep."""
     return list(array) if array.ndim == 1 else [_list_of_scalars(row) for row in array]
-
-
-def _view(state: _State, memory: _Memory, out: ViewOut) -> object:
-    """The strided array over the buffer; base and strides are read off the index at the first points of each dim."""
-    ranges: list[range] = []
-    for dim in out.dims:
-        assert isinstance(dim, Dim), "a view has dense dimensions"
-        ranges.append(range(int(_eval(state, dim.lo)), int(_eval(state, dim.hi)), dim.step))
-    shape = tuple(len(values) for values in ranges)
-
-    if 0 in shape:
-        return np.empty(shape, dtype=memory.data.dtype)
-
-    def place(moved: int | None) -> list[int]:
-        """The element at the first point, or at its neighbour along dimension `moved`."""
-        for position, (dim, values) in enumerate(zip(out.dims, ranges)):
-            assert isinstance(dim, Dim)
-            state.vars[dim.var] = values.start + (values.step if position == moved else 0)
-        return [int(_eval(state, e)) for e in out.index]
-
-    base = place(None)
-    start = memory.data[tuple(slice(i, i + 1) for i in _inside(out.buffer, memory, tuple(base)))]
-    strides = tuple(
-        sum((i - first) * stride for i, first, stride in zip(place(position), base, memory.data.strides))
-        for position in range(len(ranges))
-    )
-    return np.lib.stride_tricks.as_strided(start, shape, strides)

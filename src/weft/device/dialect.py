@@ -1,0 +1,162 @@
+"""The languages of devices.  Kernels are written once, in the C that they share; a `Dialect` is what differs: the head
+of a kernel, where memory is, how work-items know their number, and the names of built-in functions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from string import Template
+
+from weft.device.plan import Argument, Kernel, Mapping, Source
+from weft.records import dataclass
+
+#: Lanes of a work-group that shares the vector loops of one iteration.  A constant: sums must not depend on the device.
+LANES = 64
+#: Work-items of a group along the innermost and the next dimension of a rectangle of loops.
+TILE = (64, 4)
+#: Variables of the kernel's own, beside the user's.
+FLAG, LANE, GROUP, BARRIER = "k_flag", "k_lane", "k_group", "k_barrier"
+
+#: Functions of C's mathematics library that both dialects have, under one name for all types.
+_MATHS = tuple(
+    """acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp2 expm1 fmod hypot lgamma log log10 log1p
+    log2 nextafter pow remainder sin sinh tan tanh tgamma""".split()  # noqa: SIM905
+)
+_BUILTINS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "ldexp", "frexp")
+
+#: Integer products that leave 64 bits, from the upper half of the product.
+_OVERFLOW = """
+static inline i32 k_mul_overflow(i64 a, i64 b, i64 *r) {
+  i64 low = (i64)((u64)a * (u64)b);
+  *r = low;
+  return $high(a, b) != (low >> 63);
+}
+#define __builtin_mul_overflow(a, b, r) k_mul_overflow(a, b, r)
+#define __builtin_expect(x, y) (x)
+"""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """One language.  `kernel`, `memory` and `local` stand before a kernel, a pointer to device memory and a variable
+    that a work-group shares; `function` before a helper function; `prelude` before everything."""
+
+    name: str
+    kernel: str
+    memory: str
+    local: str
+    function: str
+    restrict: str
+    prelude: str
+    long_suffix: str
+    #: Names that no variable may have.
+    reserved: frozenset[str]
+
+    def unit(self, helpers: str, kernels: Sequence[Kernel]) -> str:
+        """The text of all kernels of a plan."""
+        return "\n".join((self.prelude, self._adapted(helpers), *map(self._kernel, kernels)))
+
+    def _adapted(self, text: str) -> str:
+        """Text in the shared C as this language has it: storage of functions, suffixes of literals."""
+        text = re.sub(r"^static (inline )?", self.function, text, flags=re.MULTILINE)
+        return re.sub(r"\b(\d+|0x[0-9a-fA-F]+)(U?)LL\b", rf"\g<1>\g<2>{self.long_suffix}", text)
+
+    def _kernel(self, kernel: Kernel) -> str:
+        head = ", ".join(map(self._parameter, kernel.arguments))
+        body = self._adapted(kernel.body).replace("K_LOCAL ", self.local).replace("K_MEMORY ", self.memory)
+        place = f"/* {kernel.span.file.rpartition('/')[2]}:{kernel.span.line} */\n" if kernel.span.line > 0 else ""
+        return f"{place}{self.kernel} {kernel.name}({head}) {{\n{body}}}\n"
+
+    def _parameter(self, argument: Argument) -> str:
+        if argument.source in (Source.MEMORY, Source.SCRATCH, Source.FLAG):
+            return f"{self.memory}{argument.type} *{self.restrict} {argument.variable}"
+        return f"{argument.type} {argument.variable}"
+
+
+def _mapped(names: Sequence[str], suffixed: bool) -> str:
+    """Macros that lead from C's names to those of the dialect; float32 has no suffix where functions are overloaded."""
+    lines = [f"#define __builtin_{name} {name}" for name in _BUILTINS]
+    if suffixed:
+        lines += [f"#define __builtin_{name}f {name}f" for name in _BUILTINS]
+    else:
+        lines += [f"#define __builtin_{name}f {name}" for name in _BUILTINS]
+        lines += [f"#define {name}f {name}" for name in names]
+    return "\n".join(lines)
+
+
+_OPENCL_PRELUDE = """#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
+typedef char i8; typedef short i16; typedef int i32; typedef long i64;
+typedef uchar u8; typedef ushort u16; typedef uint u32; typedef ulong u64;
+typedef uchar b8; typedef float f32; typedef double f64;
+#define __builtin_nan(s) as_double(0x7ff8000000000000UL)
+#define __builtin_nanf(s) as_float(0x7fc00000U)
+#define __builtin_inf() as_double(0x7ff0000000000000UL)
+#define __builtin_inff() as_float(0x7f800000U)
+#define __builtin_isnan(x) ((x) != (x))
+#define __builtin_popcountll(x) popcount((u64)(x))
+#define k_item(d) ((i64)get_global_id(d))
+#define k_group ((i64)get_group_id(0))
+#define k_lane ((i64)get_local_id(0))
+#define k_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+"""
+
+_CUDA_PRELUDE = """typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64;
+typedef unsigned char u8; typedef unsigned short u16; typedef unsigned int u32; typedef unsigned long long u64;
+typedef unsigned char b8; typedef float f32; typedef double f64;
+#define __builtin_nan(s) __longlong_as_double(0x7ff8000000000000LL)
+#define __builtin_nanf(s) __int_as_float(0x7fc00000)
+#define __builtin_inf() __longlong_as_double(0x7ff0000000000000LL)
+#define __builtin_inff() __int_as_float(0x7f800000)
+#define __builtin_isnan(x) ((x) != (x))
+#define __builtin_popcountll(x) __popcll((u64)(x))
+#define k_item(d) ((i64)((d) == 0 ? blockIdx.x * (u64)blockDim.x + threadIdx.x \\
+  : (d) == 1 ? blockIdx.y * (u64)blockDim.y + threadIdx.y : blockIdx.z * (u64)blockDim.z + threadIdx.z))
+#define k_group ((i64)blockIdx.x)
+#define k_lane ((i64)threadIdx.x)
+#define k_barrier() __syncthreads()
+"""
+
+_OPENCL_WORDS = """kernel global local constant private half bool uchar ushort uint ulong size_t barrier popcount
+as_double as_float min max clamp sign mix step dot cross select abs rotate mad fma mul_hi image2d_t sampler_t event_t"""
+_CUDA_WORDS = """threadIdx blockIdx blockDim gridDim warpSize min max abs bool class new delete template this operator
+private public protected virtual friend namespace using try catch throw typename and or not xor true false"""
+
+OPENCL = Dialect(
+    name="OpenCL C",
+    kernel="__kernel void",
+    memory="__global ",
+    local="__local ",
+    function="static inline ",
+    restrict="restrict",
+    prelude=_OPENCL_PRELUDE + _mapped(_MATHS, False) + Template(_OVERFLOW).substitute(high="mul_hi"),
+    long_suffix="L",
+    reserved=frozenset(_OPENCL_WORDS.split()),
+)
+
+CUDA = Dialect(
+    name="CUDA C",
+    kernel='extern "C" __global__ void',
+    memory="",
+    local="__shared__ ",
+    function="static __device__ inline ",
+    restrict="__restrict__",
+    prelude=_CUDA_PRELUDE
+    + _mapped(_MATHS, True)
+    + Template(_OVERFLOW).substitute(high="__mul64hi").replace("static inline", "static __device__ inline"),
+    long_suffix="LL",
+    reserved=frozenset(_CUDA_WORDS.split()),
+)
+
+DIALECTS = {dialect.name: dialect for dialect in (OPENCL, CUDA)}
+
+
+def group_shape(kernel: Kernel) -> tuple[int, ...]:
+    """The work-items of one group, along the dimensions of the launch (innermost first)."""
+    if kernel.mapping is Mapping.SINGLE:
+        return (1,)
+    if kernel.mapping is Mapping.GROUPS:
+        return (LANES,)
+    rank = len(kernel.grid)
+    return (TILE[0] * TILE[1],) if rank == 1 else (*TILE, *(1,) * (rank - 2))

@@ -1,0 +1,138 @@
+"""What runs where.  A `Plan` is a lowered program cut in two: kernels, which hold all statements on arrays, and a small
+tree of host steps that launches them.
+
+The device works on copies.  The caller's arrays change only when all kernels have ended without a complaint, so that a
+check that fails on the device needs no exception there: it sets a flag, and the call runs on the CPU instead.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import field
+from typing import Union
+
+from weft.errors import NOWHERE, Span
+from weft.ir.expr import Dim, Expr
+from weft.ir.program import Block, Program
+from weft.records import dataclass
+
+
+class Refused(Exception):
+    """Why a program has no form for a device."""
+
+
+class Mapping(enum.Enum):
+    """How the iterations of a kernel are laid out on the device."""
+
+    ITEMS = "items"  # one work-item for each point of a rectangle of loops
+    GROUPS = "groups"  # one work-group for each iteration; vector loops run across its lanes
+    SINGLE = "single"  # one work-item: short sequential code whose data are on the device
+
+
+class Source(enum.Enum):
+    """Where an argument of a kernel comes from."""
+
+    MEMORY = "memory"  # a buffer in device memory (of a scalar: one element)
+    NUMBER = "number"  # a symbol, a loop variable or a scalar that the host knows, by value
+    EXTENT = "extent"  # an extent that the host noted when it allocated the buffer
+    SCRATCH = "scratch"  # memory for the temporaries of all work-items or groups
+    FLAG = "flag"  # where a kernel complains
+
+
+@dataclass(frozen=True)
+class Argument:
+    source: Source
+    name: str  # of the buffer, symbol or variable in the program
+    variable: str  # in the kernel
+    type: str  # its type in the kernel: of the elements, for memory
+    axis: int = 0
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel: `body` is its text without the head, `grid` the loops that became its launch, outermost first."""
+
+    name: str
+    mapping: Mapping
+    grid: tuple[Dim, ...]
+    arguments: tuple[Argument, ...]
+    body: str
+    #: Temporaries that each work-item or group has in global memory.
+    scratch: tuple[str, ...] = ()
+    local_bytes: int = 0
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True)
+class Launch:
+    kernel: Kernel
+
+
+@dataclass(frozen=True)
+class Allocate:
+    buffer: str
+    zero: bool
+
+
+@dataclass(frozen=True)
+class Exchange:
+    targets: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Assign:
+    """A scalar that the host computes."""
+
+    buffer: str
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Repeat:
+    dim: Dim
+    steps: Steps
+
+
+@dataclass(frozen=True)
+class Again:
+    """A while loop."""
+
+    prelude: Steps
+    condition: Expr
+    steps: Steps
+
+
+@dataclass(frozen=True)
+class Choose:
+    condition: Expr
+    then: Steps
+    orelse: Steps
+
+
+@dataclass(frozen=True)
+class Jump:
+    """break, continue"""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class Leave:
+    result: int
+
+
+Step = Union[Launch, Allocate, Exchange, Assign, Repeat, Again, Choose, Jump, Leave]
+Steps = tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`resident`: buffers in device memory; `host`: scalars that the host computes; `helpers`: text before kernels."""
+
+    program: Program
+    steps: Steps
+    kernels: tuple[Kernel, ...]
+    helpers: str
+    host: frozenset[str]
+    body: Block = field(default=(), compare=False, repr=False)

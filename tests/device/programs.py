@@ -1,0 +1,152 @@
+"""Functions that run on a device in the tests, each with a maker of arguments: all ways in which a loop becomes work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Program = tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]
+
+
+def _random(*shape: int) -> Any:
+    return np.random.default_rng(sum(shape)).random(shape)
+
+
+def elementwise(a, b):
+    return a * 2 + b * b - 1
+
+
+def strided(a, b):
+    b[::2] = a[::-1] * 3
+    return b
+
+
+def jacobi(a, b, n):
+    for t in range(n):
+        b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[:-2, 1:-1] + a[2:, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:])
+        a[1:-1, 1:-1] = 0.2 * (b[1:-1, 1:-1] + b[:-2, 1:-1] + b[2:, 1:-1] + b[1:-1, :-2] + b[1:-1, 2:])
+
+
+def softmax(x):
+    t = np.exp(x - x.max(axis=1, keepdims=True))
+    return t / t.sum(axis=1, keepdims=True)
+
+
+def normalised(x):
+    return x / np.sqrt((x * x).sum())
+
+
+def product(a, b):
+    return a @ b
+
+
+def place_of_largest(x):
+    return x.argmax(), x.argmin(), x.min(), x.max()
+
+
+def running_sum(x):
+    return np.cumsum(x)
+
+
+def histogram(x, n):
+    h = np.zeros(n, dtype=np.int64)
+    for i in range(x.size):
+        h[int(x[i] * n)] += 1
+    return h
+
+
+def escape_times(c, n):
+    out = np.zeros(c.shape, dtype=np.int64)
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            z = 0.0
+            k = 0
+            while k < n and z < 2.0:
+                z = z * z + c[i, j]
+                k += 1
+            out[i, j] = k
+    return out
+
+
+def until_small(x, limit):
+    n = 0
+    while x.max() > limit:
+        x = x * 0.5
+        n += 1
+    return x, n
+
+
+def by_size(x, n):
+    total = 0.0
+    for i in range(n):
+        if i % 2 == 0:
+            total += x[i]
+        else:
+            total -= x[i] * x[i]
+    return total
+
+
+def gathered(x, index):
+    out = np.empty(index.size)
+    for i in range(index.size):
+        out[i] = x[index[i]]
+    return out
+
+
+def single_precision(a):
+    return np.sqrt(a) + np.float32(2) * np.sin(a)
+
+
+def integers(a):
+    return (a // 3) % 7 + (a << 2) - (a & 5)
+
+
+def triangle(a):
+    n = a.shape[0]
+    for i in range(n):
+        a[i, i:] = a[i, i:] + i
+    return a
+
+
+def window(a):
+    out = np.zeros(a.size - 2)
+    for i in range(a.size - 2):
+        w = np.empty(3)
+        for k in range(3):
+            w[k] = a[i + k]
+        w.sort()
+        out[i] = w[1]
+    return out
+
+
+def row_medians(a):
+    b = a[::2, 1:]
+    return b.mean(axis=0), b.T[1:3]
+
+
+PROGRAMS: tuple[Program, ...] = (
+    (elementwise, lambda: (_random(37, 130), _random(37, 130))),
+    (elementwise, lambda: (_random(0, 5), _random(0, 5))),
+    (elementwise, lambda: (_random(60, 50)[::2].T, _random(30, 50).T)),
+    (strided, lambda: (_random(50), _random(100))),
+    (jacobi, lambda: (_random(40, 70), _random(40, 70), 6)),
+    (jacobi, lambda: (_random(40, 70), _random(40, 70), 0)),
+    (softmax, lambda: (_random(50, 300),)),
+    (softmax, lambda: (_random(3, 1),)),
+    (normalised, lambda: (_random(200, 300),)),
+    (product, lambda: (_random(70, 50), _random(50, 90))),
+    (place_of_largest, lambda: (_random(100_000),)),
+    (running_sum, lambda: (_random(1000),)),
+    (histogram, lambda: (_random(20_000), 50)),
+    (escape_times, lambda: (_random(20, 30) * 0.5, 30)),
+    (until_small, lambda: (_random(5000) * 100, 0.7)),
+    (by_size, lambda: (_random(1000), 900)),
+    (gathered, lambda: (_random(100), np.arange(5000) % 100 - 50)),
+    (single_precision, lambda: (_random(4000).astype(np.float32),)),
+    (integers, lambda: (np.arange(-3000, 3000),)),
+    (triangle, lambda: (_random(60, 60),)),
+    (window, lambda: (_random(500),)),
+    (row_medians, lambda: (_random(40, 9),)),
+)
