@@ -15,6 +15,12 @@ from weft.records import dataclass
 LANES = 64
 #: Work-items of a group along the innermost and the next dimension of a rectangle of loops.
 TILE = (64, 4)
+#: Rows and columns of the block of a matrix product that one work-group computes, and terms in local memory at a time.
+BLOCK = (32, 64, 16)
+#: Work-items of such a group, along columns and rows.
+ITEMS = (16, 8)
+#: Rows and columns of the block that one work-item computes where there are no barriers.
+ALONE = (4, 16)
 #: Variables of the kernel's own, beside the user's.
 FLAG, LANE, GROUP, BARRIER = "k_flag", "k_lane", "k_group", "k_barrier"
 
@@ -99,6 +105,8 @@ typedef uchar b8; typedef float f32; typedef double f64;
 #define k_item(d) ((i64)get_global_id(d))
 #define k_group ((i64)get_group_id(0))
 #define k_lane ((i64)get_local_id(0))
+#define k_local(d) ((i64)get_local_id(d))
+#define k_block(d) ((i64)get_group_id(d))
 #define k_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 """
 
@@ -115,6 +123,8 @@ typedef unsigned char b8; typedef float f32; typedef double f64;
   : (d) == 1 ? blockIdx.y * (u64)blockDim.y + threadIdx.y : blockIdx.z * (u64)blockDim.z + threadIdx.z))
 #define k_group ((i64)blockIdx.x)
 #define k_lane ((i64)threadIdx.x)
+#define k_local(d) ((i64)((d) == 0 ? threadIdx.x : (d) == 1 ? threadIdx.y : threadIdx.z))
+#define k_block(d) ((i64)((d) == 0 ? blockIdx.x : (d) == 1 ? blockIdx.y : blockIdx.z))
 #define k_barrier() __syncthreads()
 """
 
@@ -152,8 +162,25 @@ CUDA = Dialect(
 DIALECTS = {dialect.name: dialect for dialect in (OPENCL, CUDA)}
 
 
+def launch_shape(kernel: Kernel, counts: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """All work-items of a launch and those of one group, innermost dimension first, for loops of these lengths."""
+    group = group_shape(kernel)
+    if kernel.mapping is Mapping.BLOCKS:
+        *batch, rows, columns = counts
+        blocks = (-(-columns // BLOCK[1]), -(-rows // BLOCK[0]), *batch)
+        return tuple(count * size for count, size in zip(blocks, group)), group
+    if kernel.mapping is Mapping.ITEMS:
+        if kernel.item != (1, 1):
+            *batch, rows, columns = counts
+            return (-(-columns // kernel.item[1]), -(-rows // kernel.item[0]), *batch), (1,) * len(counts)
+        return tuple(-(-count // size) * size for count, size in zip(reversed(counts), group)), group
+    return (group[0] * (counts[0] if counts else 1),), group
+
+
 def group_shape(kernel: Kernel) -> tuple[int, ...]:
     """The work-items of one group, along the dimensions of the launch (innermost first)."""
+    if kernel.mapping is Mapping.BLOCKS:
+        return (*ITEMS, 1) if len(kernel.grid) == 3 else ITEMS
     if kernel.mapping is Mapping.SINGLE:
         return (1,)
     if kernel.mapping is Mapping.GROUPS:

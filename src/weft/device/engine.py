@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from weft.device import host
-from weft.device.dialect import group_shape
+from weft.device.dialect import launch_shape
 from weft.device.plan import (
     Again,
     Allocate,
@@ -22,7 +22,6 @@ from weft.device.plan import (
     Kernel,
     Launch,
     Leave,
-    Mapping,
     Plan,
     Repeat,
     Source,
@@ -223,11 +222,7 @@ class Run:
         counts = tuple(self._trips(dim) for dim in kernel.grid)
         if 0 in counts:
             return
-        group = group_shape(kernel)
-        if kernel.mapping is Mapping.ITEMS:
-            total = tuple(-(-count // size) * size for count, size in zip(counts[::-1], group))
-        else:
-            total = (group[0] * (counts[0] if counts else 1),)
+        total, group = launch_shape(kernel, counts)
         pieces = int(np.prod(counts)) if counts else 1
         arguments = [self._argument(argument, pieces) for argument in kernel.arguments]
         self.device.launch(self.kernels[kernel.name], total, group, arguments)

@@ -43,8 +43,9 @@ class OpenCLFunction(Distributed):
             if any(not isinstance(name, (str, type(None))) for name in built.names):
                 raise Refused("it takes lists, dicts or strings")
             log: list[Remark] = []
-            plan = split(lowered(compiled.program_optimised, self.options, log), self.options.fp == "strict")
             device = opencl.current()
+            program = lowered(compiled.program_optimised, self.options, log)
+            plan = split(program, self.options.fp == "strict", not device.is_processor)
             text = OPENCL.unit(plan.helpers, plan.kernels)
             if "f64" in text and not device.has_double:
                 raise Refused(f"{device.name} has no float64")

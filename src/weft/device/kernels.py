@@ -8,6 +8,7 @@ others wrote.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 
 from weft.analysis import cost, ranges
@@ -62,6 +63,8 @@ class Unit:
     #: Scalars that the host computes: kernels get their values.
     host: frozenset[str]
     strict: bool
+    #: Whether barriers and local memory pay: on a processor they do not.
+    barriers: bool = True
     storages: dict[str, Storage] = field(default_factory=dict)
     #: C names of extents that are only known when memory is allocated, with buffer and axis.
     noted: dict[str, tuple[str, int]] = field(default_factory=dict)
@@ -403,13 +406,13 @@ def kernel(work: Work, unit: Unit, checked: bool) -> Kernel:
         loads.insert(0, C.Declare("i64", OVERFLOW, C.Number("0")))
         complain = C.Assign(C.Subscript(C.Name(FLAG), C.Number("0")), C.Number("1"))
         tail.insert(0, C.IfElse(C.Name(OVERFLOW), (complain,)))
-    stop = _stop(together) if checked else []
+    stop = stopped(together) if checked else []
     whole = (*body.heads, *stop, *place, *loads, *temporaries, *code, *tail)
     return Kernel(
         name=unit.names.own(f"kernel{len(unit.kernels)}"),
         mapping=work.mapping,
         grid=work.grid,
-        arguments=_arguments(whole, unit, table, resident, body.scratch),
+        arguments=arguments_of(whole, unit, resident, body.scratch),
         body="".join(f"{line}\n" for line in C.lines(whole, "  ")),
         scratch=tuple(body.scratch),
         local_bytes=body.local_bytes,
@@ -417,7 +420,7 @@ def kernel(work: Work, unit: Unit, checked: bool) -> Kernel:
     )
 
 
-def _stop(together: bool) -> list[C.CStmt]:
+def stopped(together: bool) -> list[C.CStmt]:
     """Nothing runs after a complaint.  All lanes of a group must see the same flag."""
     flag = C.Subscript(C.Name(FLAG), C.Number("0"))
     if not together:
@@ -484,9 +487,11 @@ def _own_part(storage: Storage, number: C.CExpr, unit: Unit) -> C.CStmt:
     return C.Declare(f"K_MEMORY {storage.type} *", storage.name, start)
 
 
-def _arguments(
-    whole: C.CBlock, unit: Unit, table: dict[str, Buffer], resident: list[Buffer], scratch: list[str]
+def arguments_of(
+    whole: C.CBlock, unit: Unit, resident: Sequence[Buffer] = (), scratch: Sequence[str] = ()
 ) -> tuple[Argument, ...]:
+    """What a kernel needs of its launch: whatever it uses and does not declare."""
+    table = {unit.names.of(buffer.name): buffer for buffer in unit.program.buffers}
     cells = {_cell(unit.storages[buffer.name]): buffer for buffer in resident}
     blocks = {_cell(unit.storages[name]): table[unit.storages[name].name] for name in scratch}
     numbers = {c_name: name for name, c_name in unit.names.given.items()}

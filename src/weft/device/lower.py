@@ -5,15 +5,24 @@ Tiles for caches, registers and threads of a CPU are left out: a device has its 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from weft.device import products
 from weft.ir import verify
 from weft.ir.program import Layout, Program
 from weft.options import Options
-from weft.passes import PassContext, Remark, schedule, simplify, store, version
+from weft.passes import PassContext, Remark, match, schedule, simplify, store, version
 
 #: In order; what else a CPU's pipeline does would only be in the way.
-LOWERING = (("simplify", simplify.run), ("schedule", schedule.run), ("store", store.run), ("version", version.run))
+LOWERING: tuple[tuple[str, Callable[[Program, PassContext], Program]], ...] = (
+    ("simplify", simplify.run),
+    ("match", match.run),
+    ("products", lambda program, context: products.only_products(program)),
+    ("schedule", schedule.run),
+    ("store", store.run),
+    ("version", version.run),
+)
 
 
 def lowered(program: Program, options: Options, log: list[Remark]) -> Program:

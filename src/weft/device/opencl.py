@@ -56,6 +56,10 @@ class OpenCL:
         return str(self.device.name).strip()
 
     @property
+    def is_processor(self) -> bool:
+        return bool(self.device.type & self.cl.device_type.CPU)
+
+    @property
     def has_double(self) -> bool:
         return bool(self.device.double_fp_config)
 

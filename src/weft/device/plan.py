@@ -26,6 +26,7 @@ class Mapping(enum.Enum):
 
     ITEMS = "items"  # one work-item for each point of a rectangle of loops
     GROUPS = "groups"  # one work-group for each iteration; vector loops run across its lanes
+    BLOCKS = "blocks"  # one work-group for each block of a matrix product
     SINGLE = "single"  # one work-item: short sequential code whose data are on the device
 
 
@@ -60,6 +61,8 @@ class Kernel:
     #: Temporaries that each work-item or group has in global memory.
     scratch: tuple[str, ...] = ()
     local_bytes: int = 0
+    #: Points of the last two loops of the grid that one work-item takes.
+    item: tuple[int, int] = (1, 1)
     span: Span = field(default=NOWHERE, compare=False)
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from weft.analysis.scopes import Path, declarations
 from weft.codegen.c_expr import OVERFLOW, RT, Names
 from weft.codegen.c_ops import Used
-from weft.device import host
+from weft.device import host, products
 from weft.device.dialect import DIALECTS, FLAG
-from weft.device.kernels import Unit, Work, has_lanes, is_long, kernel
+from weft.device.kernels import Unit, Work, has_lanes, is_long, kernel, stopped
 from weft.device.plan import (
     Again,
     Allocate,
@@ -62,15 +62,18 @@ MOST_DIMENSIONS = 3
 _CONTROL = (Return, Break, Continue, Rebind, Alloc)
 
 
-def split(program: Program, strict: bool = False) -> Plan:
-    """The plan of a lowered program; `Refused` if some part of it has no form on a device."""
+def split(program: Program, strict: bool = False, barriers: bool = True) -> Plan:
+    """The plan of a lowered program; `Refused` if some part of it has no form on a device.
+
+    `barriers`: whether work-groups have fast memory of their own, as accelerators do.
+    """
     for node in walk(program.body):
         _check_known(node)
     names = Names()
     names.taken |= {OVERFLOW, RT, FLAG, *(word for dialect in DIALECTS.values() for word in dialect.reserved)}
     declared = declarations(program)
     known = _host_scalars(program)
-    unit = Unit(program, names, Used(), declared, known, strict)
+    unit = Unit(program, names, Used(), declared, known, strict, barriers)
     splitter = _Splitter(unit, known, any(isinstance(node, Check) for node in walk(program.body)))
     steps = splitter.block(program.body, ())
     helpers = "\n".join((*unit.used.helpers.values(), *unit.used.texts))
@@ -82,8 +85,8 @@ def _check_known(node: Node) -> None:
         raise Refused(f"{node.routine} of line {node.span.line} is a library routine of the CPU")
     if isinstance(node, Invoke):
         raise Refused(f"a call of the recursive function {node.function} (line {node.span.line})")
-    if isinstance(node, Call):
-        raise Refused(f"{node.routine} of line {node.span.line} is a library routine of the CPU")
+    if isinstance(node, Call) and (reason := products.why_not(node)) is not None:
+        raise Refused(f"{node.routine} of line {node.span.line} is {reason}")
     if isinstance(node, Loop) and node.kind in REGIONS:
         raise Refused(f"a {node.kind.value} block (line {node.span.line})")
 
@@ -94,7 +97,7 @@ def on_host(node: Node) -> bool:
         return False
     for block in sub_blocks(node):
         for inner in block:
-            if isinstance(inner, (Return, Rebind, Alloc)) or _is_parallel(inner) or on_host(inner):
+            if isinstance(inner, (Return, Rebind, Alloc, Call)) or _is_parallel(inner) or on_host(inner):
                 return True
             if isinstance(inner, (Break, Continue)) and isinstance(node, If):
                 continue  # of a loop inside the same kernel, or of one on the host: its own test decides
@@ -165,7 +168,7 @@ class _Splitter:
 
     def _in_short(self, node: Node) -> bool:
         """Whether a node joins the single statements around it in one kernel."""
-        if isinstance(node, _CONTROL):
+        if isinstance(node, (*_CONTROL, Call)):
             return False
         if isinstance(node, Loop) and (node.kind is LoopKind.PARALLEL or self._alone(node)):
             return False
@@ -186,6 +189,8 @@ class _Splitter:
             return Leave(node.result)
         if isinstance(node, (Break, Continue)):
             return Jump("break" if isinstance(node, Break) else "continue")
+        if (found := products.product_of(node)) is not None:
+            return self._product(*found)
         if isinstance(node, Loop) and (node.kind is LoopKind.PARALLEL or self._alone(node)):
             return self._launch(node, path)
         if isinstance(node, Loop):
@@ -209,6 +214,13 @@ class _Splitter:
 
     def _made(self, work: Work) -> Launch:
         made = kernel(work, self.unit, self.checked)
+        self.unit.kernels.append(made)
+        return Launch(made)
+
+    def _product(self, call: Call, batch: Dim | None) -> Launch:
+        made = products.kernel(call, batch, self.unit, stopped(self.unit.barriers) if self.checked else [])
+        for dim in made.grid:
+            self._needs(call, dim.lo, dim.hi)
         self.unit.kernels.append(made)
         return Launch(made)
 
