@@ -38,7 +38,7 @@ _HOME: dict[str, str] = {
 }
 
 #: Parts of the package that are used under their own name.
-_MODULES = {"cluster": "weft.cluster", "comm": "weft.cluster.comm"}
+_MODULES = {"cluster": "weft.cluster", "comm": "weft.cluster.comm", "device": "weft.device"}
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (the names are strings, spelt once)
 

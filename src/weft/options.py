@@ -12,13 +12,13 @@ from typing import Any, Literal
 
 from weft.errors import OptionError
 
-Target = Literal["cpu", "ray", "mpi", "opencl"]
+Target = Literal["cpu", "ray", "mpi", "opencl", "cuda", "auto"]
 FloatingPoint = Literal["numpy", "strict", "fast"]
 Fallback = Literal["warn", "silent", "error"]
 Backend = Literal["auto", "c", "python"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "target": ("cpu", "ray", "mpi", "opencl"),
+    "target": ("cpu", "ray", "mpi", "opencl", "cuda", "auto"),
     "fp": ("numpy", "strict", "fast"),
     "fallback": ("warn", "silent", "error"),
     "backend": ("auto", "c", "python"),

@@ -1,4 +1,4 @@
-"""Functions that run on a device in the tests, each with a maker of arguments: all ways in which a loop becomes work."""
+"""Functions that run on a device in the tests, each with a maker of arguments: every way for a loop to become work."""
 
 from __future__ import annotations
 

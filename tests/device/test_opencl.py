@@ -134,3 +134,73 @@ def test_other_types_and_overlap_after_a_first_call():
     shifted(base[1:], np.arange(3))
     scaled_in_place(expected[1:], np.arange(3))
     assert np.array_equal(base, expected)
+
+
+def test_arrays_stay_on_the_device_from_call_to_call():
+    compiled = weft.jit(elementwise, target="opencl", fallback="error")
+    a, b = np.random.rand(40, 50), np.random.rand(40, 50)
+    there = weft.device.put(a)
+    first = compiled(there, weft.device.put(b))
+    assert isinstance(first, weft.device.DeviceArray) and first.shape == a.shape
+    second = compiled(first, there)
+    assert compiled.versions()[0].last.sent == compiled.versions()[0].last.fetched == 0
+    assert np.allclose(np.asarray(second), elementwise(elementwise(a, b), a))
+
+
+def test_an_array_on_the_device_changes_in_place():
+    compiled = weft.jit(jacobi, target="opencl", fallback="error")
+    a, b = np.random.rand(30, 40), np.random.rand(30, 40)
+    there = weft.device.put(a), weft.device.put(b)
+    compiled(*there, 3)
+    jacobi(a, b, 3)
+    assert np.allclose(there[0].get(), a) and np.allclose(there[1].get(), b)
+
+
+def test_an_array_on_the_device_is_whole_after_a_complaint():
+    compiled = weft.jit(scaled_in_place, target="opencl")
+    there = weft.device.put(np.arange(10.0))
+    with pytest.raises(IndexError):
+        compiled(there, np.array([1, 2, 99]))
+    expected = np.arange(10.0)
+    with pytest.raises(IndexError):
+        scaled_in_place(expected, np.array([1, 2, 99]))
+    assert there.shape == (10,)
+
+
+def test_arrays_of_pyopencl_come_back_as_such():
+    from pyopencl import array
+
+    device = opencl.current()
+    a = np.random.rand(30)
+    compiled = weft.jit(elementwise, target="opencl", fallback="error")
+    result = compiled(array.to_device(device.queue, a), array.to_device(device.queue, a))
+    assert isinstance(result, array.Array) and np.allclose(result.get(), elementwise(a, a))
+
+
+def test_explain_names_kernels_lines_and_bytes():
+    compiled = weft.jit(jacobi, target="opencl")
+    compiled(np.random.rand(30, 40), np.random.rand(30, 40), 5)
+    text = str(compiled.explain())
+    assert "a work-item for each point of" in text and "on the host" in text
+    assert "newest call: 10 launches, 19200 bytes sent, 19200 fetched" in text
+    assert "__kernel" in compiled.inspect("kernels")
+
+
+def test_auto_without_an_accelerator_is_the_cpu():
+    compiled = weft.jit(elementwise, target="auto")
+    a = np.random.rand(5)
+    assert np.array_equal(compiled(a, a), elementwise(a, a))
+    assert compiled.versions() == []
+
+
+def test_auto_times_both_and_keeps_the_faster(monkeypatch):
+    from weft.device import function, targets
+
+    monkeypatch.setattr(function, "accelerator", lambda: targets.TARGETS["opencl"])
+    ticks = iter(range(10**6))
+    monkeypatch.setattr(function, "perf_counter", lambda: float(next(ticks)))
+    compiled = weft.jit(elementwise, target="auto")
+    a = np.random.rand(50)
+    for _ in range(8):
+        assert np.array_equal(compiled(a, a), elementwise(a, a))
+    assert set(compiled.stats["places"].values()) == {"cpu"}

@@ -41,7 +41,9 @@ GUARDS = "its guards do not hold for these arguments, or they share memory"
 _SMALL = 1 << 16
 #: Where the functions of each target are.
 _HOME = {"ray": "weft.cluster.function:RayFunction", "mpi": "weft.cluster.mpi_engine:MpiFunction"} | {
-    "opencl": "weft.device.function:OpenCLFunction"
+    "opencl": "weft.device.function:DeviceFunction",
+    "cuda": "weft.device.function:DeviceFunction",
+    "auto": "weft.device.function:AutoFunction",
 }
 
 

@@ -150,11 +150,11 @@ CUDA = Dialect(
     kernel='extern "C" __global__ void',
     memory="",
     local="__shared__ ",
-    function="static __device__ inline ",
+    function="inline __device__ ",
     restrict="__restrict__",
     prelude=_CUDA_PRELUDE
     + _mapped(_MATHS, True)
-    + Template(_OVERFLOW).substitute(high="__mul64hi").replace("static inline", "static __device__ inline"),
+    + Template(_OVERFLOW).substitute(high="__mul64hi").replace("static inline", "inline __device__"),
     long_suffix="LL",
     reserved=frozenset(_CUDA_WORDS.split()),
 )

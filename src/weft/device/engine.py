@@ -4,12 +4,14 @@ complained, in which case nothing of the caller's has changed.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from collections.abc import Mapping as Table
 from typing import Any, Protocol
 
 import numpy as np
 
 from weft.device import host
+from weft.device.array import DeviceArray
 from weft.device.dialect import launch_shape
 from weft.device.plan import (
     Again,
@@ -43,6 +45,7 @@ class Device(Protocol):
 
     def allocate(self, count: int, dtype: Any) -> Any: ...
     def clear(self, memory: Any) -> None: ...
+    def copy(self, memory: Any) -> Any: ...
     def send(self, memory: Any, array: Array) -> None: ...
     def fetch(self, array: Array, memory: Any) -> None: ...
     def launch(self, kernel: Any, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> None: ...
@@ -84,14 +87,19 @@ class Run:
 
     # --- data ---------------------------------------------------------------------------------------------------------
 
-    def take(self, given: Table[str, Any]) -> None:
-        """Arguments to the device: arrays whole, numbers as they are."""
+    def take(self, given: Table[str, Any], written: Collection[str] = ()) -> None:
+        """Arguments to the device: arrays whole, numbers as they are.  What is there already is used as it is, but for
+        arrays that are `written`: a complaint must leave them alone."""
         for name, value in given.items():
             buffer = self.plan.program.table.get(name)
             if buffer is None:
                 continue
             if not buffer.rank:
                 self.values[name] = value
+                continue
+            if isinstance(value, DeviceArray):
+                self.shapes[name] = value.shape
+                self.memory[name] = self.device.copy(value.memory) if name in written else value.memory
                 continue
             array = np.ascontiguousarray(value)
             self._new(buffer, array.shape)
@@ -248,9 +256,21 @@ class Run:
 
     # --- results ------------------------------------------------------------------------------------------------------
 
-    def result(self, number: int, given: Table[str, Any]) -> Any:
-        """What the caller gets."""
-        fetched: dict[str, Array] = {}
+    def written(self, name: str, value: Any) -> None:
+        """What kernels made of an argument, into the caller's array."""
+        if isinstance(value, DeviceArray):
+            value.memory = self.memory[name]
+        else:
+            self.fetched(name, value)
+
+    def result(self, number: int, given: Table[str, Any], stays: bool = False) -> Any:
+        """What the caller gets; `stays`: new arrays stay on the device until Python looks at them."""
+        fetched: dict[str, Any] = {}
+
+        def new(name: str) -> Any:
+            if not stays:
+                return self.fetched(name)
+            return DeviceArray(self.device, self.memory[name], self.shapes[name], self._dtype(name))
 
         def leaf(out: Any) -> Any:
             if isinstance(out, ScalarOut):
@@ -261,11 +281,13 @@ class Run:
             if self.plan.program.table[out.buffer].role is Role.PARAM:
                 whole = given[out.buffer]
             else:
-                whole = fetched[out.buffer] if out.buffer in fetched else self.fetched(out.buffer)
-                fetched[out.buffer] = whole
-            return whole if isinstance(out, ArrayOut) else results.view(whole, out, self._place)
+                whole = fetched[out.buffer] = fetched[out.buffer] if out.buffer in fetched else new(out.buffer)
+            return whole if isinstance(out, ArrayOut) else results.view(np.asarray(whole), out, self._place)
 
         return results.assembled(self.plan.program.results[number], leaf)
+
+    def _dtype(self, name: str) -> np.dtype[Any]:
+        return self.plan.program.table[name].type.dtype.numpy
 
     def _place(self, expr: Expr, at: Table[str, int]) -> int:
         return int(host.function(expr, self._scalars)({**self.values, **at}))

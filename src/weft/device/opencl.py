@@ -13,7 +13,7 @@ import numpy as np
 
 from weft.device.plan import Refused
 
-#: Seconds and bytes that devices are measured by are in `costs`; this chooses among devices: "0:1" is platform:device.
+#: The environment variable that chooses among several devices, by number.
 CHOICE = "WEFT_OPENCL_DEVICE"
 
 
@@ -66,7 +66,7 @@ class OpenCL:
     def build(self, text: str) -> dict[str, Any]:
         """The kernels of a program by name; `Refused` with the compiler's first line if it does not take them."""
         try:
-            program = self.cl.Program(self.context, text).build(options=["-cl-std=CL1.2"])
+            program = self.cl.Program(self.context, text).build(options=["-cl-std=CL1.2", "-w"])
         except self.cl.RuntimeError as problem:
             raise Refused(f"{self.name} does not build the kernels: {_first_error(str(problem))}") from problem
         return {kernel.function_name: kernel for kernel in program.all_kernels()}
@@ -80,11 +80,30 @@ class OpenCL:
     def clear(self, memory: Any) -> None:
         self.cl.enqueue_fill_buffer(self.queue, memory, np.uint8(0), 0, memory.size)
 
+    def copy(self, memory: Any) -> Any:
+        made = self.pool.allocate(memory.size)
+        self.cl.enqueue_copy(self.queue, made, memory, byte_count=memory.size)
+        return made
+
     def send(self, memory: Any, array: Any) -> None:
         self.cl.enqueue_copy(self.queue, memory, array, is_blocking=True)
 
     def fetch(self, array: Any, memory: Any) -> None:
         self.cl.enqueue_copy(self.queue, array, memory, is_blocking=True)
+
+    def adopted(self, value: Any) -> tuple[Any, tuple[int, ...], np.dtype[Any]] | None:
+        """Memory, shape and dtype of an array of pyopencl's own kind."""
+        from pyopencl import array
+
+        if not isinstance(value, array.Array) or not value.flags.c_contiguous or value.context != self.context:
+            return None
+        return value.base_data if not value.offset else value.copy().base_data, value.shape, value.dtype
+
+    def returned(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+        """A result as the kind of array that came in."""
+        from pyopencl import array
+
+        return array.Array(self.queue, shape, dtype, data=memory)
 
     def launch(self, kernel: Any, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> None:
         kernel.set_args(*arguments)
