@@ -25,6 +25,7 @@ _HOME: dict[str, str] = {
     "WeftError": "weft.errors",
     "Unsupported": "weft.errors",
     "ParallelError": "weft.errors",
+    "PragmaError": "weft.errors",
     "TransformError": "weft.errors",
     "CompileError": "weft.errors",
     "OptionError": "weft.errors",

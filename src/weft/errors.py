@@ -214,6 +214,13 @@ class ParallelError(Unsupported):
         return self.told("not parallel")
 
 
+class PragmaError(ParallelError):
+    """A comment `#pragma ...` that says nothing weft knows, or stands where it says nothing."""
+
+    def __str__(self) -> str:
+        return self.told("not a pragma")
+
+
 class TransformError(WeftError):
     """A transformation that was asked for (`weft.transform`) cannot be applied."""
 

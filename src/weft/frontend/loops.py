@@ -18,6 +18,7 @@ from weft.frontend.emit import NeedConstant, Restart
 from weft.frontend.interrupts import FALSE, Interrupts, jump
 from weft.frontend.liveness import EMPTY, assigned, bound_anew, set_at_exit, surely_assigned, surely_named, target_names
 from weft.frontend.missing import implied
+from weft.frontend.pragmas import PARALLEL
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
 from weft.frontend.values import (
@@ -483,7 +484,7 @@ class Loops(Statements):
                     self.scope.unbound.discard(name)
             self._loop_body(node.body, frame)
         emitter.span = span
-        kind = LoopKind.ASSERTED if ranges[0].parallel else LoopKind.SEQUENTIAL
+        kind = LoopKind.ASSERTED if ranges[0].parallel or _declared(node) else LoopKind.SEQUENTIAL
         body: Block = tuple(block)
         fixed = [self._fixed(dim, body) for dim in dims]
         for dim in reversed(fixed):
@@ -598,7 +599,7 @@ class Loops(Statements):
             if walk.expr_buffers(items.trips) & self.written_by(block):
                 emitter.decisions.watched.add((self.scope.path, id(node)))
                 raise Restart
-            parallel = isinstance(value, Range) and value.parallel
+            parallel = _declared(node) or (isinstance(value, Range) and value.parallel)
             kind = LoopKind.ASSERTED if parallel else LoopKind.SEQUENTIAL
             emitter.emit(Loop(dim, tuple(block), kind, span=span))
         self._settle(opened, node.body, trips)
@@ -706,3 +707,8 @@ def _swapped_only(body: list[ast.stmt], names: set[str]) -> set[str]:
                 targets = node.targets if isinstance(node, ast.Assign) else [node.target]
                 otherwise |= {n for t in targets for n in target_names(t)}
     return (permuted - otherwise) & names
+
+
+def _declared(node: ast.For) -> bool:
+    """Whether a comment says that the iterations of a loop need nothing of each other."""
+    return getattr(node, PARALLEL, False) is True

@@ -20,6 +20,7 @@ from typing import Any
 
 from weft.directives import Place
 from weft.errors import Span, Unsupported
+from weft.frontend import pragmas
 from weft.records import dataclass
 from weft.standins import original
 
@@ -228,6 +229,7 @@ def load(function: Callable[..., Any]) -> Source:
     if isinstance(node, ast.AsyncFunctionDef):
         raise Unsupported(place, f"{node.name} is a coroutine", "write it as a plain `def`")
     tree = _as_function(_copied(node))
+    pragmas.applied(tree, file.lines[code.co_firstlineno - 1 : node.end_lineno], code.co_firstlineno, code.co_filename)
     around = _class_around(function)
     if around.strip("_"):
         tree = _PrivateNames(around).generic_visit(tree)  # type: ignore[assignment]
