@@ -6,10 +6,13 @@ A mistake of weft's own that is met on the way is part of the answer.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from weft import net, steps
 from weft.errors import Unsupported, WeftError
+from weft.records import dataclass
 from weft.runtime import machine
 
 if TYPE_CHECKING:
@@ -18,12 +21,27 @@ if TYPE_CHECKING:
     from weft.report.tree import History
 
 
+@dataclass(frozen=True)
+class Prebuilt:
+    """What is known of a version compiled ahead of time: its signature and nothing of how it was made."""
+
+    signature: str
+    program_built: None = None
+    program_optimised: None = None
+    program_lowered: None = None
+    c_source: None = None
+    remarks: tuple[Any, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    fallbacks: tuple[Any, ...] = ()
+
+
 def explanation(function: Any) -> Explanation:
     """What became of each line of a `Jitted`, and why."""
     from weft.report.explain import explain
 
     parts = [*function._parts()]
     refused = [(p.span, p.reason, p.remedy) for part in parts for p in part._refused.values()]
+    refused += [(part._place(), reason, "") for part in parts for reason in slower(part)]
     place = _bare_place(function)
     try:
         with steps.budget(function.options.compile_timeout):
@@ -38,6 +56,21 @@ def explanation(function: Any) -> Explanation:
         problem = net.refusal(trouble, function._place(), function.options)
         note = f"{sum(function.call_counts)} calls were native; how cannot be told: {problem.reason}"
         return explain([], place, [*refused, (problem.span, note, problem.remedy)])
+
+
+def slower(function: Any) -> list[str]:
+    """What was compiled and is not used, since plain Python took less time for the calls that were compared."""
+    found: list[str] = []
+    names = [*function._prebuilt, *function._compiled]
+    for version, profile in zip(names, function.profiles):
+        if profile.plain_time:
+            times = f"{profile.plain_time / 1e3:.3g} us a call against {profile.native_time / 1e3:.3g} us"
+            found.append(f"plain Python runs calls with {version.signature}: it takes {times}")
+    both = None if function._in_regions is None else function._in_regions.slower
+    if both is not None:
+        took = f"{both[1] * 1e6:.3g} us a call against {both[0] * 1e6:.3g} us"
+        found.append(f"plain Python runs all of it, without the regions: it takes {took}")
+    return found
 
 
 def _place(function: Any) -> FunctionSource:

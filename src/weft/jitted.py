@@ -18,12 +18,12 @@ import os
 import threading
 import types
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from weft import net, steps
+from weft import asked, net, steps
 from weft.errors import (
     CacheWarning,
     CompileError,
@@ -41,6 +41,7 @@ from weft.records import dataclass
 from weft.runtime import dispatch, machine
 from weft.runtime.descriptor import LEFT, ArrayParam, MemoryParam, Signature, Version
 from weft.steering import Steering
+from weft.trial import Regions
 
 if TYPE_CHECKING:
     from weft import pipeline
@@ -61,20 +62,6 @@ _MAX_FOR_KEY = 4
 _MAX_VERSIONS = 32
 #: How general versions for arguments that overlap are.
 _OVERLAPPING = 64
-
-
-@dataclass(frozen=True)
-class Prebuilt:
-    """What is known of a version compiled ahead of time: its signature and nothing of how it was made."""
-
-    signature: str
-    program_built: None = None
-    program_optimised: None = None
-    program_lowered: None = None
-    c_source: None = None
-    remarks: tuple[Any, ...] = ()
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    fallbacks: tuple[Any, ...] = ()
 
 
 @dataclass
@@ -123,16 +110,19 @@ class Jitted(_Base):
         self.py_func = function
         self.options = options
         self._compiled: list[pipeline.Compiled | _Restored] = []
-        self._prebuilt: list[Prebuilt] = []
+        self._prebuilt: list[asked.Prebuilt] = []
         self._keys: dict[Any, int] = {}
         self._written: set[int] = set()  # parameters whose arrays some version writes
         self._refused: dict[Any, Unsupported] = {}
         self._source: Source | None = None
         self._lock = threading.RLock()
         self._warned: set[tuple[str, int]] = set()
-        # Who insists on native code gets it, also where copying a large container for a glance at it is slower.
-        self.may_run_plain = int(options.fallback != "error" and options.backend == "auto")
+        # Who insists on native code gets it, also where plain Python is faster.
+        timed = os.environ.get("WEFT_TIMED", "1") not in ("", "0")
+        self.may_run_plain = int(timed and options.fallback != "error" and options.backend == "auto")
         self._plain = function  # what runs where no version does: the function, or its split into regions
+        self.questions = 0  # calls that no version took, and that were not known to have none
+        self._in_regions: Regions | None = None
         self._late: Unsupported | None = None  # compiling took too long
         self._unsplit: set[int] = set()  # lines around which there is nothing to compile
         self._regions: list[Jitted] = []
@@ -148,6 +138,7 @@ class Jitted(_Base):
 
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], status: int | None) -> Any:
         """No version fits, or a guard said no: make one if that can help, else leave the call to Python."""
+        self.questions += 1
         try:
             with steps.budget(self.options.compile_timeout):
                 find = self._in_form if self.signature.variadic else self._newly
@@ -447,6 +438,9 @@ class Jitted(_Base):
             raise problem
         self._warn(problem)
         line, source = problem.span.line, self._source
+        if self._in_regions is not None:
+            self._in_regions.again()
+            return False
         if problem.whole or line in self._unsplit or self._plain is not self.py_func or source is None:
             return False
         if problem.span.file == source.file:
@@ -483,7 +477,11 @@ class Jitted(_Base):
             return
         made = {region.name: self._region(region.tree, source) for region in found.regions}
         self._regions = list(made.values())
-        self._plain = _function_from(found.tree, source, self.py_func, made)
+        split = _function_from(found.tree, source, self.py_func, made)
+        if self.may_run_plain and not always:
+            self._in_regions = Regions(self, split, self.py_func)
+        else:
+            self._plain = split
 
     def _region(self, tree: ast.FunctionDef, source: Source) -> Jitted:
         from weft.frontend.source import Source
@@ -530,7 +528,7 @@ class Jitted(_Base):
                 raise
             self.clear_versions()
             self._prebuilt, self._keys, self._refused, self._written = [], {}, {}, set()
-            self._plain, self._regions, self._forms = self.py_func, [], {}
+            self._plain, self._regions, self._forms, self._in_regions = self.py_func, [], {}, None
 
     def _front(self, kinds: tuple[Any, ...], sample: tuple[Any, ...], specialise: bool = True) -> pipeline.Compiled:
         """A version up to its lowered program."""
@@ -583,6 +581,7 @@ class Jitted(_Base):
             "python_calls": sum(part._plain_calls for part in parts),
             "compile_seconds": {v.signature: v.seconds.get("total", 0.0) for part in parts for v in part._compiled},
             "fallbacks": [problem.reason for part in parts for problem in part._refused.values()],
+            "slower": [reason for part in parts for reason in asked.slower(part)],
         }
 
     def _made_forms(self) -> list[Jitted]:
@@ -591,8 +590,6 @@ class Jitted(_Base):
 
     def explain(self, format: str = "text") -> Explanation:
         """What became of each line, and why."""
-        from weft import asked
-
         explanation = asked.explanation(self)
         return explanation.to_json() if format == "json" else explanation  # type: ignore[return-value]
 
@@ -614,8 +611,6 @@ class Jitted(_Base):
 
     def inspect(self, what: str = "ir", signature: str | int | None = None) -> str:
         """The version's IR, C, Python or assembly; `signature` picks one (default: the newest)."""
-        from weft import asked
-
         return asked.text(self, what, signature)
 
     def _pick(self, signature: str | int | None) -> pipeline.Compiled:
@@ -671,7 +666,7 @@ class Jitted(_Base):
 
     def install(self, version: Version, signature: str) -> None:
         """Add a version that was compiled ahead of time."""
-        self._prebuilt.append(Prebuilt(signature))
+        self._prebuilt.append(asked.Prebuilt(signature))
         self._note_written(version)
         self.add_version(version, _OVERLAPPING * bool(_memories(version)))
 

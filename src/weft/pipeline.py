@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from weft import steps
+from weft.analysis.exactness import same_bits
 from weft.codegen import binding, c, c_library
 from weft.codegen.c_ops import CFeatures
 from weft.deep import with_room
@@ -117,6 +118,8 @@ steps.register((name for name, _ in (*PASSES, *LOWERING)), "a pass")
 NEEDED = frozenset({"tasks", "simplify", "races", "schedule", "directed", "store", "version"})
 #: Passes that give whole nests another shape: not in a function whose loops somebody directs one by one.
 RESHAPING = frozenset({"wavefront", "paired", "block", "lanes", "jam", "registers", "trapezoid"})
+#: Functions of the C library that may come from one for vectors, and differ from NumPy's in the last places.
+_VECTOR_FUNCTIONS = CFeatures(libmvec=True, glibc=(99, 0)).vector_functions()
 #: The options of a caller that gives none.
 DEFAULTS = Options()
 #: Specs of arguments that fill several parameters, one a column.
@@ -488,7 +491,15 @@ def _version(compiled: Compiled, places: Any, exceptions: Any, function: Any, ke
     others = binding.source_files(program)[1:]
     location = D.SourceLocation(compiled.source.file, compiled.source.name, others)
     return binding.version(
-        program, places, exceptions, call, hidden, function=function, location=location, keepalive=keepalive
+        program,
+        places,
+        exceptions,
+        call,
+        hidden,
+        function=function,
+        location=location,
+        keepalive=keepalive,
+        exact=same_bits((compiled.program_optimised, program), _VECTOR_FUNCTIONS),
     )
 
 

@@ -278,6 +278,7 @@ def version(
     function: int | Callable[..., object],
     location: D.SourceLocation | None = None,
     keepalive: object = None,
+    exact: bool = False,
 ) -> D.Version:
     """The descriptor of a compiled program: `call` binds the function's arguments, `hidden` what follows them."""
     bindings = (*call, *(binding for binding, _ in hidden))
@@ -292,4 +293,5 @@ def version(
         exceptions=exception_specs(exceptions),
         location=location,
         keepalive=keepalive,
+        exact=exact,
     )

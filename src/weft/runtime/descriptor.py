@@ -292,7 +292,8 @@ class Version:
     call's, then the hidden ones) and returns the result itself; `words` is the length of the whole block (unused for a
     callable); `keepalive` is held as long as the version is. When the work of a kernel is bounded by the sizes of its
     arrays, `hold_below` says below how many elements in all the interpreter lock is kept (and regions run serially):
-    giving it up and taking it again costs as much as some hundred additions. 0 always gives it up.
+    giving it up and taking it again costs as much as some hundred additions. 0 always gives it up. `exact`: Python's
+    own results are the same to the last bit, so that whichever is faster may run.
     """
 
     params: tuple[DirectParam, ...]
@@ -304,6 +305,7 @@ class Version:
     location: SourceLocation | None = None
     keepalive: object = None
     hold_below: int = 0
+    exact: bool = False
 
     @property
     def native(self) -> bool:
@@ -313,11 +315,14 @@ class Version:
 @dataclass(frozen=True)
 class Profile:
     """What is known of the calls of a version: how many its own guards refused, how often each choice by size took its
-    first and its second branch (two numbers a choice), and the words of the parameters of its last call."""
+    first and its second branch (two numbers a choice), and the words of the parameters of its last call. Nanoseconds of
+    a native and of a plain call, if plain ones have taken its place."""
 
     refused: int
     choices: tuple[int, ...] = ()
     last: tuple[int, ...] = ()
+    native_time: int = 0
+    plain_time: int = 0
 
 
 class _NoDefault:

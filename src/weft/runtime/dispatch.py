@@ -206,6 +206,7 @@ def _start_core() -> Core:
     library.weft_set_threads.argtypes = [ctypes.c_int64]
     library.weft_set_blas.argtypes = [ctypes.c_int64, ctypes.c_void_p]
     library.weft_set_alone.argtypes = [ctypes.c_void_p]
+    library.weft_set_trial_clock.argtypes = [ctypes.c_void_p]
     for name, count in (("weft_change_list", 3), ("weft_change_dict", 4), ("weft_texts", 4)):
         getattr(library, name).restype = ctypes.py_object
         getattr(library, name).argtypes = [ctypes.py_object] * count
@@ -337,7 +338,30 @@ def encode_version(version: Version, generality: int = 0) -> Encoded:
         version,
         generality,
         int(is_repeatable(version)),
+        int(version.exact and version.native),
+        int(_converts(version)),
     )
+
+
+def _converts(version: Version) -> bool:
+    """Whether containers are copied for a call: arguments into columns, or columns into results."""
+    params = (*version.params, *(hidden.param for hidden in version.hidden))
+    if any(isinstance(param, (ListParam, ContainerParam)) for param in params):
+        return True
+    if any(isinstance(hidden, AttrParam) and any(map(_is_call, hidden.parts)) for hidden in version.hidden):
+        return True
+    return any(map(_is_made, version.returns))
+
+
+def _is_call(part: str) -> bool:
+    """Whether a step along a path makes something of all items there."""
+    return part.startswith((EACH, NUMBERED))
+
+
+def _is_made(result: Result) -> bool:
+    if isinstance(result, (ListResult, ListOfResult)):
+        return True
+    return isinstance(result, TupleResult) and (result.kind is not None or any(map(_is_made, result.items)))
 
 
 def is_repeatable(version: Version) -> bool:

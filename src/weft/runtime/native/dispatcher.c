@@ -107,6 +107,7 @@ static PyObject *miss(dispatcher *d, PyObject *const *args, size_t flags, PyObje
         return call_plain(d, args, flags, keywords);
     if (!stack_suffices())
         return NULL;
+    questions++;
     PyObject *positional, *named, *answer = NULL;
     if (packed_call(args, count, keywords, &positional, &named)) {
         if (status == 0)
@@ -241,10 +242,10 @@ static inline void note_call(version *v, const int64_t *w)
 static attempt_outcome run_kernel(version *v, PyObject *const *values, const list_call *lists, int64_t *w, PyObject **out)
 {
     frame f = {0};
-    int64_t start = v->way == WAY_MEASURED && copies_containers(v) ? precise_ns() : 0;
+    int64_t start = v->way == WAY_MEASURED && v->timed && v->converts ? trial_clock() : 0;
     int64_t status = call_kernel(v, &f, w);
     v->packed_time = start;
-    v->kernel_time = start == 0 ? 0 : precise_ns() - start;
+    v->kernel_time = start == 0 ? 0 : trial_clock() - start;
     attempt_outcome outcome = ATTEMPT_DONE;
     *out = NULL;
     if (status == STATUS_GUARD && !f.interrupted) {
@@ -365,10 +366,10 @@ static attempt_outcome attempt_measured(version *v, PyObject *const *values, PyO
     if (prefers_plain(v) && seems_to_fit(v, values))
         return ATTEMPT_PLAIN;
     int measured = v->way == WAY_MEASURED;
-    int64_t start = measured ? precise_ns() : 0;
+    int64_t start = measured ? trial_clock() : 0;
     attempt_outcome outcome = attempt(v, values, out);
-    if (measured && outcome == ATTEMPT_DONE && v->packed_time != 0)
-        note_native(v, precise_ns() - start, v->kernel_time, v->packed_time - start);
+    if (measured && outcome == ATTEMPT_DONE)
+        note_native(v, trial_clock() - start, v->kernel_time, v->packed_time == 0 ? 0 : v->packed_time - start);
     return outcome;
 }
 
@@ -405,7 +406,7 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
         if (v->dropped)
             continue;
         v->references++; /* an attribute's or the answer's making may run Python code that removes it */
-        int on_trial = d->may_run_plain && d->plain != NULL && copies_containers(v);
+        int on_trial = d->may_run_plain && d->plain != NULL && v->timed;
         attempt_outcome outcome = on_trial ? attempt_measured(v, values, answer) : attempt(v, values, answer);
         if (outcome == ATTEMPT_PYTHON)
             outcome = run_python(v, answer);
@@ -416,6 +417,8 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
         if (outcome == ATTEMPT_GUARD || outcome == ATTEMPT_BACK) {
             v->refused++;
             refused = ATTEMPT_GUARD;
+            if (outcome == ATTEMPT_BACK && on_trial && !v->dropped)
+                note_lost(v);
         }
         if (outcome == ATTEMPT_DONE && i > 0)
             move_to_front(d, v);
@@ -456,9 +459,11 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
     if (outcome == ATTEMPT_DONE)
         return answer;
     if (outcome == ATTEMPT_PLAIN) {
-        int64_t start = precise_ns();
+        int on_trial = plain->way == WAY_TRIAL;
+        int64_t start = on_trial ? trial_clock() : 0, before = questions;
         answer = call_plain(d, args, flags, keywords);
-        note_plain(plain, precise_ns() - start);
+        if (on_trial)
+            note_plain(plain, trial_clock() - start, questions != before);
         release_version(plain);
         return answer;
     }
@@ -568,7 +573,8 @@ static PyObject *tuple_of(const int64_t *numbers, Py_ssize_t count)
     return tuple;
 }
 
-/* (refused calls, calls by branch of each choice, words of the last call's parameters), versions as they were added. */
+/* (refused calls, calls by branch of each choice, words of the last call's parameters, nanoseconds of a native and of a plain
+   call if plain ones are preferred), versions as they were added. */
 static PyObject *dispatcher_profiles(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -579,7 +585,9 @@ static PyObject *dispatcher_profiles(PyObject *self, PyObject *unused)
         PyObject *choices = tuple_of(v->choices, CHOICE_BITS), *last = tuple_of(v->last, v->result_base - CONTROL_WORDS);
         PyObject *one = NULL;
         if (choices != NULL && last != NULL)
-            one = PyObject_CallFunction((PyObject *)&PyTuple_Type, "((LOO))", (long long)v->refused, choices, last);
+            one = PyObject_CallFunction((PyObject *)&PyTuple_Type, "((LOOLL))", (long long)v->refused, choices, last,
+                                        (long long)(v->way == WAY_PLAIN ? median(v->native_times, v->trials) : 0),
+                                        (long long)(v->way == WAY_PLAIN ? median(v->plain_times, v->trials) : 0));
         Py_DecRef(choices);
         Py_DecRef(last);
         if (one == NULL || PyTuple_SetItem(profiles, v->index, one) < 0) {

@@ -1,13 +1,36 @@
-/* Whether a version that copies containers in and out is worth its copies.
+/* Whether a version is worth its call.
 
    In: how long calls took, and how much of that the kernel. Out: where the next call goes. A kernel that looks at one entry of
-   a large dict takes longer than Python, which need not copy the dict. So if copying dwarfs the kernel, two calls run in plain
-   Python, which means the same, and the faster way is kept; the question is asked again when there were eight times as many calls. */
+   a large dict takes longer than Python, which need not copy the dict; so may one that does next to nothing. So calls of a
+   version run by turns natively and in plain Python, which means the same to the last bit (`timed` versions only), and the
+   faster way is kept; the question is asked again when there were eight times as many calls. No call runs twice.
+
+   A plain call may take a hundred times as long as the kernel: it is tried only where that is soon over, or copying dwarfs the
+   kernel. One that takes twice as long as a native call ends the trial. */
 
 #include "version.h"
 
-enum { TRIAL_CALLS = 2, COPY_DWARFS = 8, ASK_AGAIN = 8 };
+#include <time.h>
+
+enum { TRIAL_CALLS = 3, COPY_DWARFS = 8, ASK_AGAIN = 8, ASK_FIRST = 64, MOST_DISTURBED = 8 };
+#define SHORT_CALL 5000          /* ns of a native call that copies nothing */
+#define SHORT_KERNEL 2500000     /* ns of a kernel whose work plain Python does in a quarter of a second at worst */
+#define BEARABLE_KERNEL 25000000 /* the same, where copying takes longer than the kernel */
 typedef enum { WAY_MEASURED, WAY_TRIAL, WAY_NATIVE, WAY_PLAIN } version_way;
+
+/* Time of this thread alone: on a busy machine a call may wait for a processor any time. */
+static int64_t thread_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t (*trial_clock)(void) = thread_ns;
+static int64_t questions; /* calls that were asked about in Python, of all functions: they may have been compiled */
+
+/* For tests, which must not depend on how fast anything is; NULL: the machine's own. */
+void weft_set_trial_clock(int64_t (*clock)(void)) { trial_clock = clock == NULL ? thread_ns : clock; }
 
 static int copies_containers(const version *v) { return v->list_count + v->container_count + v->stack_count + v->text_count > 0; }
 
@@ -44,6 +67,18 @@ static int seems_to_fit(const version *v, PyObject *const *values)
     return 1;
 }
 
+static int64_t median(const int64_t *times, int count)
+{
+    int64_t sorted[TRIAL_CALLS] = {0};
+    for (int i = 0; i < count; i++) {
+        int at = i;
+        for (; at > 0 && sorted[at - 1] > times[i]; at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = times[i];
+    }
+    return count == 0 ? 0 : sorted[count / 2];
+}
+
 /* Whether the next call that fits is to run in plain Python. */
 static int prefers_plain(version *v)
 {
@@ -51,9 +86,19 @@ static int prefers_plain(version *v)
     if ((v->way == WAY_NATIVE || v->way == WAY_PLAIN) && v->way_calls >= v->ask_again) {
         v->way = WAY_MEASURED;
         v->ask_again = ASK_AGAIN * v->way_calls;
-        v->measured = v->native_time = v->copy_time = v->plain_time = v->trials = 0;
+        v->measured = v->trials = v->disturbed = v->lost = 0;
+        v->copy_time = 0;
     }
     return v->way == WAY_TRIAL || v->way == WAY_PLAIN;
+}
+
+/* Whether a plain call may be tried after native ones that took `native`, of which `copies` were not the kernel. */
+static int may_try_plain(const version *v, int64_t native, int64_t copies)
+{
+    int64_t kernel = native - copies;
+    if (!v->converts)
+        return native < SHORT_CALL;
+    return kernel < SHORT_KERNEL || copies > COPY_DWARFS * kernel || (copies > kernel && kernel < BEARABLE_KERNEL);
 }
 
 /* A native call took `total`, of which `kernel` was the kernel and `packed` the way to it. */
@@ -62,19 +107,39 @@ static void note_native(version *v, int64_t total, int64_t kernel, int64_t packe
     if (v->way != WAY_MEASURED)
         return;
     int64_t index = v->searched ? (kernel < packed ? kernel : packed) : 0; /* a kernel makes the index of a dict first */
+    v->native_times[v->measured % TRIAL_CALLS] = total;
     v->measured++;
-    v->native_time += total;
-    v->copy_time += total - kernel + index;
-    if (v->measured < TRIAL_CALLS + 1)
-        return;
-    v->way = v->copy_time > COPY_DWARFS * (v->native_time - v->copy_time) ? WAY_TRIAL : WAY_NATIVE;
+    v->copy_time = total - kernel + index;
+    if (v->measured == 1)
+        return; /* memory is cold */
+    v->way = may_try_plain(v, total, v->copy_time) ? WAY_TRIAL : WAY_NATIVE;
 }
 
-static void note_plain(version *v, int64_t total)
+/* A plain call took `total`; `disturbed`: something was compiled meanwhile, perhaps. */
+static void note_plain(version *v, int64_t total, int disturbed)
 {
     if (v->way != WAY_TRIAL)
         return;
-    v->plain_time += total;
-    if (++v->trials == TRIAL_CALLS)
-        v->way = v->plain_time * v->measured < v->native_time * TRIAL_CALLS ? WAY_PLAIN : WAY_NATIVE;
+    if (disturbed) {
+        if (++v->disturbed == MOST_DISTURBED)
+            v->way = WAY_NATIVE;
+        return;
+    }
+    v->plain_times[v->trials++] = total;
+    int64_t native = median(v->native_times, v->measured < TRIAL_CALLS ? v->measured : TRIAL_CALLS);
+    if (total > 2 * native)
+        v->way = WAY_NATIVE;
+    else if (v->trials < TRIAL_CALLS)
+        v->way = WAY_MEASURED;
+    else
+        v->way = 20 * median(v->plain_times, TRIAL_CALLS) < 19 * native ? WAY_PLAIN : WAY_NATIVE;
+}
+
+/* Python had to run a call that this version had begun. If that is the rule, Python runs such calls from the start. */
+static void note_lost(version *v)
+{
+    if (++v->lost >= ASK_AGAIN && v->lost > v->calls / 2 && v->way != WAY_PLAIN) {
+        v->way = WAY_PLAIN;
+        v->ask_again = ASK_AGAIN * (v->way_calls > ASK_FIRST ? v->way_calls : ASK_FIRST);
+    }
 }

@@ -68,8 +68,10 @@ typedef struct {
     int64_t calls, refused; /* refused: the kernel found before any effect that it does not apply */
     int repeatable; /* nothing that it does is seen before its result: Python may do it instead as long as there is none */
     int dropped;    /* no more calls */
-    int way, searched, measured, trials; /* see trials.c */
-    int64_t way_calls, ask_again, native_time, copy_time, plain_time, kernel_time, packed_time;
+    int timed;      /* plain Python gives the same to the last bit: the faster way is taken */
+    int converts;   /* arguments or results are containers that are copied */
+    int way, searched, measured, trials, disturbed, lost; /* see trials.c */
+    int64_t way_calls, ask_again, copy_time, kernel_time, packed_time, native_times[3], plain_times[3];
     int64_t choices[CHOICE_BITS]; /* calls that took each branch of each choice, see CHOICE_WORD */
     int64_t *last; /* the words of the parameters of the last call */
     kernel_function kernel; /* NULL: `callable` is Python code */
@@ -204,7 +206,7 @@ static int read_parameters(PyObject *tuple, version *v)
 }
 
 /* owner: (address or 0, callable or None, raiser, argument count, words, parameters, results, slots, hold_below, keepalive,
-   generality, repeatable) */
+   generality, repeatable, timed, converts) */
 static version *read_version(PyObject *owner)
 {
     version *v = calloc(1, sizeof *v);
@@ -223,6 +225,8 @@ static version *read_version(PyObject *owner)
     v->hold_below = field_int(owner, 8);
     v->generality = field_int(owner, 10);
     v->repeatable = (int)field_int(owner, 11);
+    v->timed = (int)field_int(owner, 12);
+    v->converts = (int)field_int(owner, 13);
     if (!PyErr_Occurred() && read_parameters(PyTuple_GetItem(owner, 5), v) == 0 &&
         (v->results = read_results(PyTuple_GetItem(owner, 6), &v->result_count)) != NULL && !PyErr_Occurred() &&
         read_slots(PyTuple_GetItem(owner, 7), v) == 0)

@@ -1,0 +1,82 @@
+"""A function in regions against the plain one.  In: both, and calls; out: the faster one, in the place of both.
+
+Calls go to the two by turns, so that none runs twice, and only where both give the same to the last bit.  Calls in
+which something was compiled do not count.  A plain call that takes twice as long ends the trial, and none is tried
+where it might take very long: native code can be a hundred times as fast.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+_CALLS = 3
+_MOST_DISTURBED = 8
+_BEARABLE = 0.025  # seconds of a call in regions
+_GAIN = 0.95
+
+#: Time of this thread alone; tests put another clock in its place.
+clock: Callable[[], float] = time.thread_time
+
+
+class Regions:
+    """What runs where a function was split, until one of the two ways is found to be the faster."""
+
+    def __init__(self, owner: Any, split: Callable[..., Any], plain: Callable[..., Any]) -> None:
+        self._owner = owner
+        self._split, self._plain_function = split, plain
+        self._times: dict[Any, list[float]] = {}
+        self._disturbed = 0
+        self.again()
+
+    def again(self) -> None:
+        """Begin anew: the arguments may have changed since."""
+        if self._owner._plain is not self:
+            self._times = {self._split: [], self._plain_function: []}
+            self._disturbed = 0
+            self._owner._plain = self
+
+    @property
+    def slower(self) -> tuple[float, float] | None:
+        """Seconds of a call in regions and of a plain one, if that has taken their place."""
+        if self._owner._plain is not self._plain_function:
+            return None
+        return median(self._times[self._split]), median(self._times[self._plain_function])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        split, plain = self._times[self._split], self._times[self._plain_function]
+        way = self._split if len(split) <= len(plain) + 1 else self._plain_function
+        asked, began = self._asked(), clock()
+        try:
+            return way(*args, **kwargs)
+        finally:
+            self._note(way, clock() - began, self._asked() != asked)
+
+    def _asked(self) -> int:
+        return sum(part.questions for part in self._owner._parts())
+
+    def _note(self, way: Any, seconds: float, disturbed: bool) -> None:
+        if self._owner._plain is not self:  # a call inside has ended the trial
+            return
+        split, plain = self._times[self._split], self._times[self._plain_function]
+        if disturbed:
+            self._disturbed += 1
+            if self._disturbed == _MOST_DISTURBED:
+                self._owner._plain = self._split
+            return
+        self._times[way].append(seconds)
+        if way is self._split:
+            if seconds > _BEARABLE or not self._same_bits():
+                self._owner._plain = self._split
+        elif seconds > 2 * median(split):
+            self._owner._plain = self._split
+        elif len(plain) == _CALLS:
+            is_faster = median(plain) < _GAIN * median(split)
+            self._owner._plain = self._plain_function if is_faster else self._split
+
+    def _same_bits(self) -> bool:
+        """Whether no region rounds in another way than Python does."""
+        parts = [part for part in self._owner._parts() if part is not self._owner]
+        return all(version.exact for part in parts for version in part.versions)

@@ -1,0 +1,220 @@
+"""Which way calls go after they were timed.  The clock is the test's: nothing here depends on how fast anything is."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft import trial
+from weft.runtime import dispatch
+
+pytestmark = pytest.mark.native
+
+_CLOCK = ctypes.CFUNCTYPE(ctypes.c_int64)
+
+
+class Time:
+    """Nanoseconds that pass in plain calls (`plain`) and, at each look at the clock, in native ones (`look`)."""
+
+    def __init__(self) -> None:
+        self.now, self.look, self.plain = 0, 0, 0
+
+    def read(self) -> int:
+        self.now += self.look
+        return self.now
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Iterator[Time]:
+    core = dispatch.load_core()
+    assert core is not None
+    made = Time()
+    callback = _CLOCK(made.read)
+    core.library.weft_set_trial_clock(ctypes.cast(callback, ctypes.c_void_p))
+    monkeypatch.setenv("WEFT_TIMED", "1")
+    monkeypatch.setattr(trial, "clock", lambda: made.read() / 1e9)
+    yield made
+    core.library.weft_set_trial_clock(None)
+
+
+def passing(time: Time, function: Callable[..., Any]) -> Any:
+    """The compiled function, whose plain calls take `time.plain`."""
+    compiled: Any = weft.jit(function, fallback="silent")
+
+    def plain(*args: Any) -> Any:
+        time.now += time.plain
+        return function(*args)
+
+    compiled._plain = plain
+    return compiled
+
+
+def largest(items):
+    best = items[0]
+    for item in items:
+        if item > best:
+            best = item
+    return best
+
+
+def total(items):
+    s = 0.0
+    for item in items:
+        s += item
+    return s
+
+
+def small(a, b):
+    return a * 2 + b
+
+
+def many(a):
+    for i in range(a.shape[0]):
+        a[i] = a[i] + 1
+    return a
+
+
+def test_a_version_that_loses_is_dropped(time: Time) -> None:
+    compiled = passing(time, largest)
+    time.look, time.plain = 1000, 10
+    for _ in range(30):
+        assert compiled([3, 9, 4]) == 9
+    assert compiled.stats["python_calls"] > 20
+    assert "plain Python runs calls with (list[int])" in compiled.stats["slower"][0]
+    assert "plain Python runs calls with (list[int])" in str(compiled.explain())
+
+
+def test_a_version_that_wins_stays_after_one_plain_call(time: Time) -> None:
+    compiled = passing(time, largest)
+    time.look, time.plain = 10, 100_000
+    for _ in range(40):
+        assert compiled([3, 9, 4]) == 9
+    assert compiled.stats["python_calls"] == 1
+    assert compiled.stats["slower"] == []
+
+
+def test_the_question_is_asked_again(time: Time) -> None:
+    compiled = passing(time, largest)
+    time.look, time.plain = 1000, 10
+    for _ in range(40):
+        compiled([3, 9, 4])
+    time.look, time.plain = 10, 100_000
+    for _ in range(60):
+        compiled([3, 9, 4])
+    before = compiled.stats["python_calls"]
+    for _ in range(60):
+        compiled([3, 9, 4])
+    assert compiled.stats["python_calls"] == before
+
+
+def test_a_kernel_that_takes_long_is_not_tried_in_python(time: Time) -> None:
+    compiled = passing(time, largest)
+    time.look, time.plain = 30_000_000, 10
+    for _ in range(20):
+        compiled([3, 9, 4])
+    assert compiled.stats["python_calls"] == 0
+
+
+def test_a_sum_of_floats_is_never_timed(time: Time) -> None:
+    """Native code may add in another order: which way a call goes must not be seen in its result."""
+    compiled = passing(time, total)
+    time.look, time.plain = 1000, 10
+    for _ in range(30):
+        compiled([0.1] * 10)
+    assert compiled.stats["python_calls"] == 0
+
+
+def test_small_functions_of_numbers_are_timed_and_long_kernels_are_not(time: Time) -> None:
+    short, long = passing(time, small), passing(time, many)
+    time.look, time.plain = 1000, -500  # a look at the clock is in both
+    for _ in range(20):
+        assert short(3, 4) == 10
+    time.look = 10_000
+    for _ in range(20):
+        long(np.zeros(3, int))
+    assert short.stats["python_calls"] > 10
+    assert long.stats["python_calls"] == 0
+
+
+def test_who_insists_on_native_code_gets_it(time: Time) -> None:
+    compiled: Any = weft.jit(largest, fallback="error")
+    time.look = 1000
+    for _ in range(30):
+        compiled([3, 9, 4])
+    assert compiled.stats["python_calls"] == 0
+
+
+def test_calls_that_python_has_to_finish_are_pythons_from_the_start(time: Time) -> None:
+    def power(n):
+        x = 1
+        for _ in range(n):
+            x = x * 7
+        return x
+
+    compiled = passing(time, power)
+    time.look, time.plain = 10, 100_000
+    for _ in range(40):
+        assert compiled(60) == 7**60
+    assert sum(profile.refused for profile in compiled.profiles) < 25
+
+
+def in_parts(a, seen):
+    for i in range(a.shape[0]):
+        a[i] = a[i] + 1
+    seen.append(range(3))
+    for i in range(a.shape[0]):
+        a[i] = a[i] * 2
+    return a
+
+
+def _in_regions(time: Time) -> tuple[Any, Callable[[], None]]:
+    compiled: Any = weft.jit(in_parts, fallback="silent")
+
+    def call() -> None:
+        a, seen = np.arange(4), []
+        assert compiled(a, seen).tolist() == [2, 4, 6, 8]
+        assert seen == [range(3)]
+
+    time.look = 1000
+    call()
+    return compiled, call
+
+
+def test_regions_that_lose_are_dropped(time: Time) -> None:
+    """Regions look at the clock as well: a call through them takes longer."""
+    compiled, call = _in_regions(time)
+    for _ in range(30):
+        call()
+    assert compiled._plain is compiled.py_func
+    assert "without the regions" in str(compiled.explain())
+    assert "without the regions" in compiled.stats["slower"][0]
+
+
+def test_regions_that_win_stay(time: Time) -> None:
+    compiled, call = _in_regions(time)
+    choice = compiled._in_regions
+
+    def slow(*args: Any) -> Any:
+        time.now += 10**9
+        return in_parts(*args)
+
+    choice._times[slow] = choice._times.pop(choice._plain_function)
+    choice._plain_function = slow
+    for _ in range(30):
+        call()
+    assert compiled._plain is choice._split
+    assert compiled.stats["slower"] == []
+
+
+def test_without_timing_nothing_is_tried(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEFT_TIMED", "0")
+    compiled = passing(time, largest)
+    time.look, time.plain = 1000, 10
+    for _ in range(30):
+        compiled([3, 9, 4])
+    assert compiled.stats["python_calls"] == 0
