@@ -385,7 +385,7 @@ class Recursion(Expressions):
             self.share_texts()
         if self.functions.texts.shared:
             borrowed = lent_pool(self.emitter, lender.pool.memory(), table)
-            self._pool = TextPool(self.emitter, self.functions.texts, borrowed)
+            self._pool = TextPool(self.emitter, self.functions.texts, borrowed, outermost=False)
         for item, heap in lender.heaps.items():
             parts = {name: lent(self.emitter, name, memory, table) for name, memory in memories(heap)}
             self.heaps[item] = replace(heap, **parts)

@@ -10,6 +10,7 @@ nothing.  What a container or a variable of a loop holds of a string is where it
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable as Names
 from dataclasses import replace
 
@@ -78,10 +79,33 @@ def among(code: Expr, codes: Names[int]) -> Expr:
     return Const(False, PYBOOL) if result is None else result
 
 
+@functools.lru_cache(maxsize=256)
+def lengthened(tree: ast.AST) -> frozenset[str]:
+    """Variables that get what they hold with something before or behind it: `s += c`, `s = c + s`, `s = f"{s}{c}"`."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            if node.targets[0].id in _summands(node.value):
+                found.add(node.targets[0].id)
+    return frozenset(found)
+
+
+def _summands(node: ast.expr) -> set[str]:
+    """The names that are added up, or put into a string one behind the other."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _summands(node.left) | _summands(node.right)
+    if isinstance(node, ast.JoinedStr):
+        return {name for part in node.values if isinstance(part, ast.FormattedValue) for name in _summands(part.value)}
+    return {node.id} if isinstance(node, ast.Name) else set()
+
+
 class Strings(Missing):
     """Strings as values, in variables, compared and joined."""
 
     _pool: TextPool | None = None
+    lent: bool  # it is built for a recursive function
     #: Strings that have been made keys: their place, and the block after which that is known.
     _keys: dict[Text, tuple[Expr, list[Node]]]
     #: Of which kind the strings are that are arguments, by their parameters.
@@ -90,7 +114,7 @@ class Strings(Missing):
     @property
     def pool(self) -> TextPool:
         if self._pool is None:
-            self._pool = TextPool(self.emitter)
+            self._pool = TextPool(self.emitter, outermost=not self.lent)
         return self._pool
 
     def text_prelude(self) -> list[Node]:
@@ -278,7 +302,10 @@ class Strings(Missing):
         kind, is_single = self.emitter.decisions.texts[slot.key]
         assert slot.parts is not None
         numbers = [Read(part.buffer.name, (), part.buffer.type) for part in slot.parts if part.buffer is not None]
-        return single(kind, numbers[0]) if is_single else self.text_of(kind, numbers[0], numbers[1])
+        if is_single:
+            return single(kind, numbers[0])
+        grows = numbers[0].buffer if slot.key[1] in lengthened(self.scope.source.tree) else ""
+        return replace(self.text_of(kind, numbers[0], numbers[1]), grows=grows)
 
     def chosen_text(
         self, test: Scalar, then: tuple[Value, list[Node]], orelse: tuple[Value, list[Node]], node: ast.AST
@@ -323,7 +350,13 @@ class Strings(Missing):
             start = ix.add(text.start, ix.mul(integer(text.step), take.start))
             extent = text.length if take.extent is None else take.extent
             return replace(
-                text, length=extent, start=start, step=text.step * int(take.step.value.real), code=None, literal=None
+                text,
+                length=extent,
+                start=start,
+                step=text.step * int(take.step.value.real),
+                code=None,
+                literal=None,
+                grows="",
             )
         if not isinstance(key, Scalar):
             raise self.unsupported(node, "an index into a string that is no integer", key=key)
@@ -456,12 +489,23 @@ class Strings(Missing):
         emitter = self.emitter
         left, right = self.kept_text(left, "text"), self.kept_text(right, "text")
         total = emitter.snapshot(Op("add", (left.length, right.length), INT), "length")
-        if left.buffer == self.pool.buffer and left.step == 1:
+        if self._is_growing(left):
+            start = self.pool.extended(left.grows, left.start, left.length, right.length, self.element(right))
+        elif self._is_growing(right):
+            start = self.pool.preceded(right.grows, right.start, right.length, left.length, self.element(left))
+        elif left.buffer == self.pool.buffer and left.step == 1:
             start = self.pool.joined(left.start, left.length, right.length, self.element(right))
         else:
             start = self.pool.append(left.length, self.element(left))
             self.pool.append(right.length, self.element(right))
-        return Text(left.kind, total, self.pool.buffer, start)
+        grows = left.grows if self._is_growing(left) else right.grows
+        return Text(left.kind, total, self.pool.buffer, start, grows=grows)
+
+    def _is_growing(self, text: Text) -> bool:
+        """Whether a string is the value of a variable of this function that gets longer strings."""
+        slots = self.scope.slots.values() if text.grows and text.buffer == self.pool.buffer else ()
+        parts = [slot.parts[0].buffer for slot in slots if slot.parts]
+        return any(buffer is not None and buffer.name == text.grows for buffer in parts)
 
     def _repeated(self, text: Text, times: Expr) -> Value:
         emitter = self.emitter

@@ -3,7 +3,8 @@ that are there, in one memory that grows.  A string is then two numbers: where i
 has.
 
 Nothing in the pool ever changes, so strings may share characters: a slice is a part of another string, and what is
-appended to the last string of the pool lies right behind it.
+appended to the last string of the pool lies right behind it.  A variable that grows (`s += c`, `s = c + s`) has room of
+its own before and behind its string (`_Spare`), so that a loop copies each character a few times at most.
 
     0 .. 255      the characters of Latin-1: strings of one of them need no new memory
     256 .. end    the literals of the program
@@ -37,6 +38,11 @@ CODE = ScalarType(DType.I32)
 LATIN = 256
 _LITERALS = 4096
 _ROOM = 1024
+_SPARE = 16
+#: Beyond so many characters, or so many of strings longer than `_LONG` copied to be continued, Python runs the call.
+_MOST = 2**26
+_MOST_COPIED = 2**21
+_LONG = 256
 _PLACES = 64
 _NUMBERS = 3
 _U64 = ScalarType(DType.U64)
@@ -45,6 +51,17 @@ _SPREAD = 0x9E3779B97F4A7C15
 
 #: The code point of the character at a position.
 Element = Callable[[Expr], Expr]
+
+
+@dataclass(frozen=True)
+class _Spare:
+    """Room that is kept for the string of one variable: it lies from `head` to `tail`, and whatever else there is from
+    `floor` to `top` nobody else uses.  A string that ends at `tail` may be continued there."""
+
+    floor: Variable
+    head: Variable
+    tail: Variable
+    top: Variable
 
 
 @dataclass
@@ -70,11 +87,20 @@ class PoolMemory:
 class TextPool:
     """The pool of one program.  What it starts with is known when the build is done: `prelude` makes it."""
 
-    def __init__(self, emitter: Emitter, literals: Literals | None = None, borrowed: PoolMemory | None = None) -> None:
+    def __init__(
+        self,
+        emitter: Emitter,
+        literals: Literals | None = None,
+        borrowed: PoolMemory | None = None,
+        outermost: bool = True,
+    ) -> None:
         self.emitter = emitter
+        self._outermost = outermost  # not in a recursive function
+        self._copied: Variable | None = None  # how many characters of long strings have been copied
         self._literals = Literals() if literals is None else literals
         self._borrowed = borrowed
         self._index: _Index | None = None
+        self._spares: dict[str, _Spare] = {}
         if borrowed is not None:
             self.held = borrowed.characters
             return
@@ -118,7 +144,7 @@ class TextPool:
             return start
         count = emitter.snapshot(count, "count")
         end = emitter.snapshot(Op("add", (start, count), INT), "end")
-        cells.make_room(end)
+        self._make_room(end)
         with loop(emitter, ZERO, count) as at:
             emitter.assign((), self.buffer, (ix.add(start, at),), arith.cast(element(at), CODE))
         cells.length.set(end)
@@ -139,9 +165,104 @@ class TextPool:
         place = variable(emitter, "start", start)
         last = Op("eq", (Op("add", (start, length), INT), self.cells.length.value), BOOL)
         with when(emitter, Op("not", (last,), BOOL)):
+            self._count_copy(length)
             place.set(self.append(length, lambda at: self.code(ix.add(start, at))))
         self.append(count, element)
         return emitter.snapshot(place.value, "start")
+
+    def _make_room(self, end: Expr) -> None:
+        cells = self.cells
+        if self._limited:
+            with when(self.emitter, Op("gt", (end, cells.room.value), BOOL)):
+                self.emitter.rarely_fails(Op("le", (end, integer(_MOST)), BOOL), "strings of this size")
+        cells.make_room(end)
+
+    def _count_copy(self, length: Expr) -> None:
+        """A string that grows and is copied each time is Python's: it copies faster, and frees what is not needed."""
+        if not self._limited:
+            return
+        if self._copied is None:
+            self._copied = Variable(self.emitter, self.emitter.declare("text_copied", INT).name, INT)
+        copied = self._copied
+        with when(self.emitter, Op("gt", (length, integer(_LONG)), BOOL)):
+            copied.set(Op("add", (copied.value, length), INT))
+            self.emitter.rarely_fails(Op("le", (copied.value, integer(_MOST_COPIED)), BOOL), "a string that grows")
+
+    @property
+    def _limited(self) -> bool:
+        """Whether Python can begin again."""
+        return self._outermost and not self.emitter.decisions.unrepeatable
+
+    # --- variables that grow ----------------------------------------------------------------------------------------
+
+    def _spare(self, name: str) -> _Spare:
+        if name not in self._spares:
+            parts = ("floor", "head", "tail", "top")
+            made = (Variable(self.emitter, self.emitter.declare(f"{name}_{part}", INT).name, INT) for part in parts)
+            self._spares[name] = _Spare(*made)
+        return self._spares[name]
+
+    def extended(self, name: str, start: Expr, length: Expr, count: Expr, element: Element) -> Expr:
+        """The string of the variable `name` with more characters behind it: where it then begins."""
+        emitter, spare, cells = self.emitter, self._spare(name), self.cells
+        count, end = emitter.snapshot(count, "count"), emitter.snapshot(Op("add", (start, length), INT), "end")
+        place = variable(emitter, "start", start)
+        new = Op("add", (end, count), INT)
+        fits = both(Op("eq", (end, spare.tail.value), BOOL), Op("le", (new, spare.top.value), BOOL))
+        with when(emitter, Op("not", (fits,), BOOL)):
+            base = cells.last()
+            last = emitter.snapshot(Op("eq", (end, base), BOOL), "last")
+            before = Op("sub", (spare.head.value, spare.floor.value), INT)
+            front = Op("select", (Op("eq", (start, spare.head.value), BOOL), before, ZERO), INT)
+            begin = emitter.snapshot(Op("select", (last, start, Op("add", (base, front), INT)), INT), "begin")
+            spare.floor.set(Op("select", (last, start, base), INT))
+            self._move(spare, start, length, begin, ix.add(ix.add(begin, length), self._room(length, count)), last)
+            place.set(begin)
+        self._write(emitter.snapshot(Op("add", (spare.tail.value, ZERO), INT), "tail"), count, element)
+        spare.tail.set(Op("add", (spare.tail.value, count), INT))
+        return emitter.snapshot(place.value, "start")
+
+    def preceded(self, name: str, start: Expr, length: Expr, count: Expr, element: Element) -> Expr:
+        """The string of the variable `name` with more characters before it: where it then begins."""
+        emitter, spare = self.emitter, self._spare(name)
+        count = emitter.snapshot(count, "count")
+        first = Op("sub", (spare.head.value, count), INT)
+        fits = both(Op("eq", (start, spare.head.value), BOOL), Op("ge", (first, spare.floor.value), BOOL))
+        with when(emitter, Op("not", (fits,), BOOL)):
+            base = self.cells.last()
+            behind = Op("sub", (spare.top.value, spare.tail.value), INT)
+            ends = Op("eq", (Op("add", (start, length), INT), spare.tail.value), BOOL)
+            back = emitter.snapshot(Op("select", (ends, behind, ZERO), INT), "back")
+            begin = emitter.snapshot(ix.add(base, self._room(length, count)), "begin")
+            spare.floor.set(base)
+            self._move(spare, start, length, begin, ix.add(ix.add(begin, length), back), Const(False, BOOL))
+        spare.head.set(Op("sub", (spare.head.value, count), INT))
+        place = emitter.snapshot(Op("add", (spare.head.value, ZERO), INT), "start")
+        self._write(place, count, element)
+        return place
+
+    def _room(self, length: Expr, count: Expr) -> Expr:
+        """Room for so many characters more, and as many as there are then."""
+        total = Op("add", (length, count), INT)
+        return Op("add", (count, Op("maximum", (total, integer(_SPARE)), INT)), INT)
+
+    def _move(self, spare: _Spare, start: Expr, length: Expr, begin: Expr, top: Expr, stays: Expr) -> None:
+        """The string to where the room that is kept for it begins, unless it is there."""
+        emitter, cells = self.emitter, self.cells
+        top = emitter.snapshot(top, "top")
+        self._make_room(top)
+        with when(emitter, Op("not", (stays,), BOOL)), loop(emitter, ZERO, length) as at:
+            emitter.assign((), self.buffer, (ix.add(begin, at),), Read(self.buffer, (ix.add(start, at),), CODE))
+        cells.length.set(top)
+        for part, value in ((spare.head, begin), (spare.tail, ix.add(begin, length)), (spare.top, top)):
+            part.set(value)
+
+    def _write(self, place: Expr, count: Expr, element: Element) -> None:
+        if count == ONE:
+            self.emitter.assign((), self.buffer, (place,), arith.cast(element(ZERO), CODE))
+            return
+        with loop(self.emitter, ZERO, count) as at:
+            self.emitter.assign((), self.buffer, (ix.add(place, at),), arith.cast(element(at), CODE))
 
     # --- keys -------------------------------------------------------------------------------------------------------
 
@@ -186,10 +307,15 @@ class TextPool:
 
     def prelude(self) -> list[Node]:
         """What the program begins with."""
-        if self._borrowed is not None:
-            return []
         emitter, cells, known = self.emitter, self.cells, self._literals
         with emitter.capture() as block:
+            if self._copied is not None:
+                self._copied.set(ZERO)
+            for spare in self._spares.values():
+                for part, value in ((spare.floor, 0), (spare.head, -1), (spare.tail, -1), (spare.top, 0)):
+                    part.set(integer(value))
+            if self._borrowed is not None:
+                return block
             cells.length.set(integer(known.end))
             cells.room.set(integer(max(_ROOM, 2 * known.end)))
             for name in (*self.held.data, *self.held.spare):

@@ -403,6 +403,7 @@ class Text:
     step: int = 1
     code: Expr | None = None
     literal: str | None = None
+    grows: str = ""  # the variable of which it is the value, if that gets longer strings
 
 
 @dataclass(frozen=True)

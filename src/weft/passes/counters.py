@@ -111,8 +111,10 @@ class _Counters:
             if not isinstance(node, If) or node.orelse or not isinstance(node.condition, Op):
                 continue
             condition = node.condition
-            full = condition.args[1]
-            if condition.op != "eq" or condition.args[0] != Read(name, (), INT) or not isinstance(full, Read):
+            if condition.op != "eq":
+                continue
+            counted, full = condition.args
+            if counted != Read(name, (), INT) or not isinstance(full, Read):
                 continue
             first = node.then[0]
             sets_room = isinstance(first, Stmt) and first.buffer == full.buffer and not first.index

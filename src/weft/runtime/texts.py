@@ -93,6 +93,6 @@ def taken(kind: str, codes: Any, starts: Any, lengths: Any) -> list[Any]:
     if core is not None:
         made: list[Any] = core.library.weft_texts(codes, starts, lengths, kind == "str")
         return made
-    whole = text_of(codes)
-    parts = [whole[start : start + length] for start, length in zip(starts.tolist(), lengths.tolist())]
+    # One by one: what lies between the strings is no text.
+    parts = [text_of(codes[start : start + length]) for start, length in zip(starts.tolist(), lengths.tolist())]
     return parts if kind == "str" else [part.encode("latin-1") for part in parts]
