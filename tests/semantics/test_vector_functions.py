@@ -43,15 +43,6 @@ def test_equal_pairs_get_equal_values(name: str) -> None:
         assert np.unique(np.concatenate([run(np.full(n, x), np.full(n, y)) for n in range(1, 40)])).size == 1
 
 
-def test_a_single_element_is_as_in_an_array() -> None:
-    def values(x: np.ndarray) -> bool:
-        y = np.log10(x)
-        return bool((y == np.log10(x[0])).all())
-
-    for value in (0.3, 1e7, 3.7):
-        assert weft.jit(values, fallback="error")(np.full(17, value)) is True
-
-
 def test_numbers_of_python_have_the_functions_of_math() -> None:
     def single(x: float) -> tuple[float, ...]:
         return (math.exp(x), math.log10(x), math.sin(x), math.tanh(x), math.pow(x, 0.3), x**0.7, math.hypot(x, 1.1))
@@ -59,6 +50,24 @@ def test_numbers_of_python_have_the_functions_of_math() -> None:
     run = weft.jit(single, fallback="error")
     for x in np.random.default_rng(0).random(300).tolist():
         assert run(x) == single(x)
+
+
+def test_recurrences_have_the_functions_of_math() -> None:
+    def chaotic(n: int) -> float:
+        x = 0.3
+        for _ in range(n):
+            x = math.sin(x * 1000.0) + math.exp(-x)
+        return x
+
+    def summed(xs: list[float]) -> float:
+        s = 0.0
+        for x in xs:
+            s += math.log(x)
+        return s
+
+    assert weft.jit(chaotic, fallback="error")(500) == chaotic(500)
+    xs = np.random.default_rng(0).random(1000).tolist()
+    assert weft.jit(summed, fallback="error")(xs) == summed(xs)
 
 
 def log10(x: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.unit.codegen import compiled, native
-from weft.codegen.c_ops import CHECKED, MEANING, prototype
+from weft.codegen.c_ops import CHECKED, MEANING, CFeatures, prototype
 from weft.ir.expr import Cast, Const, Dim, Op, Read, Var
 from weft.ir.interp import IntegerOverflow
 from weft.ir.ops import OPERATIONS
@@ -219,10 +219,18 @@ def test_python_integers_never_wrap(op):
 
 
 def test_prototypes_announce_vector_variants_of_what_has_them():
-    vector = frozenset({"sin", "pow"})
-    assert prototype("sin", vector).startswith("#pragma omp declare simd")
-    assert prototype("powf", vector).endswith("extern f32 powf(f32, f32) __attribute__((const));")
-    assert prototype("csin", vector) == "extern c128 csin(c128) __attribute__((const));"
-    assert "pragma" not in prototype("erff", vector) and "f32 erff(f32)" in prototype("erff", vector)
-    assert prototype("ccosf", vector) == "extern c64 ccosf(c64) __attribute__((const));"
-    assert prototype("cosh", vector).startswith("extern f64 cosh(f64)")
+    vector, features = frozenset({"sin", "pow"}), CFeatures(libmvec=True)
+    assert prototype("sin", features, vector).startswith("#pragma omp declare simd")
+    assert prototype("powf", features, vector).endswith("extern f32 powf(f32, f32) __attribute__((const));")
+    assert prototype("csin", features, vector) == "extern c128 csin(c128) __attribute__((const));"
+    assert prototype("erff", features, vector).startswith("extern f32 erff(f32)")
+    assert prototype("ccosf", features, vector) == "extern c64 ccosf(c64) __attribute__((const));"
+    assert prototype("cosh", features, vector).startswith("extern f64 cosh(f64)")
+
+
+def test_prototypes_of_functions_whose_widths_are_one_function():
+    vector, features = frozenset({"sin"}), CFeatures(libmvec=True, widest="d")
+    text = prototype("sin", features, vector)
+    assert 'extern f64 sin(f64) __asm__("weft_sin")' in text and '__asm__("_ZGVbN2v_weft_sin")' in text
+    alone = prototype("weft_scalar_sin", features, vector)
+    assert alone == 'extern f64 weft_scalar_sin(f64) __asm__("sin") __attribute__((const));'

@@ -162,8 +162,9 @@ class Expressions:
     unchecked: set[str] = field(default_factory=set)
     #: Whether integers may be what became of floats: their way back must not be taken for a mere truncation.
     truncates: bool = False
-    #: Whether the nearest loop around is a counted one, which a compiler may vectorise.
-    counted: bool = False
+    #: Whether the iterations of the nearest loop around are independent, so that a compiler may take vectors of them;
+    #: None outside of loops.
+    in_vectors: bool | None = None
 
     def ctype(self, of: ScalarType) -> str:
         return C_TYPE[of.dtype]
@@ -272,13 +273,22 @@ class Expressions:
                 return C.Infix("/", *(C.Convert("f64", arg) for arg in args))
             return C.Infix("/", *(C.Invoke(self.used.helper("whole", DType.F64), (arg,)) for arg in args))
         if expr.of != INT or expr.args[0].type.dtype is not DType.I64:
-            alone = expr.of.weak and not self.counted
-            return c_ops.build(expr.op, dtype, args, self.used, weak=expr.of.weak, alone=alone)
+            return c_ops.build(expr.op, dtype, args, self.used, weak=expr.of.weak, alone=self._alone(expr))
         if expr.op in c_ops.CHECKED and not self._fits(expr):
             return c_ops.build_checked(expr.op, args, OVERFLOW, self.used)
         if expr.op in _RING or expr.op == "neg":
             return _signed(expr.op, args)
         return c_ops.build(expr.op, dtype, args, self.used, weak=True)
+
+    def _alone(self, expr: Op) -> bool:
+        """Whether a function is of single numbers: those of Python's, and what one iteration hands to the next.
+
+        Single elements of arrays are as those of longer ones: by the function for vectors.
+        """
+        if self.in_vectors is None or not expr.of.weak:
+            return expr.of.weak or self.in_vectors is False
+        arrays = [part for part in subexpressions(expr) if isinstance(part, Read) and part.index]
+        return not self.in_vectors or (bool(arrays) and all(part.of.weak and len(part.index) == 1 for part in arrays))
 
     def _wrapped(self, expr: Op) -> C.CExpr | None:
         """e < 0 ? e + n : e, of an index e from memory, without a choice: gcc takes no such index into a vector."""

@@ -297,7 +297,7 @@ def build(
 ) -> C.CExpr:
     """The C expression of an operation on operands of `dtype` (`select` aside: it is C's own conditional).
 
-    `alone`: single numbers of Python, for which functions are those of Python's own `math`.
+    `alone`: of single numbers, for which functions are libm's, as in Python's own `math`.
     """
     meaning = _WEAK_MEANING.get((op, dtype.kind)) if weak else None
     meaning = meaning or MEANING[op, dtype.kind]

@@ -74,10 +74,10 @@ class Statements(Parallel):
     def _node(self, node: Node, path: Path) -> list[C.CStmt]:
         if not isinstance(node, (Loop, While)):
             return self._single(node, path)
-        around = self.expressions.counted
-        self.expressions.counted = isinstance(node, Loop)
+        around = self.expressions.in_vectors
+        self.expressions.in_vectors = isinstance(node, Loop) and node.kind in (LoopKind.VECTOR, LoopKind.PARALLEL)
         out = self._single(node, path)
-        self.expressions.counted = around
+        self.expressions.in_vectors = around
         return out
 
     def _single(self, node: Node, path: Path) -> list[C.CStmt]:

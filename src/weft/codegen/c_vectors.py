@@ -19,7 +19,7 @@ from weft.records import dataclass
 
 #: What the functions are called in the object file: libm's own names stay libm's.
 _PREFIX = "weft_"
-#: How libm's own function is called in generated code, for single numbers of Python.
+#: How libm's own function is called in generated code, for single numbers.
 SCALAR = "weft_scalar_"
 
 #: The letters of the vector ABI on x86, their width in bytes and what the processor must have for them.

@@ -10,6 +10,7 @@ Loops over a tuple known at compile time are run through at compile time.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Union
@@ -24,12 +25,14 @@ from weft.frontend.tasks import Tasks
 from weft.frontend.values import Array, Dict, Generator, Iterable, Object, Records, Scalar, Struct, Tuple, Value
 from weft.frontend.writing import loop
 from weft.ir import walk
-from weft.ir.expr import ZERO, Dim, Expr, Op, Read, Var
+from weft.ir.expr import ZERO, Const, Dim, Expr, Op, Read, Var
 from weft.ir.program import Alloc, If, Loop, Stmt
-from weft.ir.types import BOOL, ScalarType, join
+from weft.ir.types import BOOL, FLOAT, ScalarType, join
 
 _Loops = Union[ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp]
 #: What a comprehension calls its first iterable, which is evaluated outside of it.
+#: Whether sum() of floats adds what rounding loses, by Neumaier's algorithm.
+COMPENSATED = sys.version_info >= (3, 12)
 _ITERABLE, _TOTAL = "_iterable", "_total"
 
 
@@ -170,9 +173,7 @@ class Comprehensions(Tasks):
         self._run_loops(node, 0, first, put)
         return made
 
-    def _run_loops(
-        self, node: _Loops, level: int, first: Value | None, visit: Callable[[], None]
-    ) -> None:
+    def _run_loops(self, node: _Loops, level: int, first: Value | None, visit: Callable[[], None]) -> None:
         """The loops and conditions from `level` on, with what `visit` emits inside."""
         if level == len(node.generators):
             visit()
@@ -200,9 +201,7 @@ class Comprehensions(Tasks):
             self._conditions(node, level, generator.ifs, visit)
         emitter.emit(Loop(dim, tuple(block), span=emitter.span))
 
-    def _conditions(
-        self, node: _Loops, level: int, tests: Sequence[ast.expr], visit: Callable[[], None]
-    ) -> None:
+    def _conditions(self, node: _Loops, level: int, tests: Sequence[ast.expr], visit: Callable[[], None]) -> None:
         if not tests:
             self._run_loops(node, level + 1, None, visit)
             return
@@ -309,13 +308,22 @@ class Comprehensions(Tasks):
                 total: Value = Scalar(ZERO)
                 for item in items:
                     total = self.binary("add", total, item, node, self.at(node))
+                self.refuse_compensated(total, len(items))
                 return total
         # Kept on the node itself: bodies are remembered by the identity of their tree, over all attempts at a build.
         tree: ast.FunctionDef | None = getattr(node, "fold", None)
         if tree is None:
             tree = _fold(function, generator)
             setattr(node, "fold", tree)  # noqa: B010
-        return self.closure_call(tree, [first], node)
+        result = self.closure_call(tree, [first], node)
+        if function is sum:
+            self.refuse_compensated(result)
+        return result
+
+    def refuse_compensated(self, total: Value, items: int | None = None) -> None:
+        """Refuse a plain sum of Python's floats where Python's own is compensated (which two items do not show)."""
+        if COMPENSATED and isinstance(total, Scalar) and total.type == FLOAT and (items is None or items > 2):
+            raise Unsupported(self.emitter.span, "sum() of floats that are not in a list", "make a list of them first")
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         raise NotImplementedError
@@ -349,6 +357,9 @@ class Comprehensions(Tasks):
         emitter.assign((), total.name, (), arith.cast(start.expr, of))
         dim = Dim(emitter.fresh("q"), ZERO, trips)
         held = Scalar(Read(total.name, (), of))
+        rest = emitter.declare("rest", of).name if COMPENSATED and of == FLOAT else None
+        if rest is not None:
+            emitter.assign((), rest, (), Const(0.0, of))
         with emitter.capture() as block, emitter.inside(dim):
             value = item(items.item(Var(dim.var)))
             if not isinstance(value, Scalar):
@@ -359,8 +370,15 @@ class Comprehensions(Tasks):
                 raise Choosing
             added = self.scalar_binary("add", held, value)
             self._widen(key, of, added.type)
+            if rest is not None:
+                lost = _lost(held.expr, arith.cast(value.expr, of), added.expr)
+                emitter.assign((), rest, (), Op("add", (Read(rest, (), of), lost), of))
             emitter.assign((), total.name, (), added.expr)
         emitter.emit(Loop(dim, tuple(block), span=emitter.span))
+        if rest is not None:
+            lost = Read(rest, (), of)
+            there = Op("and", (Op("ne", (lost, Const(0.0, of)), BOOL), Op("isfinite", (lost,), BOOL)), BOOL)
+            emitter.assign((), total.name, (), Op("select", (there, Op("add", (held.expr, lost), of), held.expr), of))
         if not benign(start.type, of) and not emitter.assure(minus_one(trips), "RuntimeError"):
             # sum([]) is the start itself: an int, whatever the items would have been.
             some = emitter.snapshot(Op("gt", (trips, ZERO), BOOL), "some")
@@ -374,6 +392,14 @@ class Comprehensions(Tasks):
         if wider != of:
             self.emitter.decisions.slot_types[key] = wider
             raise Restart
+
+
+def _lost(total: Expr, item: Expr, added: Expr) -> Expr:
+    """What rounding took from a sum of two floats."""
+    of = total.type
+    larger = Op("ge", (Op("abs", (total,), of), Op("abs", (item,), of)), BOOL)
+    parts = [Op("add", (Op("sub", (first, added), of), second), of) for first, second in ((total, item), (item, total))]
+    return Op("select", (larger, *parts), of)
 
 
 def _fold(function: Any, generator: ast.GeneratorExp) -> ast.FunctionDef:

@@ -46,7 +46,7 @@ from weft.passes.raising.extremes import Extreme, kept_extremes, without
 from weft.passes.raising.keep import kept_values, why_not_worth
 from weft.passes.raising.predicate import Flattening, Item
 from weft.passes.raising.privatise import Confined, Expansion, expansion, must_expand, private_names
-from weft.passes.raising.reductions import accumulation, reorders
+from weft.passes.raising.reductions import accumulation, in_order, reorders
 from weft.passes.raising.speculate import Recoverer, all_set, flagged, is_speculable, set_flags
 from weft.passes.raising.split import cut
 from weft.passes.raising.taken import last_taken
@@ -542,6 +542,8 @@ class _Raiser:
             return f"several iterations may write the same element of `{stmt.buffer}`"
         if self.strict and reorders(found, stmt.value.type):
             return "strict floating point keeps the order of a sum"
+        if in_order(found.op, stmt.value.type, found.term):
+            return f"Python's floats are added up in `{stmt.buffer}` in the order of the source"
         others: list[Access] = [a for a in reads_of(found.term, stmt.domain) if a.buffer == stmt.buffer]
         others += [a for part in stmt.index for a in reads_of(part, stmt.domain) if a.buffer == stmt.buffer]
         others += [a for a in domain_reads(stmt.domain) if a.buffer == stmt.buffer]

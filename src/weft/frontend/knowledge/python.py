@@ -47,8 +47,8 @@ from weft.frontend.values import (
     describe,
 )
 from weft.ir import index as ix
-from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Var, integer
-from weft.ir.program import Loop, Stmt
+from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Reduce, Var, integer
+from weft.ir.program import If, Loop, Stmt
 from weft.ir.types import BOOL, COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy, join, promote
 
 
@@ -306,7 +306,20 @@ def _scan(call: Bound, array: Array, kind: str) -> Value:
     better = arith.cast(arith.compare("gt" if kind == "max" else "lt", item, held, emitter.span), BOOL)
     chosen = Op("select", (better, item, held), array.type)
     emitter.emit(Loop(dim, (Stmt((), best.name, (), chosen, None, emitter.span),), span=emitter.span))
+    _first_zero(array, best.name, emitter)
     return Scalar(held)
+
+
+def _first_zero(array: Array, best: str, emitter: Emitter) -> None:
+    """If the best is a zero: the first one, of either sign. Passes may change the order in which it was looked for."""
+    held = Read(best, (), array.type)
+    with emitter.capture() as block:
+        dim = Dim(emitter.fresh("q"), ZERO, array.shape[0])
+        item, zero = array.element((Var(dim.var),)), arith.cast(ZERO, array.type)
+        place = Op("select", (Op("eq", (item, zero), BOOL), Var(dim.var), array.shape[0]), INT)
+        first = emitter.snapshot(Reduce("minimum", (dim,), place, emitter.span), "first")
+        emitter.assign((), best, (), array.element((first,)))
+    emitter.emit(If(Op("eq", (held, arith.cast(ZERO, array.type)), BOOL), tuple(block), span=emitter.span))
 
 
 _choose("min")
@@ -330,11 +343,14 @@ def _sum(call: Bound) -> Value:
                 start = builder.scalar_binary("add", start, item)
             else:
                 start = builder.binary("add", start, item, builder.calling, builder.emitter.span)
+        builder.refuse_compensated(start, len(value.items))
         return start
     try:
         return builder.accumulate(value, start)
     except Choosing:
-        return builder.expand(total_of, {"items": value, "start": start})
+        total = builder.expand(total_of, {"items": value, "start": start})
+        builder.refuse_compensated(total)
+        return total
 
 
 def total_of(items, start):  # type: ignore[no-untyped-def]
@@ -700,20 +716,20 @@ def _bit_length(call: Bound) -> Value:
 
 @native(np.isscalar, parameters="x")
 def _isscalar(call: Bound) -> Value:
-    return Scalar(Const(isinstance(call.need("x"), Scalar), PYBOOL))
+    value = call.need("x")
+    if isinstance(value, Object):
+        return Scalar(Const(bool(np.isscalar(value.value)), PYBOOL))
+    return Scalar(Const(isinstance(value, Scalar) or is_text(value), PYBOOL))
 
 
 @native(np.ndim, parameters="a")
 def _ndim(call: Bound) -> Value:
-    value = call.need("a")
-    return Scalar(Const(value.rank if isinstance(value, Array) else 0, INT))
+    return Scalar(Const(arrays.as_array(call.need("a"), call.builder.emitter).rank, INT))
 
 
 @native(np.shape, parameters="a")
 def _shape(call: Bound) -> Value:
-    value = call.need("a")
-    if not isinstance(value, Array):
-        return Tuple(())
+    value = arrays.as_array(call.need("a"), call.builder.emitter)
     return Tuple(tuple(Scalar(extent) for extent in value.shape))
 
 

@@ -37,7 +37,10 @@ def ordered(array: Array, keys: Array | None, reverse: bool, emitter: Emitter) -
         good = Reduce("and", dims, Op("eq", (number, number), BOOL), emitter.span)
         emitter.check(emitter.snapshot(good, "good"), "RuntimeError", "a list with NaN in it was to be sorted")
     if keys is None:
-        result = replace(sorted_copy(array, 0, emitter, "stable"), is_list=True, type=array.type)
+        # Of the items only zeros are equal and differ: backwards from both sides, they keep their order.
+        turned = reverse and array.type.dtype.is_inexact
+        found = sorted_copy(arrays.flip(array, 0) if turned else array, 0, emitter, "stable")
+        result = replace(found, is_list=True, type=array.type)
         return arrays.flip(result, 0) if reverse else result
     backwards = arrays.flip(keys, 0) if reverse else keys
     order = sorting_order(backwards, 0, emitter)

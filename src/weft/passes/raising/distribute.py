@@ -16,7 +16,7 @@ from weft.analysis.effects import Accesses, accesses
 from weft.ir.program import Stmt
 from weft.ir.walk import domain_buffers, expr_buffers
 from weft.passes.raising.predicate import Item
-from weft.passes.raising.reductions import accumulation, reorders_sum
+from weft.passes.raising.reductions import accumulation, in_order, reorders_sum
 from weft.records import dataclass
 
 
@@ -79,7 +79,7 @@ def _adds_to(item: Item, strict: bool, written: set[str]) -> _Sum | None:
     places = set().union(*map(expr_buffers, stmt.index))
     if not places.isdisjoint(written):
         return None
-    if stmt.buffer in used or (strict and reorders_sum(op, stmt.value.type)):
+    if stmt.buffer in used or (strict and reorders_sum(op, stmt.value.type)) or in_order(op, stmt.value.type, term):
         return None
     return _Sum(stmt.buffer, op, bool(places))
 

@@ -58,6 +58,17 @@ def reorders_sum(op: str, of: ScalarType) -> bool:
     return of.dtype.is_inexact and op in ("add", "mul", "minimum", "maximum")
 
 
+def in_order(op: str, of: ScalarType, term: Expr) -> bool:
+    """Whether a sum has the order of the source in every mode: one of Python's floats, which CPython adds up so.
+
+    Terms that come from arrays may go in another order, as NumPy's own do, and so may those of lists of lists.
+    """
+    if op not in ("add", "mul") or not of.weak or not of.dtype.is_inexact:
+        return False
+    read = (part for part in subexpressions(term) if isinstance(part, Read) and part.index)
+    return all(part.of.weak and len(part.index) == 1 for part in read)
+
+
 def _is_target(expr: Expr, stmt: Stmt) -> bool:
     return isinstance(expr, Read) and expr.buffer == stmt.buffer and expr.index == stmt.index
 

@@ -16,9 +16,9 @@ from weft.ir import index as affine_index
 from weft.ir.expr import Op, Read, integer
 from weft.ir.program import Accumulator, Alloc, Block, Loop, LoopKind, Node, Stmt
 from weft.ir.types import INT
-from weft.ir.walk import buffers_written
+from weft.ir.walk import buffers_written, walk
 from weft.passes.races import reduction_of
-from weft.passes.raising.reductions import reorders_sum
+from weft.passes.raising.reductions import accumulation, in_order, reorders_sum
 from weft.passes.scheduling.kinds import MAX_BLOCKS, Kinds, element_instead, strips
 from weft.passes.scheduling.lower import Workspace
 
@@ -29,9 +29,16 @@ def reduced_scalars(loop: Loop, workspace: Workspace) -> dict[str, str]:
     for name in sorted(set().union(*(buffers_written(node) for node in loop.body))):
         buffer = workspace.table[name]
         op = None if buffer.rank else reduction_of(loop.body, name)
-        if op is not None and not (workspace.strict and reorders_sum(op, buffer.type)):
+        if op is None or (workspace.strict and reorders_sum(op, buffer.type)):
+            continue
+        if not any(_in_order(node) for node in walk(loop.body) if isinstance(node, Stmt) and node.buffer == name):
             found[name] = op
     return found
+
+
+def _in_order(stmt: Stmt) -> bool:
+    found = accumulation(stmt)
+    return found is not None and in_order(found.op, stmt.value.type, found.term)
 
 
 def in_blocks(loop: Loop, reduced: dict[str, str], kinds: Kinds) -> Block:
