@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from weft.errors import LeftToLibrary, Unsupported
-from weft.frontend import arrays, knowledge, masks
+from weft.frontend import arith, arrays, knowledge, masks
 from weft.frontend.constants import constant
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Emitter
@@ -242,6 +242,10 @@ class Calls(KeyedDicts, Recursion):
         if is_text(receiver):
             self.calling = node
             return texts.method(self, receiver, function.name, args, kwargs)  # type: ignore[arg-type]
+        if isinstance(receiver, Scalar) and function.name in ("conj", "conjugate") and not args and not kwargs:
+            if not receiver.type.dtype.is_complex:
+                return receiver  # unlike np.conj, which makes an int8 of a boolean
+            return Scalar(arith.function("conj", (receiver.expr,), self.emitter.span))
         if isinstance(receiver, Dict) and receiver.counts and function.name == "most_common" and not kwargs:
             given = {"counter": receiver, "count": args[0] if args else Object(None)}
             self.calling = node

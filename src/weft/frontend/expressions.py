@@ -16,7 +16,7 @@ import numpy as np
 
 from weft import steps
 from weft.errors import Span
-from weft.frontend import arith, arrays, indexing, masks, ragged
+from weft.frontend import arith, arrays, indexing, masks, powers, ragged
 from weft.frontend.choices import Choices
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.growing import Cells
@@ -50,7 +50,7 @@ from weft.frontend.values import (
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ZERO, Const, Expr, Op, integer
-from weft.ir.types import BOOL, FLOAT, I64, INT, PYBOOL, DType, ScalarType, type_of_value
+from weft.ir.types import BOOL, I64, INT, PYBOOL, DType, ScalarType, type_of_value
 from weft.parallel import map as parallel_map
 
 BINARY = {
@@ -474,32 +474,7 @@ class Expressions(Choices):
             folded = _fold_python("pow", a.value, b.value)
             if folded is not None:
                 return Scalar(folded)
-        if a.type.dtype.is_complex or b.type.dtype.is_complex:
-            return Scalar(arith.binary("pow", a, b, emitter.span))
-        a, b = emitter.snapshot(a, "base"), emitter.snapshot(b, "exponent")
-        if a.type.dtype.kind in "bi" and b.type.dtype.kind in "bi":
-            if not (isinstance(b, Const) and int(b.value.real) >= 0) and not isinstance(b, Const):
-                b = arith.cast(b, INT)
-                if not emitter.assure(b, "RuntimeError"):
-                    emitter.check(Op("ge", (b, ZERO), BOOL), "RuntimeError", "a negative integer power")
-            return Scalar(arith.binary("pow", arith.cast(a, INT), arith.cast(b, INT), emitter.span))
-        x, y = arith.cast(a, FLOAT), arith.cast(b, FLOAT)
-        zero = Const(0.0, FLOAT)
-        result = Op("pow", (x, y), FLOAT, emitter.span)
-        if not (isinstance(b, Const) and float(b.value.real).is_integer() and b.value.real >= 0):
-            whole = Op("eq", (Op("floor", (y,), FLOAT), y), BOOL)
-            real = Op("or", (Op("gt", (x, zero), BOOL), Op("and", (whole, Op("ne", (x, zero), BOOL)), BOOL)), BOOL)
-            usual = Op("or", (real, Op("and", (Op("eq", (x, zero), BOOL), Op("ge", (y, zero), BOOL)), BOOL)), BOOL)
-            emitter.check(usual, "RuntimeError", "a power that Python computes as a complex number or refuses")
-        value = emitter.snapshot(result, "power")
-        finite = Op("isfinite", (value,), BOOL)
-        unusual = Op("and", (Op("isfinite", (x,), BOOL), Op("isfinite", (y,), BOOL)), BOOL)
-        emitter.check(
-            Op("or", (finite, Op("not", (unusual,), BOOL)), BOOL),
-            "OverflowError",
-            "(34, 'Numerical result out of range')",
-        )
-        return Scalar(value)
+        return Scalar(powers.power(a, b, emitter))
 
     def _eval_unaryop(self, node: ast.UnaryOp) -> Value:
         negates = isinstance(node.op, ast.Not)
@@ -677,6 +652,10 @@ class Expressions(Choices):
         return Method(array, name)
 
     def _scalar_attribute(self, value: Scalar, name: str, node: ast.AST) -> Value:
+        if value.type.weak and not hasattr(value.type.python, name):
+            raise self.unsupported(node, f"{value.type.python.__name__!r} object has no attribute {name!r}")
+        if value.type == PYBOOL:
+            value = Scalar(arith.cast(value.expr, INT))  # attributes of a bool are those of an int
         if name in ("real", "imag"):
             return Scalar(arith.function(name, (value.expr,), self.emitter.span))
         if name == "dtype" and not value.type.weak:

@@ -117,6 +117,11 @@ class ScalarType:
     def strong(self) -> ScalarType:
         return ScalarType(self.dtype)
 
+    @property
+    def python(self) -> type:
+        """The class of Python's that a weak value is of."""
+        return _WEAK_PYTHON[self.dtype]
+
 
 _WEAK_NAMES = {DType.BOOL: "pybool", DType.I64: "int", DType.F64: "float", DType.C128: "complex"}
 

@@ -50,6 +50,8 @@ def _bincount(call: Bound) -> Value:
             raise Unsupported(emitter.span, "weights of np.bincount that are not a vector of real numbers")
         message = "The weights and list don't have the same length."
         emitter.same_size(n, weights.shape[0], "ValueError", message)
+        if not emitter.assure(ix.sub(n, ONE), "RuntimeError"):
+            emitter.rarely_fails(Op("gt", (n, ZERO), BOOL), "np.bincount of no numbers gives integers")
     dims, at = emitter.domain((n,))
     greatest = emitter.snapshot(Reduce("maximum", dims, arith.cast(array.element(at), I64), emitter.span), "greatest")
     # Of no numbers at all the greatest is the least integer there is.

@@ -174,9 +174,10 @@ def _grid(thing: object, name: str, sparse: bool) -> None:
             return _single(call, key)
         items = key.items if isinstance(key, Tuple) else (key,)
         points = [_Points(call, item, True) for item in items]
-        of = I64
+        of = INT
         for each in points:
-            of = promote(of, each.type).strong
+            of = promote(of, each.type)
+        of = of.strong
         shape = tuple(each.count for each in points)
 
         def along(k: int) -> Callable[[Index], Expr]:

@@ -276,6 +276,11 @@ def _digitize(call: Bound) -> Value:
         raise Unsupported(emitter.span, "ValueError: np.digitize with bins that are not of rank 1")
     bins = arrays.evaluated(bins, emitter)
     n = bins.shape[0]
+    if bins.type.dtype.is_float:
+        dims, at = emitter.domain(bins.shape)
+        number = bins.element(at)
+        good = Reduce("and", dims, Op("eq", (number, number), BOOL), emitter.span)
+        emitter.rarely_fails(emitter.snapshot(good, "good"), "np.digitize with NaN among the bins")
     common = promote(bins.type.strong, values.type.strong)
     rising = emitter.snapshot(_monotonic(bins, "gt", emitter), "rising")
     falling = emitter.snapshot(_monotonic(bins, "lt", emitter), "falling")
