@@ -34,6 +34,9 @@ Where = Place | str | int
 
 def transform(function: Callable[..., Any]) -> Transformer:
     """Transformations of a function; a plain one is compiled by `weft.jit`, and is the `function` of the result."""
+    if getattr(function, "__weft_distributed__", False):
+        target = function.options.target  # type: ignore[attr-defined]
+        raise WeftError(f"{function.__name__} has target={target!r}: only functions of one machine can be transformed")
     if not isinstance(function, Jitted):
         function = Jitted(function, make_options())
     return Transformer(function)

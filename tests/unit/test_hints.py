@@ -20,7 +20,7 @@ def shaped(a: weft.f64[N, M], x: weft.f64[M], scale: float, n: int) -> Any:
     return scale * (a @ x) + n
 
 
-def loose(a: NDArray[np.float32], b: np.ndarray, k: int) -> Any:
+def loose(a: NDArray[np.float32], b: NDArray[np.float64], k: int) -> Any:
     m, n = b.shape
     total = 0.0
     for i in range(m):
@@ -45,6 +45,14 @@ def missing(a: weft.f64[N], b) -> Any:
     return a
 
 
+def of_any_dtype(a: np.ndarray) -> Any:
+    return a.sum()
+
+
+def of_any_number(a: NDArray[Any]) -> Any:
+    return a.sum()
+
+
 @pytest.mark.parametrize(
     ("function", "signature"),
     [
@@ -60,7 +68,8 @@ def test_specs(function: Any, signature: list[str]) -> None:
 
 
 def test_an_incomplete_signature_is_not_compiled() -> None:
-    assert specs_from_hints(missing) is None and not weft.jit(missing).compile_hints()
+    for function in (missing, of_any_dtype, of_any_number):
+        assert specs_from_hints(function) is None and not weft.jit(function).compile_hints()
 
 
 @pytest.mark.parametrize(

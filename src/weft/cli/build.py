@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.cli import DONE, FAILED, complain
-from weft.cli.load import functions_of, import_file
+from weft.cli.load import functions_of, import_file, is_distributed
 
 
 def build_module(path: Path, output: Path) -> int:
@@ -25,6 +25,9 @@ def build_module(path: Path, output: Path) -> int:
     skipped: dict[str, str] = {}
     recorded = hints.read(hints.place(path)) if hints.place(path).is_file() else {}
     for name, function in functions_of(module).items():
+        if is_distributed(function):
+            skipped[name] = "it runs on a cluster"
+            continue
         reason = "its parameters have no complete hints"
         if not function.compile_hints() and recorded:
             kinds = hints.specs_for(function.py_func, recorded)

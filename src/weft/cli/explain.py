@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.cli import DONE, FAILED, complain, say
-from weft.cli.load import functions_of, import_file
+from weft.cli.load import functions_of, import_file, is_distributed
 
 _STYLES = (("left to Python", "red"), ("part Python", "yellow"), ("parallel", "green"), ("vectorised", "green"))
 
@@ -27,7 +27,8 @@ def explain_file(path: Path, calls: Sequence[str], as_json: bool, page: Path | N
     if page is not None:
         from weft.report.html import page as html_page
 
-        page.write_text(html_page(explanations, path.name), encoding="utf-8")
+        local = [function.local if is_distributed(function) else function for function in functions.values()]
+        page.write_text(html_page([each.explain() for each in local], path.name), encoding="utf-8")
         print(f"wrote {page}", file=sys.stderr)
     if as_json:
         print(json.dumps([explanation.to_json() for explanation in explanations], indent=2))

@@ -36,6 +36,11 @@ def import_file(path: Path) -> types.ModuleType:
     return module
 
 
+def is_distributed(function: Any) -> bool:
+    """Whether a compiled function has a cluster as its target."""
+    return bool(getattr(function, "__weft_distributed__", False))
+
+
 def functions_of(module: types.ModuleType) -> dict[str, Any]:
     """The functions a module defines itself, in source order, compiled ones as they are and plain ones wrapped."""
     if os.environ.get("WEFT_DISABLE", "0") not in ("", "0"):

@@ -131,6 +131,8 @@ class Distributed:
     def _planned(self, key: tuple[Any, ...], values: tuple[Any, ...], specialise: bool) -> Version:
         from weft import pipeline
 
+        if any(isinstance(kind, specs.ObjectSpec) and kind.detail for kind in key):
+            raise Refused("it takes sparse matrices or containers of strings")
         start = perf_counter()
         options = self.local.options
         compiled = pipeline.front(self.local._load(), key, values, self.options, specialise, lower=False)
@@ -191,6 +193,10 @@ class Distributed:
         from weft.cluster.report import Explained
 
         return Explained(self.local, self.versions(), tuple(self._refused.values()), self.options.target).shown(format)
+
+    def compile_hints(self) -> bool:
+        """Compile the version for this machine for the types that the hints state; False if they are not complete."""
+        return self.local.compile_hints()
 
     def inspect(self, what: str = "ir", signature: str | int | None = None) -> str:
         return self.local.inspect(what, signature)
@@ -275,7 +281,9 @@ class RayFunction(Distributed):
 
 
 def _is_small(values: Sequence[Any]) -> bool:
-    """Arguments that nobody would send anywhere."""
+    """Arguments that nobody would send anywhere; a sparse matrix is not sent, whatever its size, which is news."""
+    if any((type(value).__module__ or "").startswith("scipy.sparse") for value in values):
+        return False
     return sum(getattr(value, "nbytes", 0) for value in values) < _SMALL
 
 

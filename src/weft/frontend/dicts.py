@@ -291,6 +291,7 @@ class Dicts(ListParts):
         if base.default is None:
             self._refuse_missing(base, there, numbers)
             return self.assembled(base.item, iter(hashed.taken(entry.value)))
+        self.will_change(base)
         self.keep_size(base, there)
         with when(self.emitter, Op("not", (there,), BOOL)):
             entry.set(hashed.entries.length.value)

@@ -1,7 +1,7 @@
 """Type hints as hints.  In: the annotations of a function; out: the specs to compile for ahead of time (None if any is
 missing or says too little).  Whatever a hint says, the guards of the version decide at each call.
 
-    x: float, n: int, a: np.ndarray (float64), NDArray[np.float32] (the rank of both by their use in the function),
+    x: float, n: int, a: NDArray[np.float32] (the rank by its use in the function),
     weft.f64[N, M] with N = weft.symbol("N"), weft.f64[:, 3], list[list[float]], np.float32, str, list[str],
     dict[str, int]
 """
@@ -135,16 +135,14 @@ def _item_hint(hint: Any) -> ItemType | None:
 
 
 def _array_hint(hint: Any) -> DType | None:
-    """The dtype of np.ndarray (taken to be float64) or NDArray[dtype]; None for any other hint."""
-    if hint is np.ndarray:
-        return DType.F64
+    """The dtype of NDArray[dtype]; None for any other hint."""
     if typing.get_origin(hint) is not np.ndarray:
         return None
     inner = typing.get_args(typing.get_args(hint)[-1])
     try:
-        return from_numpy(inner[0]) if inner else DType.F64
+        return from_numpy(inner[0]) if inner else None
     except TypeError:
-        return DType.F64
+        return None
 
 
 def rank_by_use(tree: ast.FunctionDef, name: str) -> int:
@@ -187,7 +185,8 @@ def _subscript_rank(node: ast.Subscript, name: str) -> int:
 def specs_from_hints(function: Callable[..., Any]) -> list[Spec] | None:
     """The specs of all parameters from their hints; None if one is missing or cannot be understood.
 
-    A hint that leaves the rank open (np.ndarray, NDArray[...]) takes it from how the function uses the array.
+    A hint that leaves the rank open (NDArray[dtype]) takes it from how the function uses the array; np.ndarray, which
+    leaves the dtype open as well, says too little.
     """
     try:
         hints = inspect.get_annotations(function, eval_str=True)

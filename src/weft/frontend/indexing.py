@@ -323,6 +323,9 @@ def _length(lo: Expr, hi: Expr, step: Expr, emitter: Emitter) -> Expr:
 
 def _gather(array: Array, items: Sequence[Value], emitter: Emitter, store: bool) -> Value:
     """array[index arrays, slices, integers]: index arrays broadcast together, and their axes lead unless adjacent."""
+    for item in items:
+        if not isinstance(item, (Array, Tuple, Scalar, Slice)):
+            raise Unsupported(emitter.span, f"an index of type {describe(item)}", "use integers, slices or arrays")
     advanced = [k for k, item in enumerate(items) if isinstance(item, (Array, Tuple, Scalar))]
     if any(isinstance(items[k], Tuple) for k in advanced):
         raise Unsupported(emitter.span, "a list or tuple as an index", "make it a NumPy array")

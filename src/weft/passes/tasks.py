@@ -105,7 +105,8 @@ def _given_out(region: Loop, program: Program, uses: dict[str, int]) -> tuple[li
 
     for node in region.body:
         if isinstance(node, Alloc) and is_given(node):
-            if not written.isdisjoint(*(expr_buffers(extent) for extent in program.table[node.buffer].shape)):
+            shape = program.table[node.buffer].shape
+            if not written.isdisjoint(frozenset().union(*map(expr_buffers, shape))):
                 reason = "an array whose size only the task that makes it knows, used outside the task"
                 raise Unsupported(node.span, reason, "make the array before the task")
             moved.append(node)

@@ -128,6 +128,7 @@ class Explanation:
     versions: tuple[VersionReport, ...]
     notes: tuple[Note, ...] = field(default=())
     tree: Branch | None = None
+    refused: bool = False  # whether there is no version for some arguments
 
     def to_json(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers."""
@@ -216,7 +217,7 @@ def explain(
     calls = [*history.versions, *[Calls()] * (len(compiled) - len(history.versions))]
     versions = tuple(_version_report(version, counted, source) for version, counted in zip(compiled, calls))
     tree = decision_tree(compiled, calls, history.python, history.limits) if compiled else None
-    return Explanation(source.name, source.file, lines, versions, tuple(dict.fromkeys(general)), tree)
+    return Explanation(source.name, source.file, lines, versions, tuple(dict.fromkeys(general)), tree, bool(refused))
 
 
 def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Facts], general: list[Note]) -> None:
@@ -458,7 +459,9 @@ _WIDTH = 22
 
 def _text(explanation: Explanation) -> Iterator[str]:
     yield f"{explanation.function}  ({explanation.file})"
-    if not explanation.versions:
+    if not explanation.versions and explanation.refused:
+        yield "  not compiled: it runs as plain Python"
+    elif not explanation.versions:
         yield "  not compiled yet: call it once, or give its parameters type hints"
     for number, version in enumerate(explanation.versions, 1):
         yield f"  version {number}: {version.signature or 'no arguments'}"

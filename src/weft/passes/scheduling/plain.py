@@ -102,5 +102,10 @@ def plain_check(check: Check, workspace: Workspace) -> Block:
         Stmt(check.domain, "", check.values, prepared_expr(check.condition, workspace)), workspace.table
     )
     inner, condition = flatten(holder.value, workspace)
-    body = (*inner, replace(check, domain=(), condition=condition, values=holder.index))
+    values: list[Expr] = []
+    for value in holder.index:
+        nodes, new = flatten(value, workspace)
+        inner += nodes
+        values.append(new)
+    body = (*inner, replace(check, domain=(), condition=condition, values=tuple(values)))
     return loops(holder.domain, body, workspace)
