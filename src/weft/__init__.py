@@ -14,6 +14,8 @@ _HOME: dict[str, str] = {
     "distribute": "weft.cluster.mpi_array",
     "prange": "weft.parallel",
     "map": "weft.parallel",
+    "vidx": "weft.parallel",
+    "MVL": "weft.parallel",
     "finish": "weft.parallel",
     "task": "weft.parallel",
     "isolated": "weft.parallel",

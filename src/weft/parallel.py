@@ -2,6 +2,7 @@
 
     for i in weft.prange(n): ...                    as range(n)
     for i, j in weft.map[0:n, 0:m]: ...             as a loop over i with a loop over j in it
+    v = weft.vidx(i, weft.MVL, n)                   as slice(i, min(i + weft.MVL, n))
     with weft.task(): ...                           a block that what follows need not wait for,
     with weft.finish(): ...                         up to the end of the block around it that waits for all of them
     with weft.isolated(): ...                       a block that only one task is in at a time
@@ -19,6 +20,15 @@ from typing import Any
 def prange(*bounds: int) -> range:
     """prange(n), prange(start, stop) or prange(start, stop, step): a range whose iterations do not need each other."""
     return range(*bounds)
+
+
+#: The length of vectors that programs write out by hand (`vidx`).  weft chooses its own for loops that it cuts itself.
+MVL = 64
+
+
+def vidx(start: int, length: int, bound: int) -> slice:
+    """A vector of indices: a[vidx(i, MVL, n)] is a[i : i + MVL], cut off at n."""
+    return slice(start, min(start + length, bound))
 
 
 class Map:

@@ -87,6 +87,16 @@ def scattered(a, index, out):
         out[index[i]] = a[i] * 2
 
 
+def by_vectors(alpha, A, x, y):
+    M, N = A.shape
+    #pragma parallel for
+    for i in range(0, M, 1):
+        y[i] = 0.0
+        for j in range(0, N, weft.MVL):
+            v = weft.vidx(j, weft.MVL, N)
+            y[i] += np.sum(alpha * A[i, v] * x[v])
+
+
 def _random(*shape):
     return np.random.default_rng(sum(shape)).random(shape)
 
@@ -100,6 +110,7 @@ LISTINGS = [
     (softmax_by_loops, lambda: (_random(30, 70), np.zeros((30, 70)), 30, 70)),
     (softmax_by_tensors, lambda: (_random(30, 70), np.zeros((30, 70)), 30, 70)),
     (matrix_vector, lambda: (1.5, _random(40, 60), _random(60), np.zeros(40))),
+    (by_vectors, lambda: (1.5, _random(40, 150), _random(150), np.zeros(40))),
     (spmv, _sparse),
     (azimuthal, lambda: (_random(500), 0.2, 0.6, _random(500), np.zeros(1), np.zeros(1), 500)),
     (heat, lambda: (5, _random(9, 10, 11), _random(9, 10, 11))),
