@@ -7,9 +7,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import weft
 from tests.semantics.batches import check_batch, check_statements
 from tests.semantics.samples import LAYOUTS
-from tests.support import differential_source, lines, made
+from tests.support import differential_source, function_from_source, lines, made, same_as_plain
 
 A = np.arange(24.0).reshape(4, 6)
 C = np.arange(24.0).reshape(2, 3, 4)
@@ -143,3 +144,65 @@ def test_views_are_written_through() -> None:
     check_statements("a", "b = a[1:]", "c = b[:, ::2]", "c[0] = 4", "c.T[0] = 5", "return a", make=made(A))
     check_statements("c", "np.moveaxis(c, 0, -1)[0] = 1", "np.swapaxes(c, 0, 2)[1, 1] = 5", "return c", make=made(C))
     check_statements("a", "d = np.diag(a)", "a[0, 0] = 9", "return d.sum(), np.diag(a, 1).sum()", make=made(A))
+
+
+# --- the order of new arrays ----------------------------------------------------------------------------------------
+
+#: New arrays that lie in memory as their operands do: what `ravel` of them is, a view or a copy, is told by a write.
+NEW = (
+    "a.T * 2", "-a", "a.T + a.T", "a.T + np.ones((4, 3))", "np.sqrt(a.T)", "np.where(a.T > 1, a.T, 0.0)",
+    "a.T.astype(np.int64)", "np.copy(a.T)", "np.array(a.T)", "a.T.copy()", "np.ascontiguousarray(a.T)",
+    "np.array(a.T, order='C')",
+    "np.copy(a, order='F')", "np.zeros_like(a)", "np.empty_like(a.T) * 0", "np.full_like(a.T, 2.0)", "np.ones((3, 4))",
+    "np.zeros((3, 4), order='F')", "np.full((3, 4), 1.0, order='F')", "a[i]", "a[:, i]", "a.T[i]", "b[:, i]",
+    "b[i, :, i]", "b.T.sum(axis=0)", "b.transpose(0, 2, 1).sum(axis=0)", "b.sum(axis=0)", "np.median(b.T, axis=0)",
+    "np.sort(a.T)",
+    "np.cumsum(a.T, axis=0)", "np.concatenate((a.T, a.T))", "np.stack((a.T, a.T))", "a.T @ a", "np.dot(a, a.T)",
+    "np.add.outer(a[0], a[1]).T + 1", "np.outer(a[0], a[:, 0])", "(a * 2).T + 1", "a.reshape(4, 3).T * 2",
+    "a.reshape(2, 6) * 2", "a[::-1] + 1", "a[:, ::2] + 1", "np.pad(a.T, 1)", "np.diff(a.T)", "np.fft.fft(a.T).real + 0",
+    "np.round(a.T)", "np.clip(a.T, 0.0, 5.0)", "a[a[:, 0] > 2]",
+)  # fmt: skip
+WRITES = (
+    ("r = c.ravel()", "r[0] = 100"),
+    ("r = c.reshape(-1)", "r[1] += 50"),
+    ("r = c.T.ravel()", "r[...] = 7"),
+    ("r = c.ravel(order='F')", "r[2] = 100"),
+)
+
+
+@pytest.mark.parametrize("text", NEW)
+def test_views_of_new_arrays(text: str) -> None:
+    first, second = np.arange(12.0).reshape(3, 4) + 1, np.arange(24.0).reshape(2, 3, 4) + 1
+    layouts = (
+        (first, second),
+        (np.asfortranarray(first), np.asfortranarray(second)),
+        (np.repeat(first, 2, axis=1)[:, ::2], np.repeat(second, 2, axis=2)[..., ::2]),
+    )
+    for write in WRITES:
+        function = function_from_source(lines("a, b, i", f"c = {text}", *write, "return c, r.sum()"))
+        compiled = weft.jit(fallback="silent")(function)
+        for given in layouts:
+
+            def arguments(given: tuple[np.ndarray, ...] = given) -> tuple[np.ndarray, ...]:
+                return (*(np.copy(array, order="K") for array in given), np.array([0, 1]))
+
+            same_as_plain(compiled, function, arguments, 1e-12)
+
+
+@pytest.mark.parametrize("text", ["a * 2 + b[0]", "a[i]", "b.sum(axis=0)", "a.T.copy()", "np.zeros_like(a)", "a @ a.T"])
+def test_views_of_new_arrays_in_c_order_are_native(text: str) -> None:
+    source = lines("a, b, i", f"c = {text}", "r = c.ravel()", "r[0] = 100", "return c")
+    arguments = made(np.arange(12.0).reshape(3, 4), np.arange(24.0).reshape(2, 3, 4), np.array([0, 1]))
+    differential_source(source, arguments, tolerance=1e-12)
+
+
+def test_a_variable_that_changes_its_order() -> None:
+    """The order at the first view says nothing about the next iteration."""
+    body = ["c = np.zeros((3, 3))", "for k in range(n):", "    r = c.ravel()", "    r[1] += 10", "    c = a.T + c"]
+    for array in (np.arange(9.0).reshape(3, 3), np.asfortranarray(np.arange(9.0).reshape(3, 3))):
+        differential_source(lines("a, n", *body, "return c"), made(array, 3), native=False)
+
+
+def test_elements_stored_by_loops_do_not_change_the_order() -> None:
+    body = ["c = np.empty((4, 3))", "for i in range(4):", "    for j in range(3):", "        c[i, j] = a[j, i]"]
+    differential_source(lines("a", *body, "c.ravel()[1] = 7", "return c"), made(np.arange(12.0).reshape(3, 4)))

@@ -31,7 +31,7 @@ from weft.frontend.values import (
 )
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, integer
+from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Domain, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.ops import OPERATIONS
 from weft.ir.program import Buffer
 from weft.ir.types import BOOL, FLOAT, I64, INT, DType, ScalarType, can_cast, promote
@@ -87,7 +87,16 @@ def remap(array: Array, shape: tuple[Expr, ...], index: Callable[[Index], Index]
         array.borrowed,
         origin=array.origin,
         part=part,
+        turned=array.turned or (inner is None and len(shape) > 1 and _turns(index, len(shape))),
     )
+
+
+def _turns(index: Callable[[Index], Index], rank: int) -> bool:
+    """Whether a new index exchanges axes."""
+    probes = {f"@{axis}": axis for axis in range(rank)}
+    parts = index(tuple(map(Var, probes)))
+    order = [min(found) for part in parts if (found := [probes[v] for v in walk.free_vars(part) if v in probes])]
+    return order != sorted(order)
 
 
 def read_only(array: Array) -> Array:
@@ -307,7 +316,7 @@ def elementwise(
             last[:] = [(at, _strong(combine(tuple(part.element(at) for part in parts))))]
         return last[0][1]
 
-    return Array(shape, probe.type.strong, element, cost=total)
+    return Array(shape, probe.type.strong, element, cost=total, turned=any(array.turned for array in arrays))
 
 
 def _strong(expr: Expr) -> Expr:
@@ -353,6 +362,8 @@ def keepable(array: Array, emitter: Emitter) -> None:
 def materialise(array: Array, emitter: Emitter, name: str = "t") -> Array:
     """The array in memory of its own, C order."""
     buffer = emitter.allocate(name, array.type, array.shape)
+    if array.turned:
+        emitter.order[buffer.name] = False
     store(of_buffer(buffer), array, emitter, fresh=True)
     return of_buffer(buffer, array.is_list)
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from weft import steps
 from weft.errors import LeftToLibrary, Unsupported
-from weft.frontend import arrays, growing, nested, sharing
+from weft.frontend import arrays, growing, nested, orders, sharing
 from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
@@ -462,6 +462,7 @@ class Builder(Instances, SparseChains, Arguments):
         if not self.emitter.results:
             self.emitter.results.append(NoneOut())  # the function always raises
         self.emitter.blocks[0][:0] = self.text_prelude()
+        orders.verify(self.emitter)
         self.check_aliases(tuple(self.emitter.blocks[0]))
         self.settle_structures()
         self.settle_exceptions()

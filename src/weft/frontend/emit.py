@@ -241,6 +241,8 @@ class Emitter:
         self.copied_names: dict[str, set[tuple[int, str]]] = {}  # names of arrays that such buffers have copies of
         self.given: dict[int, Given] = {}  # statements that give a variable its array, by identity
         self._given_nodes: list[Node] = []
+        self.order: dict[str, bool] = {}  # buffers of which it is known whether NumPy has them in C order
+        self.taken_as_c: dict[str, Span] = {}  # buffers taken to be in C order, and where
         self.branches: dict[str, tuple[int, int]] = {}  # the branch that opened the slot of each buffer
         self.kept: dict[str, Kept] = {}  # slots that were opened with an argument
         self.literal: Callable[[Tuple], Array] | None = None  # how a literal list becomes an array: the builder tells
@@ -387,6 +389,10 @@ class Emitter:
         """Remember what a statement gives to a variable; the node is kept, so that its identity stays its own."""
         self.given[id(node)] = given
         self._given_nodes.append(node)
+
+    def given_nodes(self) -> Iterator[tuple[Node, Given]]:
+        """The statements that give variables their arrays."""
+        return ((node, self.given[id(node)]) for node in self._given_nodes)
 
     def domain(self, shape: tuple[Expr, ...], hint: str = "i") -> tuple[Domain, tuple[Expr, ...]]:
         """Fresh dimensions over a shape and their variables."""

@@ -4,96 +4,20 @@ and whether NumPy's reshape of it is a view or a copy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
+from weft.frontend import orders
 from weft.frontend.arrays import unravelled
 from weft.frontend.emit import Emitter
+from weft.frontend.polynomials import Poly, poly, product
 from weft.frontend.values import Array, Index
 from weft.ir import index as ix
 from weft.ir import walk
-from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Var, integer
+from weft.ir.expr import ONE, ZERO, Expr, Op, Var, integer
 from weft.ir.index import affine
-from weft.ir.program import Check, Layout
-from weft.ir.types import BOOL, INT
+from weft.ir.program import Check, Layout, Role
+from weft.ir.types import BOOL
 from weft.records import dataclass
-
-Monomial = tuple[Expr, ...]
-
-
-@dataclass(frozen=True)
-class Poly:
-    """A sum of products of sizes, as coefficients by product: two are equal if they are the same number whatever the
-    sizes.
-    """
-
-    terms: tuple[tuple[Monomial, int], ...]
-
-    @staticmethod
-    def make(terms: Mapping[Monomial, int]) -> Poly:
-        return Poly(tuple(sorted(((m, c) for m, c in terms.items() if c), key=repr)))
-
-    def __add__(self, other: Poly) -> Poly:
-        terms = dict(self.terms)
-        for monomial, c in other.terms:
-            terms[monomial] = terms.get(monomial, 0) + c
-        return Poly.make(terms)
-
-    def __mul__(self, other: Poly) -> Poly:
-        terms: dict[Monomial, int] = {}
-        for left, a in self.terms:
-            for right, b in other.terms:
-                product = tuple(sorted((*left, *right), key=repr))
-                terms[product] = terms.get(product, 0) + a * b
-        return Poly.make(terms)
-
-    def divides(self, other: Poly) -> bool:
-        """Whether one product of sizes divides another, whatever the sizes."""
-        if len(self.terms) != 1 or len(other.terms) != 1:
-            return False
-        (mine, a), (theirs, b) = self.terms[0], other.terms[0]
-        return b % a == 0 and all(mine.count(atom) <= theirs.count(atom) for atom in mine)
-
-    def expression(self) -> Expr:
-        total: Expr = ZERO
-        for monomial, c in self.terms:
-            product: Expr = integer(c)
-            for atom in monomial:
-                product = ix.mul(product, atom)
-            total = ix.add(total, product)
-        return total
-
-    def value(self, sample: Mapping[str, int] | None) -> int | None:
-        """The number it is for the arguments at hand, if it is one of sizes known at entry."""
-        total = 0
-        for monomial, c in self.terms:
-            for atom in monomial:
-                if sample is None or not isinstance(atom, Var) or atom.name not in sample:
-                    return None
-                c *= sample[atom.name]
-            total += c
-        return total
-
-
-ONE_POLY = Poly((((), 1),))
-
-
-def poly(expr: Expr) -> Poly:
-    """An expression as a polynomial; what is not a sum or product stands for itself."""
-    if isinstance(expr, Const):
-        return Poly.make({(): int(expr.value.real)})
-    if isinstance(expr, Op) and expr.op in ("add", "sub", "mul") and expr.type == INT:
-        left, right = (poly(arg) for arg in expr.args)
-        if expr.op == "mul":
-            return left * right
-        return left + (right if expr.op == "add" else right * Poly((((), -1),)))
-    return Poly((((expr,), 1),))
-
-
-def product(extents: Sequence[Poly]) -> Poly:
-    total = ONE_POLY
-    for extent in extents:
-        total = total * extent
-    return total
 
 
 def strides(array: Array, emitter: Emitter) -> list[Poly] | None:
@@ -105,6 +29,8 @@ def strides(array: Array, emitter: Emitter) -> list[Poly] | None:
     if view is None:
         return None
     buffer = emitter.buffers[view.buffer]
+    if buffer.role is not Role.PARAM and not orders.is_c(buffer.name, emitter):
+        return None
     extents = [poly(emitter.resolve(extent)) for extent in buffer.shape]
     if buffer.layout is Layout.STRIDED:
         own = [poly(Var(f"{buffer.name}@{axis}")) for axis in range(buffer.rank)]

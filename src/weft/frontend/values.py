@@ -91,6 +91,7 @@ class Array:
     growing: Growing | None = None  # a list whose length changes
     origin: str | None = None  # the buffer that is read anew each time: as a view of it that cannot be written
     part: Part | None = None  # the real or imaginary parts of a view, to be written through it
+    turned: bool = False  # no view, and NumPy has its axes in another order in memory
 
     @property
     def rank(self) -> int:

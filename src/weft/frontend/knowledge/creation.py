@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays
+from weft.frontend import arith, arrays, orders
 from weft.frontend.constants import constant, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
@@ -56,6 +56,7 @@ def filled(call: Bound, shape: tuple[Expr, ...], of: ScalarType, value: Expr | N
     """A new array, every element `value` (None: undefined)."""
     emitter = call.builder.emitter
     buffer = emitter.allocate(name, of, shape)
+    emitter.order[buffer.name] = True
     if value is not None:
         dims, at = emitter.domain(buffer.shape)
         emitter.assign(dims, buffer.name, at, value)
@@ -95,20 +96,29 @@ _constant_fill(np.ones, 1)
 _constant_fill(np.empty, None)
 
 
-def _like(call: Bound) -> tuple[tuple[Expr, ...], ScalarType]:
-    prototype = arrays.as_array(as_plain(call.need("a")), call.builder.emitter)
+def _like(call: Bound) -> tuple[tuple[Expr, ...], ScalarType, bool]:
+    """The shape and type of an array like another one, and whether it surely lies in C order."""
+    emitter = call.builder.emitter
+    prototype = arrays.as_array(as_plain(call.need("a")), emitter)
     _order(call, ("C", "K", "A"))
-    given = call.get("shape")
-    shape = prototype.shape if given is None else shape_of(given, call.builder.emitter)
-    return shape, dtype_of(call, prototype.type.strong)
+    given, order = call.get("shape"), call.get("order")
+    shape = prototype.shape if given is None else shape_of(given, emitter)
+    in_c_order = (order is not None and constant(order, emitter) == "C") or orders.follows(prototype, emitter)
+    return shape, dtype_of(call, prototype.type.strong), in_c_order
+
+
+def _ordered(made: Array, in_c_order: bool, emitter: Emitter) -> Array:
+    assert made.view is not None
+    emitter.order[made.view.buffer] = in_c_order
+    return made
 
 
 def _constant_like(function: object, value: int | None) -> None:
     @native(function, parameters="a dtype order subok shape")
     def build(call: Bound) -> Value:
-        shape, of = _like(call)
+        shape, of, in_c_order = _like(call)
         fill = None if value is None else arith.cast(Const(value, INT), of)
-        return filled(call, shape, of, fill, call.name)
+        return _ordered(filled(call, shape, of, fill, call.name), in_c_order, call.builder.emitter)
 
 
 _constant_like(np.zeros_like, 0)
@@ -119,28 +129,30 @@ _constant_like(np.empty_like, None)
 @native(np.full, parameters="shape fill_value dtype order")
 def _full(call: Bound) -> Value:
     emitter = call.builder.emitter
-    _order(call)
+    if _order(call):
+        raise Unsupported(emitter.span, "order='F' of np.full()")
     value = arrays.as_array(as_plain(call.need("fill_value")), emitter)
     of = dtype_of(call, value.type.strong)
     shape = shape_of(call.need("shape"), emitter)
     buffer = emitter.allocate("full", of, shape)
     arrays.store(arrays.of_buffer(buffer), value, emitter, fresh=True)
-    return arrays.of_buffer(buffer)
+    return _ordered(arrays.of_buffer(buffer), True, emitter)
 
 
 @native(np.full_like, parameters="a fill_value dtype order subok shape")
 def _full_like(call: Bound) -> Value:
     emitter = call.builder.emitter
-    shape, of = _like(call)
+    shape, of, in_c_order = _like(call)
     buffer = emitter.allocate("full", of, shape)
     arrays.store(arrays.of_buffer(buffer), as_plain(call.need("fill_value")), emitter, fresh=True)
-    return arrays.of_buffer(buffer)
+    return _ordered(arrays.of_buffer(buffer), in_c_order, emitter)
 
 
 @native(np.eye, parameters="N M k dtype order")
 def _eye(call: Bound) -> Value:
     emitter = call.builder.emitter
-    _order(call)
+    if _order(call):
+        raise Unsupported(emitter.span, "order='F' of np.eye()")
     rows = shape_of(call.need("N"), emitter)[0]
     columns = rows if call.get("M") is None else shape_of(call.need("M"), emitter)[0]
     offset = call.get("k")
@@ -216,19 +228,33 @@ def _integer_range(call: Bound, start: Expr, stop: Expr, step: Expr, of: ScalarT
     return arrays.materialise(Array((length,), of, element, cost=1), call.builder.emitter, "arange")
 
 
-@native(np.copy, parameters="a order", method="copy", name="copy")
+@native(np.copy, parameters="a order")
 def _copy(call: Bound) -> Value:
+    return _copied(call, "K")
+
+
+@native(parameters="a order", method="copy")
+def _copy_method(call: Bound) -> Value:
+    return _copied(call, "C")
+
+
+def _copied(call: Bound, default: str) -> Value:
     value = as_plain(call.need("a"))
     if isinstance(value, Scalar):
         return value
-    return in_order(arrays.as_array(value, call.builder.emitter), _order(call, ("C", "F", "K", "A")), call)
+    return in_order(arrays.as_array(value, call.builder.emitter), call, default)
 
 
-def in_order(array: Array, fortran: bool, call: Bound) -> Array:
-    """A copy in C or Fortran order."""
+def in_order(array: Array, call: Bound, default: str) -> Array:
+    """A copy in the order that `order=` names."""
+    emitter = call.builder.emitter
+    fortran = _order(call, ("C", "F", "K", "A"))
+    given = call.get("order")
+    order = default if given is None else constant(given, emitter)
     if fortran and array.rank > 1:
         array = arrays.remap(array, array.shape[::-1], lambda at: at[::-1])
-    return _laid_out(arrays.materialise(array, call.builder.emitter, "copy"), fortran)
+    made = arrays.materialise(array, emitter, "copy")
+    return _laid_out(_ordered(made, True, emitter) if order in ("C", "F") else made, fortran)
 
 
 @native(np.array, parameters="object dtype copy order ndmin", only={"copy": ("True", "None")})
@@ -238,7 +264,9 @@ def _array(call: Bound) -> Value:
     lead = max(fewest - array.rank, 0)
     if lead:
         array = arrays.remap(array, (ONE,) * lead + array.shape, lambda at: at[lead:])
-    return in_order(array, True, call) if _order(call, ("C", "F", "K", "A")) else array
+    given = call.get("order")
+    ordered = given is not None and constant(given, call.builder.emitter) in ("C", "F")
+    return in_order(array, call, "K") if ordered and array.rank > 1 else array
 
 
 def _new_array(call: Bound) -> Array:

@@ -233,9 +233,14 @@ def _in_order(call: Bound, array: Array) -> Array:
     if call.get("dtype") is not None or not array.rank:
         raise Unsupported(emitter.span, f"{call.name}() with a dtype, or of a number")
     if array.view is None and array.origin is None:
-        return arrays.materialise(array, emitter, "copy")
-    contiguous = layouts.is_contiguous(array, emitter)
-    return array if contiguous else duplicate(array, emitter, linked=contiguous is None)
+        made = arrays.materialise(array, emitter, "copy")
+    elif contiguous := layouts.is_contiguous(array, emitter):
+        return array
+    else:
+        made = duplicate(array, emitter, linked=contiguous is None)
+    assert made.view is not None
+    emitter.order[made.view.buffer] = True
+    return made
 
 
 # --- Python's own objects -------------------------------------------------------------------------------------------
