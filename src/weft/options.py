@@ -23,7 +23,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "fallback": ("warn", "silent", "error"),
     "backend": ("auto", "c", "python"),
 }
-_SWITCHES = ("parallel", "cache")
+_SWITCHES = ("parallel", "cache", "checked")
 _SECONDS = ("compile_timeout",)
 _SWITCH_WORDS = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
@@ -56,6 +56,7 @@ class Options:
     cache: bool = True
     backend: Backend = "auto"
     compile_timeout: float = 60.0  # seconds for one version, the C compiler's included; 0: any
+    checked: bool = False
     stress: Stress = field(default=Stress(), metadata={"internal": True})
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weft.analysis import ranges
 from weft.analysis.choices import choices
 from weft.analysis.scopes import declarations, exchanged, lasting_writes, written_params
-from weft.codegen import c_invoke, c_library, c_support, c_tasks, c_vectors
+from weft.codegen import c_checked, c_invoke, c_library, c_support, c_tasks, c_vectors
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout, layout, source_files
 from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage, truncates
@@ -86,6 +86,7 @@ def flags(options: Options) -> tuple[str, ...]:
 def generate(program: Program, options: Options, features: CFeatures | None = None) -> CSource:
     """The C of a lowered program."""
     features = features or CFeatures()
+    program = c_checked.prepared(program) if options.checked else program
     strict = options.fp == "strict"
     names = Names()
     names.taken |= {RT, WORDS, RESULTS, STATUS, TICKS, FAILED, OVERFLOW, CHOICES, THREAD, HELD, *c_support.FUNCTIONS}
@@ -114,6 +115,7 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
             guard_on_failure=not lasting_writes(program),
             threads=options.parallel,
             strict=strict,
+            checked=options.checked,
             exceptions=exceptions,
             files=source_files(program),
             functions=outlined,

@@ -93,6 +93,7 @@ class Unit:
     guard_on_failure: bool  # nothing observable ever happens before a failure: Python may repeat the call
     threads: bool
     strict: bool
+    checked: bool = False  # every access is tested
     types: dict[str, str] = field(default_factory=dict)  # C variables and their types
     unaliased: set[str] = field(default_factory=set)  # pointer variables that nothing else may alias
     exceptions: dict[tuple[str, str], int] = field(default_factory=dict)

@@ -421,11 +421,17 @@ class Loops(Memory):
 
     # --- while ------------------------------------------------------------------------------------------------------
 
+    def condition_tests(self, node: While) -> list[C.CStmt]:
+        """In a checked kernel, what comes before the condition of a loop."""
+        raise NotImplementedError
+
     def _while(self, node: While, path: Path) -> list[C.CStmt]:
         simple = all(isinstance(inner, Stmt) and not inner.domain for inner in (*node.prelude, *node.body))
         self.depth += 1
         crowded, self.crowded = self.crowded, self.crowded or calls_library(node.body)
         prelude = self.block(node.prelude, (*path, 0))
+        if self.unit.checked:
+            prelude = (*prelude, *self.condition_tests(node))
         stop = C.IfElse(C.Prefix("!", self.expressions.test(node.condition)), (C.Jump("break"),))
         body = self.block(node.body, (*path, 1))
         self.depth -= 1

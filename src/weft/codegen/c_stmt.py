@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from weft.analysis.scopes import Path
-from weft.codegen import c_call, c_invoke, c_library, c_tasks
+from weft.codegen import c_call, c_checked, c_invoke, c_library, c_tasks
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import Storage
 from weft.codegen.c_frame import DONE, GUARD, RAISE, RESULTS, STATUS, WORDS
@@ -72,6 +72,14 @@ class Statements(Parallel):
             out.append(C.Comment(f"{place[0]}:{place[1]}"))
 
     def _node(self, node: Node, path: Path) -> list[C.CStmt]:
+        if self.unit.checked:
+            return [*c_checked.tests(node, self), *self._plain_node(node, path)]
+        return self._plain_node(node, path)
+
+    def condition_tests(self, node: While) -> list[C.CStmt]:
+        return c_checked.condition_tests(node, self)
+
+    def _plain_node(self, node: Node, path: Path) -> list[C.CStmt]:
         if not isinstance(node, (Loop, While)):
             return self._single(node, path)
         around = self.expressions.in_vectors
@@ -112,7 +120,7 @@ class Statements(Parallel):
         assert isinstance(node, Library)
         return c_library.library(node, self)
 
-    def _kept(self, stmt: Stmt) -> tuple[Expr, Expr] | None:
+    def kept(self, stmt: Stmt) -> tuple[Expr, Expr] | None:
         """a[i] = value if test else a[i]: the test and the value; memory that stays as it is need not be written.
 
         In vectors it is written if the test has fetched it: lanes that store and lanes that do not cost more.
@@ -129,7 +137,7 @@ class Statements(Parallel):
         return (Op("not", (test,), test.type), orelse) if then == own else None
 
     def _stmt(self, stmt: Stmt) -> list[C.CStmt]:
-        kept = self._kept(stmt)
+        kept = self.kept(stmt)
         if kept is not None:
             inside = self._stmt(replace(stmt, value=kept[1]))
             return [C.IfElse(self.expressions.value(kept[0]), tuple(inside))]

@@ -251,7 +251,7 @@ def closing(unit: Unit, frame: Frame, code: C.CBlock) -> tuple[list[C.CStmt], li
     if HELD in free:
         heads.append(C.Declare("i64", HELD, C.Number("0")))
         tail.append(C.Evaluate(C.call("k_release", C.Name(RT), C.Prefix("&", C.Name(HELD)))))
-    if FAILED in free and not unit.guard_on_failure:
+    if FAILED in free and (unit.checked or not unit.guard_on_failure):
         tail.append(collect_failure())
     for finish in reversed(frame.finishes):
         tail.append(C.IfElse(C.Name(finish.opened), (C.Assign(C.Name(STATUS), _ended(finish, C.Name(STATUS))),)))

@@ -292,6 +292,9 @@ OF_PLACE = "of a place"
 #: The exception of a check after which Python must not repeat the call: it would read outside of memory.
 MALFORMED = "MalformedSparse"
 
+#: An access outside of an array, in checked kernels: a mistake of weft's own, never repeated in Python.
+OUTSIDE = "SystemError"
+
 Node = Union[Stmt, Check, Loop, While, If, Break, Continue, Return, Alloc, Rebind, Call, Library, Invoke]
 Block = tuple[Node, ...]
 
