@@ -18,7 +18,7 @@ MAX_FILE_LINES = 800
 MAX_FUNCTION_LINES = 100
 
 # What each part of the package may import, besides itself. Errors and options are open to all.
-_OPEN = {"errors", "options", "limits", "directives", "records", "standins", "steps"}
+_OPEN = {"errors", "options", "limits", "directives", "records", "standins", "steps", "forking"}
 _MIDDLE = {"ir", "frontend", "analysis", "passes", "codegen", "runtime", "report"}
 LAYERS: dict[str, set[str]] = {
     "errors": set(),
@@ -28,9 +28,11 @@ LAYERS: dict[str, set[str]] = {
     "net": _OPEN,
     "trial": set(),
     "directives": {"records"},
-    "deep": set(),
+    "deep": {"forking"},
     "records": set(),
     "standins": set(),
+    "forking": set(),
+    "handlers": set(),
     "ir": _OPEN,
     "parallel": set(),
     "frontend": _OPEN | {"ir", "parallel"},
@@ -45,7 +47,7 @@ LAYERS: dict[str, set[str]] = {
     "transform_file": _OPEN,
     "steering": _OPEN | {"frontend", "transform_file", "pipeline"},
     "asked": _OPEN | _MIDDLE | {"pipeline", "net"},
-    "jitted": _OPEN | _MIDDLE | {"pipeline", "steering", "net", "asked", "trial"},
+    "jitted": _OPEN | _MIDDLE | {"asked", "handlers", "net", "pipeline", "steering", "trial"},
     "cluster": _OPEN | _MIDDLE | {"pipeline", "jitted"},
     "device": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster"},
     "api": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster", "net"},

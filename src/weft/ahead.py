@@ -18,11 +18,12 @@ import types
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from weft import __version__, transform_file
 from weft.errors import CacheWarning, CompileError, WeftError
+from weft.runtime import trusted
 from weft.runtime.descriptor import Version
 
 MANIFEST = "manifest.json"
@@ -176,41 +177,60 @@ def load(namespace: dict[str, Any], directory: Path) -> None:
         plain = namespace.get(name)
         if plain is None or not (isinstance(plain, types.FunctionType) or hasattr(plain, "py_func")):
             continue
-        namespace[name] = _compiled(plain, entry, directory, namespace, use_code=not problem)
+        checksums = {} if problem else manifest["checksums"]
+        namespace[name] = _compiled(plain, entry, directory, namespace, checksums)
 
 
 def _manifest(directory: Path) -> tuple[dict[str, Any], str]:
     """What the package holds, and why its code cannot be used ("" if it can)."""
     try:
-        manifest: dict[str, Any] = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))
+        with os.fdopen(trusted.opened(directory / MANIFEST), "rb") as stream:
+            manifest: dict[str, Any] = json.load(stream)
         if manifest.get("format") != _FORMAT:
             return {}, "made by another weft"
-        for name, expected in manifest["checksums"].items():
-            if _checksum(directory / name) != expected:
-                return manifest, f"{name} is not the file that was built"
-        now = _circumstances()
-        for topic, expected in manifest["made_for"].items():
-            if now.get(topic) != expected:
-                return manifest, f"built for another {topic}"
-    except (OSError, ValueError, KeyError, AttributeError) as trouble:
+        libraries = [item["library"] for entry in manifest["functions"].values() for item in entry["versions"]]
+        return manifest, _unusable(directory, manifest, libraries)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as trouble:
         return {}, f"its manifest cannot be read ({trouble})"
-    return manifest, ""
 
 
-def _compiled(plain: Any, entry: Mapping[str, Any], directory: Path, namespace: dict[str, Any], use_code: bool) -> Any:
+def _unusable(directory: Path, manifest: Mapping[str, Any], libraries: list[str]) -> str:
+    """Why the code of a package cannot be used; "" if it can."""
+    for name in libraries:
+        if not manifest["checksums"].get(name):
+            return f"there is no checksum of {name}"
+    for name, expected in manifest["checksums"].items():
+        if PurePath(name).name != name:
+            return f"{name} is outside of its folder"
+        try:
+            if _checksum(directory / name) != expected:
+                return f"{name} is not the file that was built"
+        except OSError as problem:
+            return f"{name} cannot be read ({problem.strerror or problem})"
+    now = _circumstances()
+    for topic, expected in manifest["made_for"].items():
+        if now.get(topic) != expected:
+            return f"built for another {topic}"
+    return ""
+
+
+def _compiled(
+    plain: Any, entry: Mapping[str, Any], directory: Path, namespace: dict[str, Any], checksums: Mapping[str, str]
+) -> Any:
+    """A compiled function with the versions of the package; without `checksums` its code is not used."""
     from weft.runtime.dispatch import load_kernel, offer_core
     from weft.runtime.portable import restored
 
-    if use_code and (directory / CORE).exists():
-        offer_core(directory / CORE)
+    if CORE in checksums:
+        offer_core(directory / CORE, checksums[CORE])
     from weft.api import jit  # chooses the dispatcher when it is imported: the core must have been offered
 
     function = plain if hasattr(plain, "py_func") else jit(plain, **entry["options"])
-    if not use_code or not hasattr(function, "install"):
+    if not checksums or not hasattr(function, "install"):
         return function
     for item in entry["versions"]:
         try:
-            kernel = load_kernel(directory / item["library"])
+            kernel = load_kernel(directory / item["library"], checksum=checksums[item["library"]])
         except CompileError:
             continue  # a library this system cannot load: the function is compiled when it is called
         version = restored(item["descriptor"], kernel.address, namespace, kernel)
@@ -225,7 +245,7 @@ def _core_path() -> Path | None:
     from weft.runtime.dispatch import load_core
 
     core = load_core()
-    return None if core is None else Path(core.library._name)
+    return None if core is None else core.path
 
 
 def _circumstances() -> dict[str, str]:
@@ -240,4 +260,5 @@ def _circumstances() -> dict[str, str]:
 
 
 def _checksum(file: Path) -> str:
-    return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
+    with os.fdopen(trusted.opened(file), "rb") as stream:
+        return trusted.checksum(stream.read())

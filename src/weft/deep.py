@@ -14,10 +14,12 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from weft.forking import Lock
+
 _T = TypeVar("_T")
 _LIMIT = 20_000  # frames; each takes well under a kilobyte and a half of the stack
 _STACK = 256 << 20  # bytes of address space: memory only as far as it is used
-_lock = threading.Lock()
+_lock = Lock()
 _inside = threading.local()
 
 

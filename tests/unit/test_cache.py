@@ -107,7 +107,7 @@ def test_put_then_get(cache: Cache, tmp_path: Path) -> None:
 def test_put_twice_keeps_one(cache: Cache) -> None:
     assert cache.put(KEY, {"a": CONTENT}) == cache.put(KEY, {"a": CONTENT})
     assert cache.info().entries == 1
-    assert list((cache.directory / "temporary").iterdir()) == []
+    assert list((cache.store / "temporary").iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["manifest", "../escape", "a/b", "", ".", ".."])
@@ -159,7 +159,8 @@ def test_put_replaces_a_damaged_entry_without_a_get_before(cache: Cache) -> None
 
 
 def test_a_file_in_the_place_of_an_entry(cache: Cache) -> None:
-    place = cache.directory / "entries" / KEY[:2] / KEY
+    place = cache.store / "entries" / KEY[:2] / KEY
+    cache.auxiliary("made")
     place.parent.mkdir(parents=True)
     place.write_text("not a directory")
     assert cache.get(KEY) is None
@@ -197,7 +198,7 @@ def test_concurrent_processes_writing_the_same_keys(cache: Cache, subprocess_env
         assert writer.returncode == 0, problems
     assert cache.info().entries == 3
     assert all(cache.get(KEY + str(number)) is not None for number in range(3))
-    assert list((cache.directory / "temporary").iterdir()) == []
+    assert list((cache.store / "temporary").iterdir()) == []
 
 
 _KILLED = """
@@ -213,9 +214,10 @@ module.Cache(Path(sys.argv[1])).put(sys.argv[2], {"kernel.so": b"x" * 100})
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is a matter of POSIX")
 def test_kill_in_the_middle_of_a_put(cache: Cache, subprocess_environment: dict[str, str]) -> None:
+    cache.auxiliary("made")
     command = [sys.executable, "-c", _KILLED, str(cache.directory), KEY]
     assert subprocess.run(command, env=subprocess_environment, timeout=60).returncode == -9
-    (left,) = (cache.directory / "temporary").iterdir()
+    (left,) = (cache.store / "temporary").iterdir()
     assert cache.get(KEY) is None
     assert cache.get(KEY) is None and cache.info().entries == 0
     assert cache.put(KEY, {"kernel.so": b"y"}) == cache.get(KEY)
@@ -270,10 +272,10 @@ def test_entries_used_a_moment_ago_by_another_process_stay(tmp_path: Path) -> No
 def test_the_ledger_survives_its_loss(tmp_path: Path) -> None:
     cache = Cache(tmp_path / "cache", limit=10**6)
     cache.put(KEY, {"data": b"x"})
-    (cache.directory / "ledger").unlink()
+    (cache.store / "ledger").unlink()
     assert cache.put(digest("other"), {"data": b"x"}).exists()
     cache.sweep()
-    assert (cache.directory / "ledger").stat().st_size == cache.info().bytes // 4096 == 4
+    assert (cache.store / "ledger").stat().st_size == cache.info().bytes // 4096 == 4
 
 
 # -- directories that cannot be used
@@ -295,19 +297,19 @@ def test_an_unwritable_directory_warns_once_and_works(tmp_path: Path) -> None:
 
 def test_a_directory_that_stops_being_writable(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     old = cache.put(KEY, {"kernel.so": CONTENT})
-    real = Path.write_bytes
+    real = cache_module._write
 
-    def full(path: Path, data: bytes) -> int:
+    def full(path: Path, data: bytes) -> None:
         if cache.directory in path.parents:
             raise OSError(28, "No space left on device")
-        return real(path, data)
+        real(path, data)
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(cache_module, "_write", full)
     with pytest.warns(CacheWarning, match="No space left"):
         new = cache.put(digest("second"), {"kernel.so": CONTENT})
     assert (new / "kernel.so").read_bytes() == CONTENT
     assert cache.get(KEY) == old, "what the directory holds can still be read"
-    assert list((cache.directory / "temporary").iterdir()) == []
+    assert list((cache.store / "temporary").iterdir()) == []
 
 
 def test_the_private_directory_is_removed_with_its_process(
@@ -334,7 +336,7 @@ def test_clear_removes_everything(cache: Cache) -> None:
     assert cache.info().entries == 2 and cache.info().bytes == 2 * (3 + 1) * 4096
     assert cache.clear() == 2
     assert cache.info().entries == 0 and cache.get(KEY) is None
-    assert not (cache.directory / "auxiliary").exists()
+    assert not (cache.store / "auxiliary").exists()
     assert cache.clear() == 0
     assert cache.put(KEY, {"a": CONTENT}).exists()
 

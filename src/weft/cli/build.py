@@ -57,7 +57,7 @@ def _native_versions(name: str, function: Any) -> list[Any]:
 
     found: list[Any] = []
     for version, signature in zip(function.versions, function.signatures):
-        library = getattr(version.keepalive, "library", None)
-        if version.native and library is not None:
-            found.append(Prebuilt(name, signature, version, Path(library._name)))
+        path = getattr(version.keepalive, "path", None)
+        if version.native and path is not None:
+            found.append(Prebuilt(name, signature, version, path))
     return found

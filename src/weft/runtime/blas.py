@@ -11,8 +11,6 @@ of its own, which is told to use one thread (`alone`); OpenBLAS can be told.
 from __future__ import annotations
 
 import ctypes
-import os
-import shutil
 import sys
 from collections.abc import Iterator
 from itertools import product
@@ -20,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from weft.records import dataclass
-from weft.runtime.cache import default_cache, digest
+from weft.runtime.cache import default_cache, digest, library
 
 #: In the order of the kernel's table.
 FUNCTIONS: Final = (
@@ -84,31 +82,27 @@ def _loaded_libraries() -> Iterator[str]:
 def alone(table: BlasTable) -> BlasTable | None:
     """The functions of a copy of the library that computes on the caller's thread; None if there cannot be one."""
     try:
-        original, library = ctypes.CDLL(table.path), ctypes.CDLL(str(_copied(Path(table.path))))
+        original, copy = ctypes.CDLL(table.path), library(_copied(Path(table.path)), ctypes.CDLL)
     except OSError:
         return None
     for prefix, suffix in product(("scipy_", ""), ("64_", "_64", "")):
         getter, setter = (f"{prefix}openblas_{verb}_num_threads{suffix}" for verb in ("get", "set"))
-        if not (hasattr(library, getter) and hasattr(library, setter)):
+        if not (hasattr(copy, getter) and hasattr(copy, setter)):
             continue
         before = getattr(original, getter)()
-        getattr(library, setter)(1)
+        getattr(copy, setter)(1)
         if getattr(original, getter)() != before:  # the loader has given us the same variables
             getattr(original, setter)(before)
             return None
-        return _table(library, table.path) if getattr(library, getter)() == 1 else None
+        return _table(copy, table.path) if getattr(copy, getter)() == 1 else None
     return None
 
 
 def _copied(path: Path) -> Path:
-    """The file beside the cache, written once in one step."""
+    """The file as an entry of the cache, which is checked before it is loaded: a part of it would end the process."""
     status = path.stat()
-    place = default_cache().auxiliary("blas") / f"{digest(str(path), status.st_size, status.st_mtime_ns)}{path.suffix}"
-    if not place.is_file():
-        staged = place.with_suffix(f".{os.getpid()}")
-        shutil.copyfile(path, staged)
-        os.replace(staged, place)
-    return place
+    key, name = digest("BLAS alone", str(path), status.st_size, status.st_mtime_ns), f"blas{path.suffix}"
+    return (default_cache().get(key) or default_cache().put(key, {name: path})) / name
 
 
 def _table(library: ctypes.CDLL, path: str) -> BlasTable | None:

@@ -1,18 +1,22 @@
 """A content-addressed store on disk for compiled code. In come a key (from `digest`) with files and JSON metadata; out
 comes a directory that holds exactly those files. An entry appears by one rename, carries checksums that every read
 verifies, and may be removed at any time by any process: whatever goes wrong is a miss, never a wrong answer.
+
+Everything lies in one folder of the cache's directory, which weft has made and marked: nothing else is ever removed.
+Entries are read, and libraries loaded, only where this user or root owns the folders and the files and nobody else may
+write them (`weft.runtime.trusted`).
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import json
 import os
 import shutil
 import struct
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -24,15 +28,28 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from weft.errors import CacheWarning
+from weft.forking import Lock
 from weft.records import dataclass
+from weft.runtime import trusted
+from weft.runtime.trusted import Folder, Library, Untrusted, checksum
+
+if sys.platform != "win32":
+    import fcntl
 
 DEFAULT_LIMIT = 1_000_000_000
+_STORE = "weft-store"
+_MARK = "CACHEDIR.TAG"
+_MARKED = b"""Signature: 8a477f597d28d172789f06886806bc55
+# Compiled code of weft, which made this folder: `weft cache clear` removes what is in it.
+"""
 _MANIFEST = "manifest"
 _LEDGER = "ledger"
 _BLOCK = 4096
 _KEEP_FRACTION = 0.8
 _STALE_SECONDS = 3600.0
 _FRESH_SECONDS = 30.0
+#: How long a process waits for another one that builds the same, before it builds for itself.
+_PATIENCE = 60.0
 
 
 # ---------------------------------------------------------------------------------------------------------------- keys
@@ -136,10 +153,6 @@ class CacheInfo:
     limit: int
 
 
-def _checksum(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
-
-
 def _blocks(size: int) -> int:
     return -(-size // _BLOCK)
 
@@ -152,7 +165,7 @@ class Cache:
         self.limit = limit
         self._private: Path | None = None
         self._held: set[str] = set()
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def get(self, key: str) -> Path | None:
         """The directory of the entry, after its checksums were verified; None if there is none or it was damaged."""
@@ -161,14 +174,13 @@ class Cache:
 
     def entry(self, key: str) -> Entry | None:
         """As `get`, with the metadata."""
-        for root in self._roots():
-            path = _place(root, key)
-            entry = _verified(path)
+        for store in self._stores():
+            entry = _verified(store, key)
             if entry is not None:
                 self._held.add(key)
-                _touch(path)
+                _touch(entry.path)
                 return entry
-            _discard_damaged(root, path)
+            _discard_damaged(store, key)
         return None
 
     def put(self, key: str, files: Mapping[str, bytes | Path], metadata: Mapping[str, Any] | None = None) -> Path:
@@ -178,15 +190,19 @@ class Cache:
             if name in ("", "..", _MANIFEST) or PurePath(name).name != name:
                 raise ValueError(f"not a name for a file of a cache entry: {name!r}")
         body = json.dumps(
-            {"files": {name: _checksum(data) for name, data in contents.items()}, "metadata": dict(metadata or {})},
+            {
+                "key": key,
+                "files": {name: checksum(data) for name, data in contents.items()},
+                "metadata": dict(metadata or {}),
+            },
             sort_keys=True,
         ).encode()
-        contents[_MANIFEST] = _checksum(body).encode() + b"\n" + body
+        contents[_MANIFEST] = checksum(body).encode() + b"\n" + body
         try:
-            path = self._store(self._root(), key, contents)
+            path = _stored(self._writable(), key, contents)
         except OSError as problem:
             # A full disk or a directory that turned read-only: the code just compiled must still be usable.
-            path = self._store(self._retreat(problem), key, contents)
+            path = _stored(self._retreat(problem), key, contents)
         self._held.add(key)
         self._account(sum(_blocks(len(data)) for data in contents.values()))
         return path
@@ -195,7 +211,7 @@ class Cache:
     def workspace(self) -> Iterator[Path]:
         """A scratch directory beside the entries, removed at the end; after kill -9 a later sweep removes it."""
         try:
-            path = _temporary(self._root())
+            path = _temporary(self._writable())
         except OSError as problem:
             path = _temporary(self._retreat(problem))
         try:
@@ -203,42 +219,74 @@ class Cache:
         finally:
             shutil.rmtree(path, ignore_errors=True)
 
+    @contextmanager
+    def building(self, key: str, patience: float = _PATIENCE) -> Iterator[None]:
+        """Held by one process for each key: the others wait, at most that many seconds, and find what it stored."""
+        lock = self._locked(key, patience)
+        try:
+            yield
+        finally:
+            if lock is not None:
+                lock.release()
+
+    def _locked(self, key: str, patience: float) -> _FileLock | None:
+        if sys.platform == "win32":
+            return None  # no such locks: every process builds for itself
+        end, pause = time.monotonic() + patience, 0.005
+        while True:
+            try:
+                found = _FileLock.taken(_folder(self._writable(), "temporary") / f"{key}.lock")
+            except OSError:
+                return None  # no place for it, or a file system without locks
+            if found is not None or time.monotonic() > end:
+                return found
+            time.sleep(pause)
+            pause = min(2 * pause, 0.2)
+
     def auxiliary(self, name: str) -> Path:
         """A directory for a tool's own cache (it is not checksummed); `clear` removes it."""
         try:
-            path = self._root() / "auxiliary" / name
-            path.mkdir(parents=True, exist_ok=True)
+            return _folder(self._writable(), "auxiliary", name)
         except OSError as problem:
-            path = self._retreat(problem) / "auxiliary" / name
-            path.mkdir(parents=True, exist_ok=True)
-        return path
+            return _folder(self._retreat(problem), "auxiliary", name)
 
     def info(self) -> CacheInfo:
         """Counts the entries by walking the directory: for people, not for hot paths."""
-        found = [size for root in self._roots() for _, _, size in _entries(root)]
+        found = [size for store in self._stores() for _, _, size in _entries(store)]
         writable = self._private is None and _is_writable(self.directory)
         return CacheInfo(self.directory, writable, len(found), sum(found), self.limit)
 
     def clear(self) -> int:
-        """Remove every entry and every leftover; the number of entries removed. Code already loaded stays loaded."""
+        """Remove every entry and every leftover; the number of entries removed. Code already loaded stays loaded.
+
+        A folder that weft has not made is left alone, whatever its name is.
+        """
         removed = 0
-        for root in self._roots():
-            for path, _, _ in list(_entries(root)):
-                removed += _discard(root, path)
+        for store in self._stores():
+            if not _is_marked(store):
+                continue
+            for path, _, _ in list(_entries(store)):
+                removed += _discard(store, path)
             for name in ("temporary", "auxiliary"):
-                shutil.rmtree(root / name, ignore_errors=True)
-            (root / _LEDGER).unlink(missing_ok=True)
+                shutil.rmtree(store / name, ignore_errors=True)
+            (store / _LEDGER).unlink(missing_ok=True)
         self._held.clear()
         return removed
 
     # -- where to write
 
-    def _roots(self) -> tuple[Path, ...]:
-        # A read-only directory may still hold good entries (a shared, pre-filled cache), so it is always asked.
-        return (self.directory,) if self._private is None else (self.directory, self._private)
+    @property
+    def store(self) -> Path:
+        """The folder that holds everything of the cache, whether it is there or not."""
+        return self.directory / _STORE
 
-    def _root(self) -> Path:
-        return self.directory if self._private is None else self._private
+    def _stores(self) -> tuple[Path, ...]:
+        # A read-only directory may still hold good entries (a shared, pre-filled cache), so it is always asked.
+        return (self.store,) if self._private is None else (self.store, self._private / _STORE)
+
+    def _writable(self) -> Path:
+        """The store, made if it is not there; OSError if it cannot be used."""
+        return _made(self.directory if self._private is None else self._private)
 
     def _retreat(self, problem: OSError) -> Path:
         """Give up the directory for this process, with one warning, and go on in a private temporary one."""
@@ -247,44 +295,21 @@ class Cache:
                 self._private = _private_directory()
                 reason = problem.strerror or str(problem)
                 warnings.warn(
-                    f"cannot write the cache directory {self.directory} ({reason}): compiled code is kept for this "
+                    f"cannot use the cache directory {self.directory} ({reason}): compiled code is kept for this "
                     "process only. Set WEFT_CACHE_DIR to a writable directory.",
                     CacheWarning,
                     stacklevel=4,
                 )
-            return self._private
-
-    def _store(self, root: Path, key: str, contents: Mapping[str, bytes]) -> Path:
-        final = _place(root, key)
-        staged = _temporary(root)
-        try:
-            for name, data in contents.items():
-                (staged / name).write_bytes(data)
-            final.parent.mkdir(parents=True, exist_ok=True)
-            for _ in range(8):
-                try:
-                    os.rename(staged, final)
-                    return final
-                except OSError:
-                    # Another process was first (equal keys mean equal contents), or a damaged entry is in the way.
-                    if _verified(final) is not None:
-                        return final
-                    if not final.exists():
-                        raise
-                    _discard_damaged(root, final)
-            raise OSError(f"cannot replace the damaged cache entry {final}")
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)
+            return _made(self._private)
 
     # -- the limit
 
     def _account(self, blocks: int) -> None:
         """One byte a stored block is appended to the ledger, so its size bounds what is stored without any scan."""
-        ledger = self._root() / _LEDGER
         try:
-            with open(ledger, "ab") as stream:
-                stream.write(b"." * blocks)
-                total = stream.tell() * _BLOCK
+            with trusted.appending(self._writable() / _LEDGER) as ledger:
+                os.write(ledger, b"." * blocks)
+                total = os.fstat(ledger).st_size * _BLOCK
         except OSError:
             total = self.limit + 1
         if total > self.limit:
@@ -292,42 +317,176 @@ class Cache:
 
     def sweep(self) -> None:
         """Remove the least recently used entries above the limit, and what killed processes left behind."""
-        root = self._root()
+        try:
+            store = self._writable()
+        except OSError as problem:
+            store = self._retreat(problem)
         now = time.time()
-        _remove_stale(root / "temporary", now - _STALE_SECONDS)
-        entries = sorted(_entries(root), key=lambda found: found[1])
+        _remove_stale(store / "temporary", now - _STALE_SECONDS)
+        entries = sorted(_entries(store), key=lambda found: found[1])
         total = sum(size for _, _, size in entries)
         if total > self.limit:
             for path, used, size in entries:
                 # An entry used a moment ago may be between the lookup and the loading of another process.
                 if total <= self.limit * _KEEP_FRACTION or now - used < _FRESH_SECONDS:
                     break
-                if path.name not in self._held and _discard(root, path):
+                if path.name not in self._held and _discard(store, path):
                     total -= size
         try:
-            with open(root / _LEDGER, "ab") as stream:
-                stream.truncate(total // _BLOCK)
+            with trusted.appending(store / _LEDGER) as ledger:
+                os.ftruncate(ledger, total // _BLOCK)
         except OSError as problem:
             self._retreat(problem)
 
 
-def _place(root: Path, key: str) -> Path:
-    return root / "entries" / key[:2] / key
+# --- the folder of the store -----------------------------------------------------------------------------------------
 
 
-def _verified(path: Path) -> Entry | None:
-    """Read an entry and compare every checksum; None if anything is missing or differs."""
+def _made(base: Path) -> Path:
+    """The store of a directory, made if it is not there; OSError if what is in its place is not weft's."""
+    store = base / _STORE
+    if not os.path.lexists(store):
+        base.mkdir(parents=True, exist_ok=True)
+        staged = base / f".{_STORE}-{os.getpid()}-{os.urandom(4).hex()}"
+        staged.mkdir(mode=0o755)
+        try:
+            _write(staged / _MARK, _MARKED)  # before others can see the folder
+            os.rename(staged, store)
+        except OSError:
+            if not os.path.lexists(store):
+                raise
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+    if not _is_marked(store):
+        with Folder(store):  # says what is wrong with its owner, or its mode
+            raise Untrusted(store, f"weft has not made the folder {_STORE} in it")
+    return store
+
+
+def _is_marked(store: Path) -> bool:
+    """Whether weft has made this folder, and it can be trusted."""
     try:
-        stated, _, body = (path / _MANIFEST).read_bytes().partition(b"\n")
-        if _checksum(body).encode() != stated:
-            return None
-        manifest = json.loads(body)
-        for name, expected in manifest["files"].items():
-            if _checksum((path / name).read_bytes()) != expected:
+        with Folder(store) as folder:
+            return folder.read(_MARK) == _MARKED
+    except OSError:
+        return False
+
+
+def _write(path: Path, content: bytes) -> None:
+    """A new file that only its owner may write, whatever the process allows others by default."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o644)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(content)
+
+
+def _folder(store: Path, *names: str) -> Path:
+    """A folder inside the store that only its owner may write."""
+    path = store
+    for name in names:
+        path /= name
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(mode=0o755)
+    return path
+
+
+class _FileLock:  # not on Windows
+    """A lock that processes share by a file; it ends with the process at the latest."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+
+    @staticmethod
+    def taken(path: Path) -> _FileLock | None:
+        """The lock; None if somebody else has it."""
+        with contextlib.ExitStack() as failing:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+            failing.callback(os.close, descriptor)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
                 return None
-    except (OSError, ValueError, KeyError):
+            try:
+                # Who had it before has removed the file: a lock on that file is one that nobody else sees.
+                if not os.path.samestat(os.stat(path), os.fstat(descriptor)):
+                    return None
+            except FileNotFoundError:
+                return None
+            failing.pop_all()
+        return _FileLock(path, descriptor)
+
+    def release(self) -> None:
+        with contextlib.suppress(OSError):
+            os.unlink(self._path)
+        # Not by closing alone: a child that was forked meanwhile holds the descriptor, too.
+        fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+        os.close(self._descriptor)
+
+
+# --- entries ---------------------------------------------------------------------------------------------------------
+
+
+def _place(store: Path, key: str) -> Path:
+    return store / "entries" / key[:2] / key
+
+
+def library(path: Path, kind: type[Library]) -> Library:
+    """Load a file of an entry, from the descriptor whose content was checked; OSError if it is not what was stored."""
+    names = path.parts[-4:-1]
+    with Folder(path.parents[3]) as store, store.folder(*names) as entry:
+        try:
+            expected = _manifest(entry, names[-1])["files"][path.name]
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise Untrusted(path, "its entry in the cache is damaged") from None
+        return trusted.load(entry.file(path.name), path, expected, kind)
+
+
+def _manifest(entry: Folder, key: str) -> dict[str, Any]:
+    """The manifest of an entry; ValueError if it is damaged, or another entry's."""
+    stated, _, body = entry.read(_MANIFEST).partition(b"\n")
+    if checksum(body).encode() != stated:
+        raise ValueError("not what was written")
+    manifest: dict[str, Any] = json.loads(body)
+    if manifest["key"] != key:
+        raise ValueError("of another entry")
+    return manifest
+
+
+def _verified(store: Path, key: str) -> Entry | None:
+    """Read an entry and compare every checksum; None if anything is missing, differs or cannot be trusted."""
+    try:
+        with Folder(store) as outer, outer.folder("entries", key[:2], key) as entry:
+            manifest = _manifest(entry, key)
+            for name, expected in manifest["files"].items():
+                if checksum(entry.read(name)) != expected:
+                    return None
+            return Entry(_place(store, key), manifest["metadata"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
-    return Entry(path, manifest["metadata"])
+
+
+def _stored(store: Path, key: str, contents: Mapping[str, bytes]) -> Path:
+    """Write an entry beside its place, and rename it."""
+    final = _place(store, key)
+    staged = _temporary(store)
+    try:
+        for name, data in contents.items():
+            _write(staged / name, data)
+        _folder(store, "entries", key[:2])
+        for _ in range(8):
+            try:
+                os.rename(staged, final)
+                return final
+            except OSError:
+                # Another process was first (equal keys mean equal contents), or a damaged entry is in the way.
+                if _verified(store, key) is not None:
+                    return final
+                if not os.path.lexists(final):
+                    raise
+                _discard_damaged(store, key)
+        raise OSError(f"cannot replace the damaged cache entry {final}")
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
 
 
 def _touch(path: Path) -> None:
@@ -338,12 +497,12 @@ def _touch(path: Path) -> None:
         return
 
 
-def _discard(root: Path, path: Path) -> bool:
+def _discard(store: Path, path: Path) -> bool:
     """Remove an entry: renamed away first, so that no reader ever sees half of it."""
     if not os.path.lexists(path):
         return False
     try:
-        grave = _temporary(root)
+        grave = _temporary(store)
         os.rename(path, grave / "entry")
     except OSError:
         return False
@@ -351,26 +510,22 @@ def _discard(root: Path, path: Path) -> bool:
     return True
 
 
-def _discard_damaged(root: Path, path: Path) -> None:
+def _discard_damaged(store: Path, key: str) -> None:
     """Remove an entry that failed its verification, unless a good one has taken its place meanwhile."""
-    if os.path.lexists(path) and _verified(path) is None:
-        _discard(root, path)
+    path = _place(store, key)
+    if os.path.lexists(path) and _is_marked(store) and _verified(store, key) is None:
+        _discard(store, path)
 
 
-def _temporary(root: Path) -> Path:
-    import tempfile  # late: a hit writes nothing
-
-    parent = root / "temporary"
-    try:
-        return Path(tempfile.mkdtemp(dir=parent, prefix=f"{os.getpid()}-"))
-    except FileNotFoundError:
-        parent.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(dir=parent, prefix=f"{os.getpid()}-"))
+def _temporary(store: Path) -> Path:
+    path = _folder(store, "temporary") / f"{os.getpid()}-{os.urandom(6).hex()}"
+    path.mkdir(mode=0o755)
+    return path
 
 
-def _entries(root: Path) -> Iterator[tuple[Path, float, int]]:
+def _entries(store: Path) -> Iterator[tuple[Path, float, int]]:
     """Every entry with the time of its last use and its size in whole blocks; vanishing entries are skipped."""
-    for path in (root / "entries").glob("??/*"):
+    for path in (store / "entries").glob("??/*"):
         try:
             used = (path / _MANIFEST).stat().st_mtime
             size = sum(_blocks(item.stat().st_size) * _BLOCK for item in os.scandir(path))
@@ -387,8 +542,11 @@ def _remove_stale(parent: Path, before: float) -> None:
         return
     for item in found:
         try:
-            if item.stat().st_mtime < before:
-                shutil.rmtree(item.path, ignore_errors=True)
+            if item.stat(follow_symlinks=False).st_mtime < before:
+                if item.is_dir(follow_symlinks=False):
+                    shutil.rmtree(item.path, ignore_errors=True)
+                else:
+                    os.unlink(item.path)
         except OSError:
             continue
 
@@ -397,7 +555,12 @@ def _is_writable(directory: Path) -> bool:
     existing = directory
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
-    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+    store = directory / _STORE
+    return (
+        existing.is_dir()
+        and os.access(existing, os.W_OK | os.X_OK)
+        and (not os.path.lexists(store) or _is_marked(store))
+    )
 
 
 # ------------------------------------------------------------------------------------------------- which directory

@@ -15,7 +15,6 @@ import os
 import re
 import sys
 import sysconfig
-import threading
 import types
 import warnings
 from collections.abc import Callable
@@ -26,9 +25,11 @@ import numpy as np
 
 from weft import steps
 from weft.errors import CompileError, CoreWarning, exception_argument
+from weft.forking import Lock, working
 from weft.records import dataclass
 from weft.runtime import (
     blas,
+    cache,
     containers,
     interpreted,
     machine,
@@ -39,6 +40,7 @@ from weft.runtime import (
     texts,
     threads,
     toolchain,
+    trusted,
 )
 from weft.runtime.descriptor import (
     EACH,
@@ -103,6 +105,7 @@ class Core:
     library: ctypes.PyDLL
     dispatcher: type
     blas: blas.BlasTable | None
+    path: Path
 
     @property
     def runtime_table(self) -> int:
@@ -117,25 +120,25 @@ class Core:
         return kept
 
 
-_core_lock = threading.Lock()
+_core_lock = Lock()
 _core: Core | None = None
 _core_problem: str | None = None
-_offered: Path | None = None
+_offered: tuple[Path, str] | None = None
 
 
-def offer_core(path: Path) -> None:
+def offer_core(path: Path, checksum: str) -> None:
     """A core that was built elsewhere for this very kind of machine: used where no compiler can build one.
 
     It must be offered before the first compiled function is made, since the choice of the dispatcher is final.
     """
     global _offered
-    _offered = path
+    _offered = path, checksum
 
 
 def load_core() -> Core | None:
     """The native core, built at the first need on a machine and loaded once a process; None where it cannot be."""
     global _core, _core_problem
-    with _core_lock:
+    with working(), _core_lock:
         if _core is None and _core_problem is None:
             _core_problem = _why_not_native()
             if _core_problem is None:
@@ -193,12 +196,14 @@ def native_source(main: str) -> str:
 
 def _start_core() -> Core:
     compiler = toolchain.find()
-    path = _offered
     if compiler is not None:
         path = compiler.build_shared(core_source(), flags=("-pthread",), name="weft_core")
-    if path is None:
+        library = load_library(path, ctypes.PyDLL)
+    elif _offered is not None:
+        path, checksum = _offered
+        library = load_library(path, ctypes.PyDLL, checksum)
+    else:
         raise OSError("no C compiler was found")
-    library = ctypes.PyDLL(str(path))
     library.weft_core_start.restype = ctypes.py_object
     library.weft_core_start.argtypes = [ctypes.py_object] * 7
     library.weft_runtime_table.restype = ctypes.c_void_p
@@ -223,7 +228,7 @@ def _start_core() -> Core:
     routines.attach(library)
     found = "" if table is None else table.path
     machine.attach(lambda limits: library.weft_set_limits((ctypes.c_double * len(limits))(*limits)), found)
-    return Core(library, dispatcher, table)
+    return Core(library, dispatcher, table, path)
 
 
 # --- the dispatcher ------------------------------------------------------------------------------------------------
@@ -292,12 +297,20 @@ class Kernel:
 
     address: int
     library: ctypes.CDLL
+    path: Path
 
 
-def load_kernel(path: str | Path, symbol: str = "kernel") -> Kernel:
+def load_library(path: Path, kind: type[trusted.Library], checksum: str | None = None) -> trusted.Library:
+    """Load what a file holds, after it was checked: a file of the cache, or one whose content has the checksum."""
+    if checksum is None:
+        return cache.library(path, kind)
+    return trusted.load(trusted.opened(path), path, checksum, kind)
+
+
+def load_kernel(path: Path, symbol: str = "kernel", checksum: str | None = None) -> Kernel:
     """Load a shared object, give it the library routines it names and find its kernel; CompileError if that fails."""
     try:
-        library = ctypes.CDLL(str(path))
+        library = load_library(path, ctypes.CDLL, checksum)
         address = ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value
     except (OSError, AttributeError) as problem:
         raise CompileError(f"a compiled kernel cannot be loaded: {problem}") from None
@@ -306,7 +319,7 @@ def load_kernel(path: str | Path, symbol: str = "kernel") -> Kernel:
     routines.bind(library)
     if hasattr(library, _ALONE):
         _offer_blas_alone()
-    return Kernel(address, library)
+    return Kernel(address, library, path)
 
 
 @functools.lru_cache(maxsize=1)

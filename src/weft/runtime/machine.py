@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from weft.limits import LIMIT, LIMITS, PLACES
 from weft.records import dataclass
+from weft.runtime import trusted
 from weft.runtime.cache import default_cache, digest
 from weft.runtime.threads import get_num_threads
 from weft.runtime.toolchain import cpu_identity
@@ -111,17 +112,17 @@ def _place(library: str | None = None) -> Path:
         library = "" if core is None or core.blas is None else core.blas.path
     library = os.path.basename(library)
     name = digest(_FORMAT, cpu_identity(), get_num_threads(), library)
-    return default_cache().directory / "auxiliary" / "machine" / f"{name}.json"
+    return default_cache().store / "auxiliary" / "machine" / f"{name}.json"
 
 
 def stored(place: Path | None = None) -> Measurement | None:
     """The measurement of this machine, if one was made; a file that cannot be read is none."""
     try:
-        data = json.loads((place or _place()).read_text(encoding="utf-8"))
+        data = json.loads(trusted.read(place or _place()))
         numbers = {str(name): float(value) for name, value in data["numbers"].items()}
         crossings = {str(name): float(value) for name, value in data["crossings"].items() if name in LIMIT}
         found = Measurement(bool(data["asked"]), int(data["threads"]), numbers, crossings)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     sane = all(math.isfinite(value) and value >= 0.0 for value in (*numbers.values(), *crossings.values()))
     return found if sane and all(crossings.values()) else None
@@ -140,6 +141,7 @@ def keep(found: Measurement) -> Path:
         "processor": cpu_identity().partition("; flags=")[0],
     }
     staged.write_text(json.dumps(content, indent=1, sort_keys=True), encoding="utf-8")
+    staged.chmod(0o644)
     os.replace(staged, place)
     return place
 
@@ -173,7 +175,7 @@ def measure(asked: bool = True) -> Measurement | None:
     if core is None or chain is None:
         return None
     text = f"#define WEFT_LIBMVEC {int(chain.supports_libmvec)}\n" + dispatch.native_source("measure.c")
-    library = _typed(ctypes.CDLL(str(chain.build_shared(text, name="weft_measure"))))
+    library = _typed(dispatch.load_library(chain.build_shared(text, name="weft_measure"), ctypes.CDLL))
     numbers = cache_sizes()
     n = 4096
     rng = np.random.default_rng(0)

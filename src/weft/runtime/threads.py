@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import operator
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
+
+from weft.forking import Lock
 
 #: More than any pool starts: what the native side is told is cut to it, and so fits every integer there.
 _MOST = 2**20
 
-_lock = threading.Lock()
+_lock = Lock()
 _chosen: int | None = None
 _pool: Callable[[int], object] | None = None
 

@@ -104,7 +104,11 @@ class Toolchain:
         known = cache.get(key)
         if known is not None:
             return known / (stem + _SUFFIX)
-        with cache.workspace() as directory:
+        # Of many processes that need the same, one compiles it.
+        with cache.building(key), cache.workspace() as directory:
+            known = cache.get(key)
+            if known is not None:
+                return known / (stem + _SUFFIX)
             output = directory / (stem + _SUFFIX)
             options = (*self.flags, *flags)
             if len(parts) > 1 and self.kind != "zig" and get_num_threads() > 1:
@@ -354,15 +358,18 @@ def _remembered(command: tuple[str, ...], cache: Cache) -> Toolchain:
     known_by = (_REQUIRED, _WANTED, _PROBE, _PROBE_VECTOR, _VECTOR_NAME.pattern.decode(), checking_flags(sanitizers()))
     key = digest("toolchain", command, _stamp(command), cpu_identity(), *known_by)
     entry = cache.entry(key)
-    if entry is not None:
-        # JSON knows no tuples.
-        known: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in entry.metadata.items()
-        }
-        return Toolchain(**known)
-    toolchain = _probe(command, cache)
-    cache.put(key, {}, asdict(toolchain))
-    return toolchain
+    if entry is None:
+        with cache.building(key):
+            entry = cache.entry(key)
+            if entry is None:
+                toolchain = _probe(command, cache)
+                cache.put(key, {}, asdict(toolchain))
+                return toolchain
+    # JSON knows no tuples.
+    known: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in entry.metadata.items()
+    }
+    return Toolchain(**known)
 
 
 # ------------------------------------------------------------------------------------------------------- discovery
