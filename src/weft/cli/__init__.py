@@ -36,7 +36,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has seen enough; there is nobody to tell.
         sys.stdout = None
         return FAILED
+    except OSError as problem:
+        # A file that the command was told to read or to write: programs that are run have told of their own.
+        place = "" if problem.filename is None else f"{os.fsdecode(problem.filename)}: "
+        return complain(f"{place}{problem.strerror or problem}", FAILED)
     except Exception as trouble:
+        if isinstance(trouble, ValueError) and any("\0" in argument for argument in given):
+            return complain(f"no file has a NUL in its name ({trouble})", WRONG_REQUEST)
         if os.environ.get("WEFT_VERIFY", "0") not in ("", "0"):
             raise
         mistake = f"an error inside weft: {type(trouble).__name__}: {trouble}"

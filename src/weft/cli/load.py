@@ -28,7 +28,7 @@ def import_file(path: Path) -> types.ModuleType:
     try:
         spec.loader.exec_module(module)
     except SyntaxError as problem:
-        raise CannotImport(f"{problem.filename}:{problem.lineno}: {problem.msg}") from problem
+        raise CannotImport(f"{problem.filename or path}:{problem.lineno or 1}: {problem.msg}") from problem
     except SystemExit as problem:
         raise CannotImport(f"importing {path} ended by sys.exit({problem.code!r})") from problem
     except Exception as problem:

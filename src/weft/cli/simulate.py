@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.cli import DONE, FAILED, WRONG_REQUEST, complain
-from weft.cli.load import import_file
+from weft.cli.load import CannotImport, import_file
 
 if TYPE_CHECKING:
     import argparse
@@ -94,6 +94,8 @@ def _imported(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError:
         return None
+    except Exception as problem:  # whatever the user's module raises is the user's to see, briefly
+        raise CannotImport(f"importing {name} failed: {type(problem).__name__}: {problem}") from problem
 
 
 def _arguments(text: str, module: Any) -> tuple[Any, ...] | str:

@@ -65,7 +65,7 @@ def read(file: Path) -> dict[str, Any]:
         for entry in entries.values():
             if not isinstance(entry["source"], str) or not all(isinstance(t, str) for t in entry["hints"].values()):
                 raise ValueError("not hints")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as problem:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as problem:
         raise WeftError(f"{file} cannot be used: {problem}") from None
     return entries
 
@@ -91,7 +91,7 @@ def hint_of(text: str) -> Any:
     """The hint that a text spells; None for what no version can be compiled for."""
     try:
         return _hint(ast.parse(text, mode="eval").body)
-    except (SyntaxError, ValueError, LookupError, TypeError):
+    except (SyntaxError, ValueError, LookupError, TypeError, RecursionError, MemoryError):
         return None
 
 
