@@ -31,7 +31,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # A shell starts background jobs so, children inherit it, and the tests of Ctrl-C would wait for ever.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in [name for name in os.environ if name.startswith("WEFT_")]:
-        if name not in ("WEFT_TEST_CACHE_DIR", "WEFT_FUZZ", "WEFT_SANITIZE"):
+        if name not in ("WEFT_TEST_CACHE_DIR", "WEFT_FUZZ", "WEFT_SANITIZE", "WEFT_MARCH"):
             del os.environ[name]
     kept = os.environ.get("WEFT_TEST_CACHE_DIR")
     directory = kept or tempfile.mkdtemp(prefix="weft-test-")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import stat
 import subprocess
 import sys
@@ -355,3 +356,18 @@ def test_interrupting_a_compilation_leaves_nothing_behind(
     assert subprocess.check_output(command, env=environment, timeout=30, text=True) == "interrupted\n"
     assert not _runs(int((tmp_path / "child").read_text()))
     assert list((default_cache().store / "temporary").iterdir()) == []
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the names of processors are those of x86")
+def test_another_processor_may_be_chosen(private_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its code is apart from that for this one in the cache, and holds none of the later instructions."""
+    source = "void kernel(double *a, long n) { for (long i = 0; i < n; i++) a[i] = a[i] * 2.0 + 1.0; }"
+    here = find()
+    monkeypatch.setenv("WEFT_MARCH", "x86-64-v2")
+    older = find()
+    assert here is not None and older is not None
+    assert "-march=x86-64-v2" in older.flags and "-march=native" not in older.flags
+    assert here.build_shared(source, name="choice") != older.build_shared(source, name="choice")
+    assert "%ymm" not in older.assembly(source) and "%zmm" not in older.assembly(source)
+    monkeypatch.setenv("WEFT_MARCH", " ")
+    assert find() is here

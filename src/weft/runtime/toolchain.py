@@ -2,6 +2,8 @@
 text). Candidates are $CC, gcc, clang, cc and the compiler inside the `ziglang` wheel; each is believed only after it
 compiled, linked and ran a tiny program here. Any failure is a `CompileError` that says what to do.
 
+WEFT_MARCH=x86-64-v2 has everything compiled for another processor than this one: an older one of its kind.
+
 WEFT_SANITIZE=address,undefined (or thread) has everything compiled with checks of the compiler's own, for tests: the
 process must have been started with their library, which is what `tools/sanitize.py` does.
 """
@@ -36,7 +38,6 @@ _SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 # where a compiler does not know them. -ffp-contract=off is about exactness: no fused multiply-add behind NumPy's back.
 _REQUIRED = ("-shared", "-fPIC", "-O3")
 _WANTED = (
-    "-march=native",
     "-fno-math-errno",
     "-fno-trapping-math",
     "-ffp-contract=off",
@@ -222,6 +223,16 @@ def _require(output: Path, command: Sequence[str], name: str, log: str) -> None:
 # --------------------------------------------------------------------------------------------------------- probing
 
 
+def _wanted() -> tuple[str, ...]:
+    """The flags that every compiler is asked to take."""
+    return (f"-march={processor_wanted()}", *_WANTED)
+
+
+def processor_wanted() -> str:
+    """The processor to compile for, as compilers spell it: this one, unless WEFT_MARCH names another."""
+    return os.environ.get("WEFT_MARCH", "").strip() or "native"
+
+
 def sanitizers() -> str:
     """The checks that WEFT_SANITIZE asks for, as compilers spell them; "" for none."""
     asked = os.environ.get("WEFT_SANITIZE", "")
@@ -296,12 +307,12 @@ def _accepted_flags(command: tuple[str, ...], cache: Cache) -> tuple[str, ...]:
     """All wanted flags if they work together, else those that work one by one."""
     required = (*_REQUIRED, *_link_flags())
     try:
-        _shared(command, _PROBE, (*required, *_WANTED), ("-lm",), cache)
-        return (*required, *_WANTED)
+        _shared(command, _PROBE, (*required, *_wanted()), ("-lm",), cache)
+        return (*required, *_wanted())
     except CompileError:
         _shared(command, _PROBE, (*required, *_ESSENTIAL), ("-lm",), cache)
     accepted = (*required, *_ESSENTIAL)
-    for flag in _WANTED:
+    for flag in _wanted():
         if flag in accepted:
             continue
         with contextlib.suppress(CompileError):
@@ -355,7 +366,8 @@ def _stamp(command: tuple[str, ...]) -> tuple[str, int, int]:
 
 def _remembered(command: tuple[str, ...], cache: Cache) -> Toolchain:
     """`_probe`, with a good verdict kept on disk. Bad ones are not: what is missing may be installed tomorrow."""
-    known_by = (_REQUIRED, _WANTED, _PROBE, _PROBE_VECTOR, _VECTOR_NAME.pattern.decode(), checking_flags(sanitizers()))
+    probes = (_PROBE, _PROBE_VECTOR, _VECTOR_NAME.pattern.decode())
+    known_by = (_REQUIRED, _wanted(), *probes, checking_flags(sanitizers()))
     key = digest("toolchain", command, _stamp(command), cpu_identity(), *known_by)
     entry = cache.entry(key)
     if entry is None:
@@ -417,7 +429,7 @@ def examine() -> tuple[Verdict, ...]:
 
 
 @cache
-def _find(compiler: str, search_path: str, checks: str, cache: Cache) -> Toolchain | None:
+def _find(compiler: str, search_path: str, checks: str, processor: str, cache: Cache) -> Toolchain | None:
     for origin, command in _candidates():
         toolchain = _judge(origin, command, cache).toolchain
         if toolchain is not None:
@@ -427,4 +439,5 @@ def _find(compiler: str, search_path: str, checks: str, cache: Cache) -> Toolcha
 
 def find() -> Toolchain | None:
     """The first compiler that works here, None without any. Asked once for each $CC, $PATH and cache directory."""
-    return _find(os.environ.get("CC", ""), os.environ.get("PATH", ""), sanitizers(), default_cache())
+    path = os.environ.get("PATH", "")
+    return _find(os.environ.get("CC", ""), path, sanitizers(), processor_wanted(), default_cache())
