@@ -4,13 +4,15 @@ WEFT_DISABLE=1.
 
 from __future__ import annotations
 
+import errno
 import inspect
 import os
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from weft import net, steps
+from weft import forking, handlers, net, steps
 from weft.errors import FallbackWarning, Span
 from weft.options import make_options
 
@@ -26,9 +28,20 @@ def jit(function: Any = None, /, **options: Any) -> Any:
     chosen = make_options(options)
 
     def decorate(target: Any) -> Any:
-        if os.environ.get("WEFT_DISABLE", "0") not in ("", "0"):
+        if os.environ.get("WEFT_DISABLE", "0") not in ("", "0") or not forking.can_load():
             return target
-        from weft.jitted import Jitted
+        if forking.is_working() and "weft.jitted" not in sys.modules:
+            return target  # a signal handler asks while weft is being loaded
+        try:
+            with handlers.passing(), forking.working():
+                from weft.runtime.dispatch import load_core
+
+                load_core()  # may take long, and no module must be half loaded so long: another thread may fork
+                from weft.jitted import Jitted
+        except OSError as lack:
+            if chosen.fallback == "error" or lack.errno not in (errno.EMFILE, errno.ENFILE):
+                raise
+            return target  # Python cannot even read weft's modules
 
         if isinstance(target, Jitted) or hasattr(target, "__weft_distributed__"):
             target = target.py_func

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from weft.forking import Lock
+from weft.forking import Lock, working
 
 _T = TypeVar("_T")
 _LIMIT = 20_000  # frames; each takes well under a kilobyte and a half of the stack
@@ -41,7 +41,8 @@ def _in_thread(action: Callable[[], _T]) -> _T:
     def work() -> None:
         _inside.roomy = True
         try:
-            results.append(action())
+            with working():
+                results.append(action())
         except BaseException as problem:  # handed to the caller, who waits for it
             problems.append(problem)
 

@@ -11,7 +11,6 @@ import ast
 import contextlib
 import copy
 import functools
-import gc
 import inspect
 import itertools
 import os
@@ -23,7 +22,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from weft import asked, net, steps
+from weft import asked, collector, forking, handlers, net, steps
 from weft.errors import (
     CacheWarning,
     CompileError,
@@ -115,7 +114,7 @@ class Jitted(_Base):
         self._written: set[int] = set()  # parameters whose arrays some version writes
         self._refused: dict[Any, Unsupported] = {}
         self._source: Source | None = None
-        self._lock = threading.RLock()
+        self._lock = forking.Lock()
         self._warned: set[tuple[str, int]] = set()
         # Who insists on native code gets it, also where plain Python is faster.
         timed = os.environ.get("WEFT_TIMED", "1") not in ("", "0")
@@ -138,19 +137,26 @@ class Jitted(_Base):
 
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], status: int | None) -> Any:
         """No version fits, or a guard said no: make one if that can help, else leave the call to Python."""
+        if forking.is_working() or not forking.can_load():
+            return LEFT  # a signal handler or a finaliser calls from inside weft, or the interpreter is about to end
         self.questions += 1
+        with handlers.passing(), forking.working():
+            call = self._found(args, kwargs)
+        # Until here weft has only looked at the arguments: Python could run the call. From here on it is the program's.
+        return LEFT if call is None else call()
+
+    def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
+        """The call by a version that was or is now made; None if Python runs it."""
         try:
             with steps.budget(self.options.compile_timeout):
                 find = self._in_form if self.signature.variadic else self._newly
-                call = find(args, kwargs)
+                return find(args, kwargs)
         except Exception as trouble:
             if net.is_meant(trouble, self.options):
                 raise
             problem = self._refused["call"] = net.refusal(trouble, self._place(), self.options)
             self._refuse(problem)
-            return LEFT
-        # Until here weft has only looked at the arguments: Python could run the call. From here on it is the program's.
-        return LEFT if call is None else call()
+            return None
 
     def _survives(self, trouble: Exception) -> bool:
         """Whether a call whose result could not be made is left to Python; nothing that a caller sees has happened."""
@@ -255,7 +261,7 @@ class Jitted(_Base):
                 stored = self._stored_key(key, tried)
                 if stored is not None and self._restore(stored, key, values, tried):
                     return True
-                with _without_collector():
+                with collector.switched_off():
                     return self._compile(key, values, stored, tried)
             except (ParallelError, TransformError):
                 if _overlap(key):  # what was asked for holds for arguments that do not: Python runs these
@@ -744,18 +750,6 @@ def _function_from(tree: ast.FunctionDef, source: Source, like: Any, extra: dict
     result = types.FunctionType(function.__code__, source.namespace, like.__name__, like.__defaults__, closure)
     result.__kwdefaults__, result.__qualname__ = like.__kwdefaults__, like.__qualname__
     return result
-
-
-@contextlib.contextmanager
-def _without_collector() -> Iterator[None]:
-    """Without the search for cycles, which would go through all of the caller's lists several times meanwhile."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _pickled_source(function: Callable[..., Any]) -> tuple[str, str] | None:

@@ -1,5 +1,5 @@
-"""Only code that this user or root has written runs, and only as a whole: owners, modes, checksums, links and what is no
-file at all; in the cache, in its copy of BLAS and in packages that were built ahead of time.
+"""Only code that this user or root has written runs, and only as a whole: owners, modes, checksums, links and what is
+no file at all; in the cache, in its copy of BLAS and in packages that were built ahead of time.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ print("none" if table is None or blas.alone(table) is None else "alone")
 """
 
 
-def test_a_damaged_copy_of_blas_does_not_end_the_process(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:
+def test_a_damaged_copy_of_blas_ends_no_process(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:
     environment = {**subprocess_environment, "WEFT_CACHE_DIR": str(tmp_path / "cache")}
 
     def told() -> str:

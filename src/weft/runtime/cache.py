@@ -27,6 +27,7 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
+from weft import steps
 from weft.errors import CacheWarning
 from weft.forking import Lock
 from weft.records import dataclass
@@ -220,19 +221,20 @@ class Cache:
             shutil.rmtree(path, ignore_errors=True)
 
     @contextmanager
-    def building(self, key: str, patience: float = _PATIENCE) -> Iterator[None]:
-        """Held by one process for each key: the others wait, at most that many seconds, and find what it stored."""
-        lock = self._locked(key, patience)
+    def building(self, key: str) -> Iterator[None]:
+        """Held by one process for each key: the others wait, not for ever, and find what it stored."""
+        lock = self._locked(key)
         try:
             yield
         finally:
             if lock is not None:
                 lock.release()
 
-    def _locked(self, key: str, patience: float) -> _FileLock | None:
+    def _locked(self, key: str) -> _FileLock | None:
         if sys.platform == "win32":
             return None  # no such locks: every process builds for itself
-        end, pause = time.monotonic() + patience, 0.005
+        # Half of the time that is allowed for compiling is left for that.
+        end, pause = time.monotonic() + min(_PATIENCE, steps.remaining() / 2), 0.005
         while True:
             try:
                 found = _FileLock.taken(_folder(self._writable(), "temporary") / f"{key}.lock")
