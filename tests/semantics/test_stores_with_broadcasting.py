@@ -100,6 +100,26 @@ def test_tables(statement: str, dtype: str) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "statement", ["np.add.at(a, m, 1.0)", "a[m] = 1.0", "a[m] += 1.0", "a = a[m]", "a[m, 0] = 1.0"]
+)
+def test_masks_are_not_stretched(statement: str) -> None:
+    sizes = [(n, k) for n in (3, 1, 0) for k in (3, 1, 0)]
+    agree(
+        lines("a, m", statement, "return a"),
+        [(filled((n, 2)), np.ones(k, np.bool_)) for n, k in sizes],
+    )
+
+
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+def test_put_into_nothing(mode: str) -> None:
+    sizes = [(n, k, m) for n in (3, 0) for k in (2, 0) for m in (2, 1, 0)]
+    agree(
+        lines("a, i, v", f"np.put(a, i, v, mode='{mode}')", "return a"),
+        [(filled((n,)), np.zeros(k, np.int64), filled((m,))) for n, k, m in sizes],
+    )
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 def test_put_along_axis(axis: int) -> None:
     shapes: Sequence[Shape] = ((3, 4), (1, 4), (3, 1), (1, 1))

@@ -31,7 +31,7 @@ def subscript(array: Array, key: Value, emitter: Emitter, store: bool = False) -
     """array[key]; for a store, a place whose index depends on data is a place to write, otherwise it is a copy."""
     items = list(key.items) if isinstance(key, Tuple) and not key.is_list else [key]
     if len(items) == 1 and isinstance(items[0], Array) and items[0].type.dtype is DType.BOOL:
-        return _mask(array, items[0], emitter)
+        return Mask(array, fitting_mask(array, items[0], emitter))
     items = _without_masks(array, _expand_ellipsis(array, items, emitter), emitter)
     if any(isinstance(item, (Array, Tuple)) for item in items):
         array, items = _without_newaxis(array, items)
@@ -40,12 +40,13 @@ def subscript(array: Array, key: Value, emitter: Emitter, store: bool = False) -
     return _basic(array, items, emitter, store)
 
 
-def _mask(array: Array, condition: Array, emitter: Emitter) -> Value:
+def fitting_mask(array: Array, condition: Array, emitter: Emitter) -> Array:
+    """A boolean array as an index: its extents are those of the array, 1 is no exception."""
     if condition.rank > array.rank:
         raise Unsupported(emitter.span, "IndexError: too many indices for array: the mask has more axes than the array")
     for own, other in zip(array.shape, condition.shape):
         emitter.same_size(own, other, "IndexError", "boolean index did not match indexed array")
-    return Mask(array, condition)
+    return condition
 
 
 def _without_masks(array: Array, items: list[Value], emitter: Emitter) -> list[Value]:

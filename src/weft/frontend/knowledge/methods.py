@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, masks
+from weft.frontend import arith, arrays, indexing, masks
 from weft.frontend.constants import constant_axis, constant_bool
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
@@ -250,7 +250,7 @@ def _register_at(ufunc: np.ufunc, meaning: Meaning) -> None:
             raise Unsupported(emitter.span, f"{call.name}() on something that is not an array in memory")
         key = _own(call.need("indices"), target, emitter)
         if isinstance(key, Array) and key.type.dtype is DType.BOOL:
-            key = Tuple(masks.positions(key, emitter))
+            key = Tuple(masks.positions(indexing.fitting_mask(target, key, emitter), emitter))
         place = call.builder.subscript(target, key, None, store=True)
         if isinstance(place, Scalar):
             expr = place.expr

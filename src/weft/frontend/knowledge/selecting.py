@@ -220,6 +220,8 @@ def _put(call: Bound) -> Value:
         for part in (index, values)
     )
     size = emitter.snapshot(arrays.count(array.shape), "size")
+    room = Op("or", (Op("gt", (size, ZERO), BOOL), Op("eq", (index.shape[0], ZERO), BOOL)), BOOL)
+    emitter.check(room, "IndexError", "cannot replace elements of an empty array")
     index = _within(index, size, _mode(call))
     some = Op("gt", (values.shape[0], ZERO), BOOL)
     trips = emitter.snapshot(Op("select", (some, index.shape[0], ZERO), INT), "trips")
