@@ -19,7 +19,7 @@ def command(tmp_path, subprocess_environment):
             env={**subprocess_environment, **(environment or {})},
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=600,
             input=stdin,
         )
 

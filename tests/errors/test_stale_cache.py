@@ -59,7 +59,7 @@ CHANGES = {
 def _run(directory: Path, environment: dict[str, str], disabled: bool = False) -> str:
     extra = {"WEFT_DISABLE": "1"} if disabled else {"WEFT_CACHE_DIR": str(directory / "cache")}
     command = [sys.executable, str(directory / "script.py")]
-    done = subprocess.run(command, env={**environment, **extra}, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, env={**environment, **extra}, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

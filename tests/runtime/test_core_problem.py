@@ -57,7 +57,7 @@ def environment(tmp_path: Path, subprocess_environment: dict[str, str]) -> dict[
 
 def _run(command: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *command], env=environment, capture_output=True, text=True, timeout=100, check=False, cwd=ROOT
+        [sys.executable, *command], env=environment, capture_output=True, text=True, timeout=600, check=False, cwd=ROOT
     )
 
 

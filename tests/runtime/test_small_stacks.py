@@ -75,7 +75,7 @@ def _said(directory: Path, environment: dict[str, str], *arguments: str, **how: 
     script = directory / "deep.py"
     script.write_text(SCRIPT)
     command = [sys.executable, str(script), *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False, **how)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False, **how)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip().split("|")
 

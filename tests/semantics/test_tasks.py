@@ -406,11 +406,11 @@ def test_deep_recursion_is_an_exception(threads):
 def test_ctrl_c(threads):
     compiled = weft.jit(fallback="error")(fibonacci)
     compiled(5)
-    begun = time.monotonic()
+    begun = time.process_time()
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         compiled(80)
-    assert time.monotonic() - begun < 30
+    assert time.process_time() - begun < 60  # of both threads; others may keep the processors busy
     assert compiled(15) == 610
 
 

@@ -194,7 +194,7 @@ def test_concurrent_processes_writing_the_same_keys(cache: Cache, subprocess_env
         for _ in range(4)
     ]  # fmt: skip
     for writer in writers:
-        _, problems = writer.communicate(timeout=60)
+        _, problems = writer.communicate(timeout=600)
         assert writer.returncode == 0, problems
     assert cache.info().entries == 3
     assert all(cache.get(KEY + str(number)) is not None for number in range(3))
@@ -216,7 +216,7 @@ module.Cache(Path(sys.argv[1])).put(sys.argv[2], {"kernel.so": b"x" * 100})
 def test_kill_in_the_middle_of_a_put(cache: Cache, subprocess_environment: dict[str, str]) -> None:
     cache.auxiliary("made")
     command = [sys.executable, "-c", _KILLED, str(cache.directory), KEY]
-    assert subprocess.run(command, env=subprocess_environment, timeout=60).returncode == -9
+    assert subprocess.run(command, env=subprocess_environment, timeout=600).returncode == -9
     (left,) = (cache.store / "temporary").iterdir()
     assert cache.get(KEY) is None
     assert cache.get(KEY) is None and cache.info().entries == 0

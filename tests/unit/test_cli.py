@@ -64,7 +64,7 @@ def weft_command(tmp_path, subprocess_environment):
             env={**subprocess_environment, **(environment or {})},
             capture_output=True,
             text=True,
-            timeout=100,
+            timeout=600,
         )
 
     return run
@@ -108,7 +108,7 @@ def test_a_script_runs_as_under_python(weft_command, script, arguments, tmp_path
         env=subprocess_environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert ours.stdout == theirs.stdout and ours.returncode == theirs.returncode
     lines = [line for line in theirs.stderr.splitlines() if not set(line.strip()) <= set("~^")]
@@ -177,7 +177,7 @@ def test_a_built_module_imports_without_a_compiler(weft_command, tmp_path, subpr
         cache = str(tmp_path / "empty")
         environment = {**subprocess_environment, "PATH": "", "CC": "", "WEFT_CACHE_DIR": cache, **changes}
         return subprocess.run(
-            [sys.executable, "use.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
+            [sys.executable, "use.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600
         )
 
     result = use()

@@ -494,5 +494,5 @@ for function in functions:
     except RecursionError:
         print("RecursionError")
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=600)
     assert done.stdout.split() == ["RecursionError"] * 2, done.stderr[-2000:]

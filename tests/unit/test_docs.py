@@ -81,7 +81,7 @@ def test_examples_run(name: str, disabled: bool, subprocess_environment: dict[st
     environment = {**subprocess_environment, "WEFT_FALLBACK": "warn", "PYTHONWARNINGS": "error::UserWarning"}
     environment["WEFT_DISABLE"] = "1" if disabled else "0"
     command = [sys.executable, str(ROOT / "examples" / name)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert "same answer: True" in done.stdout
 

@@ -229,7 +229,7 @@ SCRIPT = "import weft\n@weft.jit(fallback='error')\ndef f(a):\n    return a * 7\
 
 def test_python_c(subprocess_environment: dict[str, str]) -> None:
     command = [sys.executable, "-c", SCRIPT]
-    done = subprocess.run(command, env=subprocess_environment, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(command, env=subprocess_environment, capture_output=True, text=True, timeout=600)
     assert done.stdout == "14.0\n", done.stderr
 
 

@@ -304,7 +304,7 @@ def test_the_default_comes_from_the_environment(settings: dict[str, str], expect
         env={**environment, **settings, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=True,
     )
     number, processors = map(int, done.stdout.split())
