@@ -123,11 +123,11 @@ class Handover(Expressions):
         return ArgumentOut(self.made_from[param]) if param in self.made_from else ArrayOut(param)
 
     def is_nested(self, value: Value) -> bool:
-        """Whether a value is a list among others, or holds such lists."""
-        if isinstance(value, Dict):
-            return has_lists(value.item)
+        """Whether a value is a list, dict or set among others, or holds such."""
         if isinstance(value, Struct):
             return False
+        if isinstance(value, Dict):
+            return row_of(value) is not None or has_lists(value.item)
         return row_of(value) is not None or (isinstance(value, Records) and has_lists(value.item))
 
     def out_nested(self, value: Value, node: ast.AST) -> Out:

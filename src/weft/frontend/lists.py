@@ -392,6 +392,8 @@ class Lists(Nested):
 
     def store_record(self, base: Records, key: Value, value: Value, node: ast.AST | None) -> None:
         """base[key] = value"""
+        if has_lists(base.item):
+            self.will_change(base)  # what is written here is a number, which means nothing to the caller
         cells = Cells(self.emitter, base.growing)
         numbers = [self.emitter.snapshot(number, "item") for number in self._numbers(cells, base.item, value, node)]
         message = "deque index out of range" if base.is_deque else "list assignment index out of range"
