@@ -615,11 +615,11 @@ def boxed(value: Value, emitter: Emitter) -> Value:
     """A number that NumPy would give as an array of rank 0: good for computing, not for returning."""
     if not isinstance(value, Scalar):
         return value
-    kept = emitter.snapshot(value.expr, "number")
-    if not isinstance(kept, Read):
-        return value
-    emitter.boxed.add(kept.buffer)
-    return Scalar(kept)
+    of = value.type.strong
+    buffer = emitter.declare("number", of)
+    emitter.assign((), buffer.name, (), arith.cast(value.expr, of))
+    emitter.boxed.add(buffer.name)
+    return Scalar(Read(buffer.name, (), of))
 
 
 def unravelled(flat: Expr, shape: tuple[Expr, ...]) -> Index:

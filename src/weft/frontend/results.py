@@ -270,6 +270,9 @@ class Results(Handover):
             return self.argument_out(self.own[self.identity(value) or ""])
         if isinstance(value, Flat):
             raise self.unsupported(node, "the return of an iterator", "add .copy()")
+        if isinstance(value, Dict) and self.identity(value) in self.argument_of:
+            reason = "the return of a dict or set that is an argument, or another one that its name has got"
+            raise self.unsupported(node, reason, "return a copy of it")
         value = masks.settled(value, self.emitter)
         if self.is_nested(value):
             return self.out_nested(value, node)
@@ -423,6 +426,8 @@ class Results(Handover):
         emitter = self.emitter
         if value.view is not None and value.view.argument is not None:
             return ArgumentOut(value.view.argument)
+        if not value.rank and not value.is_list:
+            raise self.unsupported(node, "the return of an array of rank 0", "add [()]")
         if value.growing is not None:
             value = arrays.materialise(value, emitter, "result")
         if value.view is None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from weft.errors import Unsupported
+from weft.frontend.arrays import boxed
 from weft.frontend.knowledge.kinds import known_kinds
 from weft.frontend.masks import settled
 from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value, describe
@@ -78,6 +79,7 @@ class Coverage:
     ranks: those of the first operand; None for any.
     only: for a parameter, the values that are covered, as they would be written, or a description in words.
     borrows: NumPy gives a view; natively it can be read at once, but not be kept.
+    boxes: NumPy gives an array also where it is of rank 0, and no number.
     """
 
     category: Category = "native"
@@ -86,6 +88,7 @@ class Coverage:
     only: tuple[tuple[str, tuple[str, ...] | str], ...] = ()
     borrows: bool = False
     note: str = ""
+    boxes: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,9 @@ class Entry:
         self._check_kinds(builder, (*(given[name] for name in operands(self) if name in given), *rest))
         value = self.build(Bound(builder, self.name, given, rest))
         numbers = not any(isinstance(each, (Array, Tuple)) for each in (*given.values(), *rest))
-        return _as_scalar(value, numbers, builder)
+        value = _as_scalar(value, numbers, builder)
+        of_number = self.is_method and not isinstance(given.get(self.parameters[0]), Array)
+        return boxed(value, builder.emitter) if self.coverage.boxes and not of_number else value
 
     def _check_kinds(self, builder: Builder, values: Sequence[Value]) -> None:
         if self.coverage.kinds == ALL_KINDS:
@@ -259,13 +264,14 @@ def native(
     only: Mapping[str, tuple[str, ...] | str] | None = None,
     borrows: bool = False,
     note: str = "",
+    boxes: bool = False,
 ) -> Callable[[Build], Build]:
     """Declare that calls of `objects` (and the array method `method`) are built by the decorated function.
 
     What the entry does not cover of the function is declared here, too: see `Coverage`.
     """
     names = tuple(parameters.split())
-    coverage = Coverage(category, kinds, ranks, tuple((only or {}).items()), borrows, note)
+    coverage = Coverage(category, kinds, ranks, tuple((only or {}).items()), borrows, note, boxes)
 
     def register(build: Build) -> Build:
         for thing in objects:

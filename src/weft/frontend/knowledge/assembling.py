@@ -80,7 +80,7 @@ def _repeated_each(array: Array, counts: Array, axis: int, emitter: Emitter) -> 
     return arrays.of_buffer(buffer)
 
 
-@native(np.tile, parameters="A reps")
+@native(np.tile, parameters="A reps", boxes=True)
 def _tile(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = arrays.evaluated(operand(call, "A"), emitter)
@@ -161,7 +161,7 @@ def _reflected(x: Expr, n: Expr, mode: str) -> Expr:
     return pick(Op("ge", (turn, n), BOOL), Op("sub", (period, turn), INT), turn)
 
 
-@native(np.pad, parameters="array pad_width mode constant_values")
+@native(np.pad, parameters="array pad_width mode constant_values", boxes=True)
 def _pad(call: Bound) -> Value:
     """The middle first, then axis by axis what lies before and after it."""
     emitter = call.builder.emitter

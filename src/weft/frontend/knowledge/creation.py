@@ -82,7 +82,7 @@ def _reversed(shape: tuple[Expr, ...], fortran: bool) -> tuple[Expr, ...]:
 
 
 def _constant_fill(function: object, value: int | None) -> None:
-    @native(function, parameters="shape dtype order")
+    @native(function, parameters="shape dtype order", boxes=True)
     def build(call: Bound) -> Value:
         fortran = _order(call)
         of = dtype_of(call, F64)
@@ -114,7 +114,7 @@ def _ordered(made: Array, in_c_order: bool, emitter: Emitter) -> Array:
 
 
 def _constant_like(function: object, value: int | None) -> None:
-    @native(function, parameters="a dtype order subok shape")
+    @native(function, parameters="a dtype order subok shape", boxes=True)
     def build(call: Bound) -> Value:
         shape, of, in_c_order = _like(call)
         fill = None if value is None else arith.cast(Const(value, INT), of)
@@ -126,7 +126,7 @@ _constant_like(np.ones_like, 1)
 _constant_like(np.empty_like, None)
 
 
-@native(np.full, parameters="shape fill_value dtype order")
+@native(np.full, parameters="shape fill_value dtype order", boxes=True)
 def _full(call: Bound) -> Value:
     emitter = call.builder.emitter
     if _order(call):
@@ -139,7 +139,7 @@ def _full(call: Bound) -> Value:
     return _ordered(arrays.of_buffer(buffer), True, emitter)
 
 
-@native(np.full_like, parameters="a fill_value dtype order subok shape")
+@native(np.full_like, parameters="a fill_value dtype order subok shape", boxes=True)
 def _full_like(call: Bound) -> Value:
     emitter = call.builder.emitter
     shape, of, in_c_order = _like(call)
@@ -228,7 +228,7 @@ def _integer_range(call: Bound, start: Expr, stop: Expr, step: Expr, of: ScalarT
     return arrays.materialise(Array((length,), of, element, cost=1), call.builder.emitter, "arange")
 
 
-@native(np.copy, parameters="a order")
+@native(np.copy, parameters="a order", boxes=True)
 def _copy(call: Bound) -> Value:
     return _copied(call, "K")
 

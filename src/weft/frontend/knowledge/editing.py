@@ -244,7 +244,7 @@ def _index_expression(call: Bound) -> Value:
 # --- other sizes ----------------------------------------------------------------------------------------------------
 
 
-@native(np.resize, parameters="a new_shape")
+@native(np.resize, parameters="a new_shape", boxes=True)
 def _resize(call: Bound) -> Value:
     """The elements in C order, from the start again as often as needed."""
     emitter = call.builder.emitter

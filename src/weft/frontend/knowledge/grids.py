@@ -99,6 +99,8 @@ def _ix(call: Bound) -> Value:
     emitter = call.builder.emitter
     results: list[Value] = []
     for axis, value in enumerate(call.rest):
+        if isinstance(value, Tuple) and not value.items:
+            raise Unsupported(emitter.span, "np.ix_() of an empty list or tuple")
         vector = _plain(call, value)
         if vector.rank != 1:
             raise Unsupported(emitter.span, "ValueError: Cross index must be 1 dimensional")

@@ -141,7 +141,7 @@ def _put_along_axis(call: Bound) -> Value:
     return Object(None)
 
 
-@native(np.select, parameters="condlist choicelist default")
+@native(np.select, parameters="condlist choicelist default", boxes=True)
 def _select(call: Bound) -> Value:
     emitter = call.builder.emitter
     conditions, choices = call.need("condlist"), call.need("choicelist")

@@ -126,12 +126,12 @@ def _reshape_as(call: Bound, array: Array, wanted: Value) -> Array:
     return transposed(reshaped(transposed(array), shape[::-1], emitter))
 
 
-@native(np.reshape, parameters="a shape order", only={"order": ("'C'", "'F'")}, borrows=True)
+@native(np.reshape, parameters="a shape order", only={"order": ("'C'", "'F'")}, borrows=True, boxes=True)
 def _reshape(call: Bound) -> Value:
     return _reshape_as(call, _operand(call), call.need("shape"))
 
 
-@native(parameters="a *shape order", method="reshape", only={"order": ("'C'", "'F'")}, borrows=True)
+@native(parameters="a *shape order", method="reshape", only={"order": ("'C'", "'F'")}, borrows=True, boxes=True)
 def _reshape_method(call: Bound) -> Value:
     return _reshape_as(call, _operand(call), call.rest[0] if len(call.rest) == 1 else Tuple(call.rest))
 

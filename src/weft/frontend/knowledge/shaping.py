@@ -31,7 +31,7 @@ def permuted(array: Array, order: tuple[int, ...]) -> Array:
     return arrays.remap(array, tuple(array.shape[axis] for axis in order), lambda at: tuple(at[k] for k in inverse))
 
 
-@native(np.transpose, parameters="a axes")
+@native(np.transpose, parameters="a axes", boxes=True)
 def _transpose(call: Bound) -> Value:
     array = _operand(call)
     axes, emitter = call.get("axes"), call.builder.emitter
@@ -68,7 +68,7 @@ def _swapaxes(call: Bound) -> Value:
     return permuted(array, tuple(order))
 
 
-@native(np.moveaxis, parameters="a source destination")
+@native(np.moveaxis, parameters="a source destination", boxes=True)
 def _moveaxis(call: Bound) -> Value:
     array, emitter = _operand(call), call.builder.emitter
     given = [constant(call.need(name), emitter) for name in ("source", "destination")]
@@ -97,7 +97,7 @@ def _expand_dims(call: Bound) -> Value:
     return arrays.remap(array, shape, lambda at: tuple(i for axis, i in enumerate(at) if axis not in axes))
 
 
-@native(np.squeeze, parameters="a axis", method="squeeze")
+@native(np.squeeze, parameters="a axis", method="squeeze", boxes=True)
 def _squeeze(call: Bound) -> Value:
     array, emitter = _operand(call), call.builder.emitter
     axis = constant_axis(call.get("axis"), emitter)
@@ -126,15 +126,16 @@ def _squeeze(call: Bound) -> Value:
 
 @native(np.flip, parameters="a axis")
 def _flip(call: Bound) -> Value:
-    array = _operand(call)
-    for axis in arrays.normalise_axes(
-        constant_axis(call.get("axis"), call.builder.emitter), array.rank, call.builder.emitter
-    ):
+    array, emitter = _operand(call), call.builder.emitter
+    if not array.rank:
+        raise Unsupported(emitter.span, "np.flip() of a number")
+    axes = arrays.normalise_axes(constant_axis(call.get("axis"), emitter), array.rank, emitter)
+    for axis in axes:
         array = arrays.flip(array, axis)
-    return array
+    return array if axes else arrays.remap(array, array.shape, lambda at: at)
 
 
-@native(np.broadcast_to, parameters="a shape", borrows=True)
+@native(np.broadcast_to, parameters="a shape", borrows=True, boxes=True)
 def _broadcast_to(call: Bound) -> Value:
     array, emitter = _operand(call), call.builder.emitter
     shape = shape_of(call.need("shape"), emitter)
@@ -376,7 +377,7 @@ for _function in (np.stack, np.hstack, np.vstack):
     _stack(_function)
 
 
-@native(np.roll, parameters="a shift axis")
+@native(np.roll, parameters="a shift axis", boxes=True)
 def _roll(call: Bound) -> Value:
     array, emitter = _operand(call), call.builder.emitter
     axis, shift = constant_axis(call.get("axis"), emitter), call.need("shift")

@@ -303,7 +303,7 @@ def _monotonic(array: Array, against: str, emitter: Emitter) -> Expr:
     return Reduce("and", dims, Op("not", (Op(against, pair, BOOL),), BOOL), emitter.span)
 
 
-@native(np.isin, parameters="element test_elements assume_unique invert", kinds="biuf")
+@native(np.isin, parameters="element test_elements assume_unique invert", kinds="biuf", boxes=True)
 def _isin(call: Bound) -> Value:
     """Each element is looked for in the sorted test elements."""
     emitter = call.builder.emitter
