@@ -108,6 +108,12 @@ class Cells:
             room.set(Op("maximum", (ix.mul(integer(2), room.value), wanted), INT))
             self._move(ZERO)
 
+    def start_again(self, wanted: Expr) -> None:
+        """New memory with room for so many items, whether there was any before or not; what it held is gone."""
+        self.room.set(Op("maximum", (wanted, integer(_FIRST_ROOM)), INT))
+        for name in (*self.growing.data, *self.growing.spare):
+            self.emitter.emit(Alloc(name, self.growing.sparse, self.emitter.span))
+
     def push_front(self, item: Sequence[Expr]) -> None:
         """Before the first item of a deque."""
         head, length, room = self.head, self.length, self.room

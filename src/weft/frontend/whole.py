@@ -309,11 +309,14 @@ class WholeDicts(Dicts):
             scope = scope.parent
 
     def _take_over(self, one: Table, other: Table, finger: bool = True) -> None:
-        """The first table becomes a copy of the second; `finger`: it also pops the items in the same order."""
+        """The first table becomes a copy of the second; `finger`: it also pops the items in the same order.
+
+        Its own memory may not be there yet: the name got its first dict in another branch.
+        """
         emitter = self.emitter
         mine, yours = Cells(emitter, one.entries), Cells(emitter, other.entries)
         count = yours.last()
-        mine.make_room(count)
+        mine.start_again(count)
         for target, source in zip(one.entries.data, other.entries.data):
             dims, at = emitter.domain((count,))
             emitter.assign(dims, target, at, Read(source, at, emitter.buffers[source].type))
