@@ -19,6 +19,7 @@ from weft.errors import Span
 from weft.frontend import arith, arrays, indexing, masks, powers, ragged
 from weft.frontend.choices import Choices
 from weft.frontend.emit import Emitter, Restart
+from weft.frontend.folding import fold
 from weft.frontend.growing import Cells
 from weft.frontend.lists import changes_list
 from weft.frontend.strings import is_text
@@ -426,7 +427,7 @@ class Expressions(Choices):
             if op in ("truediv", "floordiv", "mod"):
                 self._check_undecided(a, b)
         if weak and isinstance(a, Const) and isinstance(b, Const):
-            folded = _fold_python(op, a.value, b.value)
+            folded = fold(op, a, b, emitter.span)
             if folded is not None:
                 return Scalar(folded)
         return Scalar(emitter.derived(arith.binary(op, a, b, emitter.span)))
@@ -471,7 +472,7 @@ class Expressions(Choices):
         """Python's own **: the kind of the result depends on the values, so the usual kind is checked for."""
         emitter = self.emitter
         if isinstance(a, Const) and isinstance(b, Const):
-            folded = _fold_python("pow", a.value, b.value)
+            folded = fold("pow", a, b, emitter.span)
             if folded is not None:
                 return Scalar(folded)
         return Scalar(powers.power(a, b, emitter))
@@ -515,6 +516,7 @@ class Expressions(Choices):
             if base.is_list and not isinstance(key, (Scalar, Slice)):
                 raise self.unsupported(node, "a list indexed by this", key=key)
             if base.is_list and isinstance(key, Slice) and not store:
+                self.share_rows(base)
                 part = indexing.subscript(base, key, self.emitter)
                 assert isinstance(part, Array)
                 return arrays.materialise(part, self.emitter, "list")
@@ -742,35 +744,3 @@ def _row(array: Array, q: Expr) -> Value:
 def minus_one(expr: Expr) -> Expr:
     """`expr` - 1 as an index: it is not negative where `expr` is positive."""
     return ix.sub(arith.cast(expr, INT), integer(1))
-
-
-_PYTHON_OPERATORS = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "truediv": lambda a, b: a / b,
-    "floordiv": lambda a, b: a // b,
-    "mod": lambda a, b: a % b,
-    "pow": lambda a, b: a**b,
-    "bitand": lambda a, b: a & b,
-    "bitor": lambda a, b: a | b,
-    "bitxor": lambda a, b: a ^ b,
-    "shl": lambda a, b: a << b,
-    "shr": lambda a, b: a >> b,
-}
-
-
-def _fold_python(op: str, a: Any, b: Any) -> Const | None:
-    """An operator on two Python literals, as Python computes it; None where it would raise or leave 64 bits."""
-    if op == "pow" and isinstance(b, int) and abs(b) > 1024:
-        return None
-    if op == "shl" and isinstance(b, int) and b > 1024:
-        return None
-    try:
-        value = _PYTHON_OPERATORS[op](a, b)
-    except (ArithmeticError, ValueError, TypeError):
-        return None
-    of: ScalarType | None = type_of_value(value)
-    if of is None or (of == INT and not arith.fits(value, DType.I64)):
-        return None
-    return Const(value, of)
