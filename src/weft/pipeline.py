@@ -19,6 +19,7 @@ import numpy as np
 
 from weft import steps
 from weft.analysis.exactness import same_bits
+from weft.analysis.scopes import written_params
 from weft.codegen import binding, c, c_library
 from weft.codegen.c_ops import CFeatures
 from weft.deep import with_room
@@ -500,6 +501,7 @@ def _version(compiled: Compiled, places: Any, exceptions: Any, function: Any, ke
         location=location,
         keepalive=keepalive,
         exact=same_bits((compiled.program_optimised, program), _VECTOR_FUNCTIONS),
+        written=written_params(compiled.program_built),
     )
 
 

@@ -263,6 +263,9 @@ def call(w: Writer) -> tuple[str, bool]:
             arguments.append(operand(w) if maker is None else maker(w))
         elif position == 0 or w.chance(28):
             given.append(f"{parameter}={maker(w)}" if position else maker(w))
+    reduces = name.count(".") > 1 or {"axis", "axes"} & set(covered)
+    if not reduces and any(text.startswith("where=") for text in given) and not any("out=" in text for text in given):
+        given = [text for text in given if not text.startswith("where=")]  # the rest would be memory as it is found
     if method:
         base = next((name for name, of in [w.pick(w.holding("array"))]), "a") if w.holding("array") else "np.arange(3)"
         own = name.removeprefix("ndarray.")

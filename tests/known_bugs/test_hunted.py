@@ -17,6 +17,9 @@ _MODES = {
     "deoptimised": Mode(stress=Stress(deoptimise=0)),
 }
 
+_DAILY = ("python", "regions")
+_PARAMETERS = [mode if mode in _DAILY else pytest.param(mode, marks=pytest.mark.slow) for mode in _MODES]
+
 _PROGRAMS: dict[str, tuple[str, ...]] = {
     "the order of constant strings": (
         "def f(a):\n    return a[1:] if '' <= 'b' else a[:1], b'a' > b'b', 'x' < 'x'\n",
@@ -45,11 +48,121 @@ _PROGRAMS: dict[str, tuple[str, ...]] = {
         "def f(a):\n    d = {a: {a: 1}, 7: {2: 3}}\n    return d, d[a], d[7]\n",
         "return (4,)",
     ),
+    "a dict that has its first name in a branch": (
+        "def f(a):\n    v = {a: 1.0} if a else {}\n    for i in range(40):\n        v[i + a] = 0.5\n    return v\n",
+        "return (1,)",
+        "return (0,)",
+    ),
+    "a set that has its first name in a branch": (
+        "def f(a):\n    v = {a, 3} if a else set()\n    for i in range(40):\n        v.add(i)\n    return v\n",
+        "return (0,)",
+        "return (1,)",
+    ),
+    "a dict that is an argument or another one": (
+        "def f(a, b):\n    if b:\n        a = {}\n    return a\n",
+        "return ({1: 2}, 0)",
+        "return ({1: 2}, 1)",
+    ),
+    "a dict that gets its own name in a handler": (
+        "def f(a):\n    try:\n        pass\n    except ValueError:\n        a = a\n    return a\n",
+        "return ({},)",
+        "return ({3: [], 6: []},)",
+    ),
+    "constants beyond 64 bits": (
+        "def f(a):\n    a[1] = 0.0\n    return 2 ** 64, 1 << 63, a[0] / 2 ** 70\n",
+        "return (np.arange(3.0),)",
+    ),
+    "arrays of rank 0": (
+        "def f(a):\n    return np.squeeze(a), np.zeros_like(a), np.copy(a)\n",
+        "return (1,)",
+        "return (1.5,)",
+        "return (np.float32(2),)",
+        "return (np.array([[2]]),)",
+    ),
+    "an array of rank 0 by its shape": (
+        "def f(a):\n    return np.reshape(a, ()), np.zeros(())\n",
+        "return (np.array([3.5]),)",
+        "return (True,)",
+    ),
+    "a flip of no axis is another view": (
+        "def f(a):\n    return np.flip(a, axis=()), np.flip(a)\n",
+        "return (np.arange(8.0).reshape(2, 4),)",
+    ),
+    "a slice shares the rows of a list of lists": (
+        "def f(c, n):\n    d = c[:]\n    d[0][0] = c[1][1] = n\n    return d, d[1][1]\n",
+        "return ([[3, 4], [5, 6]], 1)",
+        "return ([[3, 4], [5, 6]], 0)",
+    ),
+    "a slice in reverse shares the rows of a list of lists": (
+        "def f(c, n):\n    d = c[::-1]\n    d[0][0] = c[1][1] = n\n    return d, d[1][1]\n",
+        "return ([[3, 4], [5, 6]], 1)",
+        "return ([[3, 4], [5, 6]], 0)",
+    ),
+    "list() shares the rows of a list of lists": (
+        "def f(c, n):\n    d = list(c)\n    d[0][0] = c[1][1] = n\n    return d, d[1][1]\n",
+        "return ([[3, 4], [5, 6]], 1)",
+        "return ([[3, 4], [5, 6]], 0)",
+    ),
+    "a copy shares the rows of a list of lists": (
+        "def f(c, n):\n    d = c.copy()\n    d[0][0] = c[1][1] = n\n    return d, d[1][1]\n",
+        "return ([[3, 4], [5, 6]], 1)",
+        "return ([[3, 4], [5, 6]], 0)",
+    ),
+    "a comprehension shares the rows of a list of lists": (
+        "def f(c, n):\n    d = [v for v in c]\n    d[0][0] = c[1][1] = n\n    return d, d[1][1]\n",
+        "return ([[3, 4], [5, 6]], 1)",
+        "return ([[3, 4], [5, 6]], 0)",
+    ),
+    "items by their places shares the rows of a list of lists": (
+        "def f(c, n):\n    d = [c[i] for i in range(len(c))]\n    d[0][0] = c[1][1] = n\n    return d, d[1][1]\n",
+        "return ([[3, 4], [5, 6]], 1)",
+        "return ([[3, 4], [5, 6]], 0)",
+    ),
+    "a sum shares the rows of a list of lists": (
+        "def f(c, n):\n    d = c + [[1, 2]]\n    d[0][0] = c[1][1] = n\n    return d, d[1][1]\n",
+        "return ([[3, 4], [5, 6]], 1)",
+        "return ([[3, 4], [5, 6]], 0)",
+    ),
+    "a dict shares the rows of a list of lists": (
+        "def f(c, n):\n    d = {i: v for i, v in enumerate(c)}\n    d[0][0] = c[1][1] = n\n    return d, d[1][1]\n",
+        "return ([[3, 4], [5, 6]], 1)",
+        "return ([[3, 4], [5, 6]], 0)",
+    ),
+    "rows of a list that is made here": (
+        "def f(n):\n    c = [[i, 0] for i in range(n)]\n    d = c[:]\n    d[0][0] = 9\n    return d, c\n",
+        "return (3,)",
+    ),
+    "one list in all places": (
+        "def f(n):\n    r = [n + 1]\n    x = [r for _ in range(n)]\n    x[0][0] = 7\n    return x\n",
+        "return (3,)",
+    ),
+    "one list for several names": (
+        "def f(a):\n    v = w = x = []\n    w.append(a)\n    x.append(2)\n    return v\n",
+        "return (3,)",
+    ),
+    "one list that is no literal for several names": (
+        "def f(a):\n    v = w = [i for i in range(a)]\n    v.append(2)\n    return w, len(v)\n",
+        "return (3,)",
+    ),
+    "one dict for several names": (
+        "def f(a):\n    v = w = {}\n    w[a] = 1\n    return v\n",
+        "return (3,)",
+    ),
+    "a generator that ends before it yields": (
+        "def f(a):\n    return 3\n    yield a\n",
+        "return (1,)",
+    ),
+    "a read-only array that would not change": (
+        "def f(a):\n    a[:] = a\n    a *= 1\n",
+        "x = np.arange(3.0)\nx.flags.writeable = False\nreturn (x,)",
+        "return (np.arange(3.0),)",
+    ),
+    "np.ix_ of nothing": ("def f(a):\n    return np.ix_(()), np.ix_([a])\n", "return (1,)"),
     "constants without an order": ("def f(a):\n    return a if None < 'b' else 1\n", "return (2,)"),
 }
 
 
-@pytest.mark.parametrize("mode", _MODES)
+@pytest.mark.parametrize("mode", _PARAMETERS)
 @pytest.mark.parametrize("name", _PROGRAMS)
 def test_the_same_answer(name: str, mode: str) -> None:
     source, *calls = _PROGRAMS[name]

@@ -279,11 +279,15 @@ def version(
     location: D.SourceLocation | None = None,
     keepalive: object = None,
     exact: bool = False,
+    written: frozenset[str] = frozenset(),
 ) -> D.Version:
-    """The descriptor of a compiled program: `call` binds the function's arguments, `hidden` what follows them."""
+    """The descriptor of a compiled program: `call` binds the function's arguments, `hidden` what follows them.
+
+    `written`: parameters that the function writes, though the program need not: `a[:] = a` of a read-only array raises.
+    """
     bindings = (*call, *(binding for binding, _ in hidden))
     _check_order(program, bindings)
-    written = written_params(program)
+    written |= written_params(program)
     return D.Version(
         params=tuple(_param(program, binding, written) for binding in call),
         returns=returns(program, places, bindings),

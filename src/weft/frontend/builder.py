@@ -22,6 +22,7 @@ from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
 from weft.frontend.expressions import constant_value
+from weft.frontend.generators import first_yield, is_generator
 from weft.frontend.held import Held, Parts, PoolText, Row
 from weft.frontend.held import parameter as held_parameter
 from weft.frontend.instances import Hidden, Instances, is_object
@@ -447,6 +448,8 @@ class Builder(Instances, SparseChains, Arguments):
 
     def _run(self) -> Built:
         source = self.scope.source
+        if self.entry is None and is_generator(source.tree):
+            raise self.unsupported(first_yield(source.tree), "a generator that is returned to its caller")
         self.parameters()
         self.number_arguments()
         if self.entry is not None and self.entry.captured is not None:

@@ -140,13 +140,15 @@ class Comprehensions(Tasks):
     def _is_nested(self, node: ast.AST, value: Value, dim: Dim, block: list[Any]) -> bool:
         """Whether the items of a comprehension are lists each for itself: of different lengths, or that will change."""
         if isinstance(value, Tuple) and value.is_list:
-            return not value.items or self.site(node) in self.emitter.decisions.nested
+            return not value.items or self.named(value) or self.site(node) in self.emitter.decisions.nested
         if isinstance(value, (Records, Dict)):
             return not (isinstance(value, Records) and value.is_deque)
         if not isinstance(value, Array) or not value.is_list:
             return False
         if value.growing is not None or self.site(node) in self.emitter.decisions.nested or self._varies(value, dim):
             return True
+        if value.view is not None and all(not isinstance(n, Alloc) or n.buffer != value.view.buffer for n in block):
+            return True  # it was there before, and has other names or places
         inside = self.written_by(block)
         return any(walk.expr_buffers(extent) & inside for extent in value.shape)
 
@@ -222,6 +224,7 @@ class Comprehensions(Tasks):
             site = (self.site(self.statement)[0], f"a copy, {title}") if not value.items else None
             return replace(value, is_list=True, named=None, key=None, is_deque=False, site=site)
         if isinstance(value, Array) and (value.rank == 1 or value.is_list):
+            self.share_rows(value)
             return arrays.materialise(replace(value, is_list=True, growing=None), self.emitter, "list")
         emitter = self.emitter
         run = self.iteration(value, None)

@@ -44,6 +44,12 @@ def is_generator(tree: ast.FunctionDef | ast.Lambda) -> bool:
     return any(_yields(node) for node in body)
 
 
+def first_yield(tree: ast.FunctionDef) -> ast.AST:
+    """The first `yield` of a generator, in the order of the lines: also one that is never reached makes it one."""
+    found = [node for node in ast.walk(tree) if isinstance(node, (ast.Yield, ast.YieldFrom))]
+    return min(found, key=lambda node: (node.lineno, node.col_offset))
+
+
 def _yields(node: ast.AST) -> bool:
     if isinstance(node, (ast.Yield, ast.YieldFrom)):
         return True

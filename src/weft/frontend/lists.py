@@ -310,6 +310,9 @@ class Lists(Nested):
 
     def _joined_records(self, left: Value, right: Value, node: ast.AST) -> Value:
         """left + right, whose items are more than numbers: a new list among others."""
+        for value in (left, right):
+            if isinstance(value, Array):
+                self.share_rows(value)
         layouts = [self.layout(value) for value in (left, right)]
         if not agree(*layouts) or not isinstance(layouts[0], ListOf) or not isinstance(layouts[1], ListOf):
             raise self.unsupported(node, "a list of different types", "keep one type in a list", left=left, right=right)

@@ -395,6 +395,9 @@ class Nested(Blocks):
 
     def escape(self, value: Value) -> None:
         """A list that is put into a container and has a name is one among others from the start: build again."""
+        if isinstance(value, Array) and value.view is not None:
+            if self.emitter.buffers[value.view.buffer].rank != value.rank:
+                self._refuse_parts(value)  # a row is known by its place in its list, whatever other name it has
         names = list(self._names_of(value))
         if self._in_another(value):
             raise self.unsupported(None, "a list of a tuple or object in a container", "put a copy of it there")
@@ -491,6 +494,12 @@ class Nested(Blocks):
             if site is not None and site not in decisions.nested:
                 decisions.nested.add(site)
                 raise Restart
+
+    def share_rows(self, value: Array) -> None:
+        """A list of lists is copied: the copy holds the very rows, which are lists of their own then."""
+        if value.is_list and value.rank > 1 and value.view is not None:
+            self.rows_change(value)
+            raise self.unsupported(None, "a copy of a list of lists, which shares its rows", "copy the rows, too")
 
     #: Memory of lists of lists: the argument it is of, or the expression that made it.
     rows_of_argument: dict[str, str]

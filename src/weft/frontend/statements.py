@@ -235,10 +235,26 @@ class Statements(Results):
         self.scope.keeping = len(node.targets) > 1
         if self.scope.keeping:
             value = self._taken(value)  # one array for all the names
-        for target in node.targets:
-            self.at(node)
-            self.assign_target(target, value, node)
+        if self.scope.keeping and (is_list(value) or isinstance(value, Dict)):
+            self._assign_one_to_all(node, value)
+        else:
+            for target in node.targets:
+                self.at(node)
+                self.assign_target(target, value, node)
         self.scope.keeping = False
+
+    def _assign_one_to_all(self, node: ast.Assign, value: Value) -> None:
+        """v = w = value   -->   v = value; w = v   where the value is a list, dict or set: they are one object."""
+        names = [target for target in node.targets if isinstance(target, ast.Name)]
+        others = [target for target in node.targets if target not in names[:1]]
+        used = {part.id for target in others for part in ast.walk(target) if isinstance(part, ast.Name)}
+        if not names or names[0].id in used:
+            raise self.unsupported(node, "a list, dict or set for several targets", "give it a name first", value=value)
+        self.assign_target(names[0], value, node)
+        for target in others:
+            self.at(node)
+            name = ast.copy_location(ast.Name(id=names[0].id, ctx=ast.Load()), node)
+            self.assign_target(target, self.evaluate(name), node)
 
     def _assigned_value(self, node: ast.Assign) -> Value:
         """What is assigned: None or a number to names, where a tuple does not keep it."""

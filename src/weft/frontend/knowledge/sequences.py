@@ -98,6 +98,7 @@ def list_method(builder: Builder, items: Array, name: str, args: list[Value], kw
     """A method of a list of numbers that keeps its length; None if it is another one."""
     emitter = builder.emitter
     if name == "copy" and not args and not kwargs:
+        builder.share_rows(items)
         return arrays.materialise(replace(items, growing=None), emitter, "list")
     if name in ("sort", "reverse") and items.rank == 1 and not args and set(kwargs) <= {"key", "reverse"}:
         call = Bound(builder, name, {"iterable": items, **kwargs})
