@@ -128,7 +128,7 @@ class Builder(Instances, SparseChains, Arguments):
         if body is None:
             plain = without_contexts(source.tree.body, source.namespace, source.tree)
             body = bodies[-id(source.tree)] = with_finish(plain, source.namespace)
-        self.body = body
+        self.body = [*decisions.unset.values(), *body] if entry is None else body
         self.sparse_arguments, self.shared, self.reordered, self.constructed = [], [], [], []
         self.borrowed, self.made_objects = set(), []
         self.row_results, self.lender, self.objects_given, self.lists_given = {}, None, {}, []

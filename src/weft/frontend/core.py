@@ -69,6 +69,7 @@ class Core(ArraySlots):
     mixed_exprs: dict[int, Mixed]
     unsettled: dict[int, str]  # choices of which one side is such a buffer
     _keep: list[Expr]
+    lent: bool  # it is built for a recursive function
 
     def note_mixed(self, expr: Expr, choice: Mixed) -> None:
         """Remember that `expr` is a choice between types: if it is returned, each side is returned as what it is."""

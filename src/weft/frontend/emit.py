@@ -117,6 +117,7 @@ class Decisions:
     branched: dict[int, ast.If | None] = field(default_factory=dict)  # `x = a if c else b` as a branch, by statement
     missing: dict[tuple[int, str], int] = field(default_factory=dict)  # slots of None or so many numbers (0: just one)
     absent: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # slots of None, or something of this type
+    unset: dict[str, ast.stmt] = field(default_factory=dict)  # variables that may be read unset: `x = None`
     roomy: set[tuple[int, str]] = field(default_factory=set)  # slots that hold integers of two types, one of them wider
     items: dict[tuple[int, str], ItemType] = field(default_factory=dict)  # what lists hold that are empty at first
     entries: dict[tuple[int, str], tuple[ItemType, ItemType | None]] = field(default_factory=dict)  # of dicts

@@ -196,7 +196,7 @@ class Expressions(Choices):
         name = node.id
         scope = self.scope
         if name in scope.unbound:
-            raise self.unsupported(node, f"{name} may be unset here", f"give {name} a value on every path")
+            raise self.may_be_unset(scope, node)
         while True:
             if name in scope.stale:
                 raise self.unsupported(
@@ -205,7 +205,7 @@ class Expressions(Choices):
             if name in scope.values:
                 return self.name_value(scope, name)
             if name in scope.variables and name not in scope.outer:
-                raise self.unsupported(node, f"{name} may be unset here", f"give {name} a value on every path")
+                raise self.may_be_unset(scope, node)
             if scope.parent is None:
                 break
             scope = scope.parent

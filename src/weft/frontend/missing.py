@@ -89,7 +89,27 @@ class Missing(Core):
     def name_value(self, scope: Scope, name: str) -> Value:
         """What a name denotes, as far as is known here."""
         value = scope.values[name]
-        return value.held if isinstance(value, Maybe) and name in scope.known else value
+        if isinstance(value, Maybe) and name in scope.known:
+            return value.held
+        if name not in self.emitter.decisions.unset or not _is_outermost(scope):
+            return value
+        if is_none(value):
+            raise Unsupported(self.emitter.span, f"{name} may be unset here", f"give {name} a value on every path")
+        if isinstance(value, Maybe):
+            self.emitter.hand_back(value.there, f"{name} may be unset here")
+            return value.held
+        return value
+
+    def may_be_unset(self, scope: Scope, node: ast.Name) -> Exception:
+        """A variable may have no value where it is read: it starts as None, and Python takes over where it still is."""
+        name = node.id
+        if not _is_outermost(scope) or name in self.emitter.decisions.unset or self.lent:
+            return self.unsupported(node, f"{name} may be unset here", f"give {name} a value on every path")
+        start = ast.parse(f"{name} = None").body[0]
+        for part in ast.walk(start):
+            ast.copy_location(part, node)
+        self.emitter.decisions.unset[name] = start
+        return Restart()
 
     # --- values -----------------------------------------------------------------------------------------------------
 
@@ -284,3 +304,8 @@ class Missing(Core):
             return self.scope.values[name]
         known = part.key in self.emitter.decisions.slot_types
         return self._nothing(name, part, 0) if known else Object(None)
+
+
+def _is_outermost(scope: Scope) -> bool:
+    """Whether a scope is that of the compiled function itself."""
+    return scope.parent is None and not scope.inlined

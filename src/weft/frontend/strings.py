@@ -105,7 +105,6 @@ class Strings(Missing):
     """Strings as values, in variables, compared and joined."""
 
     _pool: TextPool | None = None
-    lent: bool  # it is built for a recursive function
     #: Strings that have been made keys: their place, and the block after which that is known.
     _keys: dict[Text, tuple[Expr, list[Node]]]
     #: Of which kind the strings are that are arguments, by their parameters.
