@@ -143,7 +143,8 @@ def _fill(
     functions: dict[str, Any] = {}
     refused: list[str] = []
     for item in versions:
-        data = portable(item.version)
+        made_from = (fact.owner for fact in item.version.facts if fact.kind == "code")
+        data = portable(item.version, owner=next(made_from, None))  # the function itself comes first
         if data is None:
             refused.append(item.function)
             continue
@@ -231,9 +232,9 @@ def _compiled(
     for item in entry["versions"]:
         try:
             kernel = load_kernel(directory / item["library"], checksum=checksums[item["library"]])
-        except CompileError:
-            continue  # a library this system cannot load: the function is compiled when it is called
-        version = restored(item["descriptor"], kernel.address, namespace, kernel)
+            version = restored(item["descriptor"], kernel.address, namespace, kernel, owner=function.py_func)
+        except (CompileError, LookupError):
+            continue  # it cannot be loaded here, or was made from other things: compiled when it is called
         if version.location is not None:
             here = replace(version.location, file=str(directory / SOURCE))
             version = replace(version, location=here)

@@ -39,6 +39,7 @@ from weft.options import Options
 from weft.records import dataclass
 from weft.runtime import dispatch, machine
 from weft.runtime.descriptor import LEFT, ArrayParam, MemoryParam, Signature, Version
+from weft.runtime.interpreted import holds
 from weft.steering import Steering
 from weft.trial import Regions
 
@@ -107,10 +108,12 @@ class Jitted(_Base):
         super().__init__(Signature.of(function))
         functools.update_wrapper(self, function)
         self.py_func = function
+        self.watch(function)
         self.options = options
         self._compiled: list[pipeline.Compiled | _Restored] = []
         self._prebuilt: list[asked.Prebuilt] = []
         self._keys: dict[Any, int] = {}
+        self._made_for: dict[Any, list[Version]] = {}
         self._written: set[int] = set()  # parameters whose arrays some version writes
         self._refused: dict[Any, Unsupported] = {}
         self._source: Source | None = None
@@ -254,15 +257,17 @@ class Jitted(_Base):
                 if key in self._refused:
                     return self._refuse(self._refused[key])
             tried = self._keys.get(key, 0)
+            # A version that was made from other things than now says nothing of what a further one should be like.
+            general = tried - sum(not all(map(holds, made.facts)) for made in self._made_for.get(key, ()))
             if tried >= _MAX_FOR_KEY or max(len(self._compiled), len(self._refused)) >= _MAX_VERSIONS:
                 return False
             self._keys[key] = tried + 1
             try:
-                stored = self._stored_key(key, tried)
-                if stored is not None and self._restore(stored, key, values, tried):
+                stored = self._stored_key(key, tried, general)
+                if stored is not None and self._restore(stored, key, values, general):
                     return True
                 with collector.switched_off():
-                    return self._compile(key, values, stored, tried)
+                    return self._compile(key, values, stored, general)
             except (ParallelError, TransformError):
                 if _overlap(key):  # what was asked for holds for arguments that do not: Python runs these
                     self._keys[key] = _MAX_FOR_KEY
@@ -312,7 +317,7 @@ class Jitted(_Base):
         """Remember which arrays a version writes: it refuses arguments that overlap them."""
         self._written |= {at for at, p in enumerate(version.params) if isinstance(p, ArrayParam) and p.written}
 
-    def _stored_key(self, kinds: tuple[Any, ...], attempt: int) -> str | None:
+    def _stored_key(self, kinds: tuple[Any, ...], attempt: int, general: int | None = None) -> str | None:
         """The place of a version in the disk cache; None if it has none."""
         from weft.frontend.specs import ObjectSpec
         from weft.runtime import versions
@@ -328,7 +333,7 @@ class Jitted(_Base):
         named = [k.key if isinstance(k, ObjectSpec) else repr(k) for k in kinds]
         text = ", ".join(named)
         text += "".join(f"; {directive}" for directive in self.transforms())
-        return versions.key_for(self.py_func, text, self.options, attempt)
+        return versions.key_for(self.py_func, text, self.options, attempt, attempt if general is None else general)
 
     def _cells(self) -> dict[str, Any]:
         return dict(zip(self._defined.__code__.co_freevars, self._defined.__closure__ or ()))
@@ -357,6 +362,7 @@ class Jitted(_Base):
         steps.enter("install")
         self.add_version(version, _generality(kinds, tried))
         self._compiled.append(made)
+        self._made_for.setdefault(kinds, []).append(version)
         self._note_written(version)
 
     def _without_cache(self, trouble: Exception) -> None:
@@ -382,7 +388,7 @@ class Jitted(_Base):
                 c_source=compiled.c_source,
                 library=compiled.library,
                 cells=self._cells(),
-                inlined=compiled.built.functions,
+                function=self.py_func,
             )
         except Exception as trouble:
             self._without_cache(trouble)
@@ -532,9 +538,23 @@ class Jitted(_Base):
             except BaseException:
                 self._steering, self._compiled = before, compiled
                 raise
-            self.clear_versions()
-            self._prebuilt, self._keys, self._refused, self._written = [], {}, {}, set()
-            self._plain, self._regions, self._forms, self._in_regions = self.py_func, [], {}, None
+            self._forget_versions()
+
+    def _forget_versions(self) -> None:
+        self.clear_versions()
+        self._prebuilt, self._keys, self._refused, self._written = [], {}, {}, set()
+        self._plain, self._regions, self._forms, self._made_for = self.py_func, [], {}, {}
+        self._in_regions = None
+        self._unsplit, self._first_tuples, self._by_value = set(), {}, set()
+
+    def _renew(self) -> None:
+        """The function has other code or defaults now: everything that was made of the old ones is forgotten."""
+        with self._lock:
+            self._compiled, self._source, self._sample = [], None, None
+            self._forget_versions()
+            self._steering = Steering(self.py_func, self._load)
+            self.sign(Signature.of(self.py_func))
+            self.watch(self.py_func)
 
     def _front(self, kinds: tuple[Any, ...], sample: tuple[Any, ...], specialise: bool = True) -> pipeline.Compiled:
         """A version up to its lowered program."""
@@ -677,12 +697,9 @@ class Jitted(_Base):
         self.add_version(version, _OVERLAPPING * bool(_memories(version)))
 
     def __reduce__(self) -> Any:
-        return _rebuild, (
-            self.py_func.__module__,
-            self.py_func.__qualname__,
-            _pickled_source(self.py_func),
-            self.options,
-        )
+        from weft.pickles import reduced
+
+        return reduced(self)
 
     def __repr__(self) -> str:
         return f"<weft.jit {self.py_func.__qualname__}, {len(self._compiled)} versions>"
@@ -691,6 +708,8 @@ class Jitted(_Base):
 def _same_version(one: Version, other: Version) -> bool:
     """Whether two versions ask the same of their arguments."""
     if one.params != other.params or len(one.hidden) != len(other.hidden):
+        return False
+    if not all(map(holds, other.facts)):
         return False
     return _memories(one) == _memories(other)
 
@@ -750,38 +769,3 @@ def _function_from(tree: ast.FunctionDef, source: Source, like: Any, extra: dict
     result = types.FunctionType(function.__code__, source.namespace, like.__name__, like.__defaults__, closure)
     result.__kwdefaults__, result.__qualname__ = like.__kwdefaults__, like.__qualname__
     return result
-
-
-def _pickled_source(function: Callable[..., Any]) -> tuple[str, str] | None:
-    """Source and file, for a function that cannot be imported again by name."""
-    if function.__module__ != "__main__" and "<locals>" not in function.__qualname__:
-        return None
-    try:
-        return inspect.cleandoc("\n" + inspect.getsource(function)), function.__code__.co_filename
-    except (OSError, TypeError):
-        return None
-
-
-def _rebuild(module: str, name: str, source: tuple[str, str] | None, options: Options) -> Any:
-    """A pickled function again: by name if it can be imported, else from its source."""
-    import importlib
-
-    if source is None:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-        return found if isinstance(found, Jitted) else Jitted(getattr(found, "py_func", found), options)
-    import linecache
-    import textwrap
-
-    import numpy
-
-    text = textwrap.dedent(source[0])
-    file = f"<weft pickle of {name} from {os.path.basename(source[1])}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    import weft
-
-    namespace: dict[str, Any] = {"__name__": module, "np": numpy, "numpy": numpy, "weft": weft}
-    exec(compile(text, file, "exec"), namespace)
-    made = namespace[name.rpartition(".")[2]]
-    return made if isinstance(made, Jitted) else Jitted(made, options)

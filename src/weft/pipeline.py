@@ -491,7 +491,7 @@ def _version(compiled: Compiled, places: Any, exceptions: Any, function: Any, ke
     hidden = [_bind_hidden(entry) for entry in built.hidden]
     others = binding.source_files(program)[1:]
     location = D.SourceLocation(compiled.source.file, compiled.source.name, others)
-    return binding.version(
+    made = binding.version(
         program,
         places,
         exceptions,
@@ -503,6 +503,8 @@ def _version(compiled: Compiled, places: Any, exceptions: Any, function: Any, ke
         exact=same_bits((compiled.program_optimised, program), _VECTOR_FUNCTIONS),
         written=written_params(compiled.program_built),
     )
+    facts = (D.Fact(read.kind, read.owner, read.name, read.value, read.present) for read in built.reads)
+    return replace(made, facts=tuple(facts))
 
 
 def _bind(

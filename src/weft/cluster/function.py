@@ -32,6 +32,8 @@ from weft.ir.program import Argument, Derived, Program, Role, SizeOf
 from weft.jitted import Jitted
 from weft.options import Options
 from weft.records import dataclass
+from weft.runtime.descriptor import Fact
+from weft.runtime.interpreted import holds
 
 #: Versions for one kind of arguments before the function runs here.
 _MAX_FOR_KEY = 4
@@ -63,6 +65,7 @@ class Version:
     hidden: tuple[Any, ...]
     programs: Any
     seconds: float
+    reads: tuple[Any, ...] = ()  # what it was made from besides its arguments
     last: Any = None  # sizes and tiles of the newest call, for `explain`
     extra: Any = None  # what an engine keeps for all calls
 
@@ -144,7 +147,8 @@ class Distributed:
         plan = self._made(program, sizes)
         driver.check(plan)
         programs = driver.Programs(plan, lambda tile: kernels.compile_tile(tile, options))
-        return Version(plan, built.specs, built.names, tuple(built.hidden), programs, perf_counter() - start)
+        seconds = perf_counter() - start
+        return Version(plan, built.specs, built.names, tuple(built.hidden), programs, seconds, built.reads)
 
     def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
         """The plan of a program, in the steps that the target's engine knows."""
@@ -378,6 +382,8 @@ def fit(version: Version, values: tuple[Any, ...]) -> Call | None:
     program = version.plan.program
     given: dict[str, Any] = {}
     places = [(spec, name, value) for spec, name, value in zip(version.kinds, version.names, values)]
+    if not all(holds(Fact(read.kind, read.owner, read.name, read.value, read.present)) for read in version.reads):
+        return None
     for entry in version.hidden:
         try:
             value = _hidden_value(entry, values)

@@ -17,7 +17,7 @@ import numpy as np
 
 from weft import steps
 from weft.errors import LeftToLibrary, Unsupported
-from weft.frontend import arrays, growing, nested, orders, sharing
+from weft.frontend import arrays, growing, nested, orders, reads, sharing
 from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
@@ -75,7 +75,7 @@ class Built:
     names: tuple[str | tuple[str, ...] | None, ...]  # program parameters of each argument, None if it has none
     changed: frozenset[str] = frozenset()  # parameters of lists, dicts and sets that results change
     hidden: list[Hidden] = field(default_factory=list)
-    functions: list[Any] = field(default_factory=list)  # functions that were inlined
+    reads: tuple[reads.Read, ...] = ()  # what was looked up outside the function
 
 
 class Builder(Instances, SparseChains, Arguments):
@@ -100,7 +100,7 @@ class Builder(Instances, SparseChains, Arguments):
         self.functions = functions
         self.active = [key_of(source, source.tree)]
         self.entry, self.lent = entry, entry is not None
-        self.inlined_functions = []
+        self.constants: dict[tuple[int, str], Value] = {}  # globals and closure variables that are compiled in
         self.mixed_exprs = {}
         self.made_at = {}
         self.unsettled = {}
@@ -307,8 +307,10 @@ class Builder(Instances, SparseChains, Arguments):
     # --- values from outside ----------------------------------------------------------------------------------------
 
     def outside(self, name: str, value: Any, home: Any, node: ast.AST) -> Value:
-        """A global or closure variable: an array is a hidden argument, anything else a constant that is re-checked."""
+        """A global or closure variable: an array is a hidden argument, anything else a constant (see `reads`)."""
         key = (id(home), (name,))
+        if (id(home), name) in self.constants:
+            return self.constants[id(home), name]
         known = self.hidden.get(key)
         if known is not None:
             return known[1]
@@ -328,7 +330,8 @@ class Builder(Instances, SparseChains, Arguments):
                 constant = Object(value)
             else:
                 raise self.unsupported(node, f"{name} is {type(value).__name__}", "pass it as an argument")
-        self.hidden[key] = (Hidden(name, home, Object(value), None), constant)
+        reads.outside(home, name)
+        self.constants[id(home), name] = constant
         return constant
 
     def _outside_container(self, name: str, home: Any) -> None:
@@ -480,7 +483,7 @@ class Builder(Instances, SparseChains, Arguments):
         hidden = [entry for entry, _ in self.hidden.values()]
         specs = tuple(kind for kind in self.specs if not isinstance(kind, (Fixed, Held, Row, Parts, PoolText)))
         changed = frozenset(param for param, _ in self.changed.values())
-        return Built(program, specs, tuple(self.names), changed, hidden, self.inlined_functions)
+        return Built(program, specs, tuple(self.names), changed, hidden)
 
     def nested(self, source: Source, specs: Sequence[Kind], entry: Entry) -> Built:
         own = self.emitter.decisions
@@ -489,7 +492,6 @@ class Builder(Instances, SparseChains, Arguments):
         decisions.items.update(entry.items)
         for _ in range(_ATTEMPTS):
             inner = Builder(source, specs, None, decisions, self.sources, self._bodies, self.functions, entry)
-            inner.inlined_functions = self.inlined_functions
             inner.emitter.guarded = False
             inner.lender = self
             entry.attempt = inner
@@ -573,7 +575,18 @@ def build(
 
     Raises Unsupported, with the place, for what has no native form.
     """
-    decisions = Decisions(specialise=specialise, small=specialise, strict=strict)
+    with reads.recording() as recorder:
+        if source.function is not None:
+            reads.function(source.function)
+        decisions = Decisions(specialise=specialise, small=specialise, strict=strict)
+        built = _settled(source, specs, arguments, decisions, in_sequence)
+        return replace(built, reads=recorder.found)
+
+
+def _settled(
+    source: Source, specs: Sequence[Spec], arguments: Sequence[Any] | None, decisions: Decisions, in_sequence: bool
+) -> Built:
+    """The first attempt whose decisions all hold; what earlier attempts have read counts as well."""
     decisions.tasks.in_sequence = in_sequence
     sources: dict[Any, Source] = {}
     bodies: dict[int, list[ast.stmt]] = {}

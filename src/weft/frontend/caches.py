@@ -17,14 +17,12 @@ import ast
 import copy
 import functools
 import types
-from collections.abc import Mapping
 from typing import Any
 
+from weft.frontend import reads
 from weft.frontend.source import load, parameters_of
 
-#: The attribute of a definition that tells which function of the module it is.
-OUTSIDE = "of_the_module"
-#: That of a definition inside another one, which has seen to the calls in it.
+#: The attribute of a definition inside another one, which has seen to the calls in it.
 _NESTED = "is_nested"
 
 _TEMPLATE = """
@@ -40,7 +38,7 @@ def {name}():
 
 
 def without_caches(
-    body: list[ast.stmt], namespace: Mapping[str, Any], tree: ast.FunctionDef | None = None
+    body: list[ast.stmt], namespace: dict[str, Any], tree: ast.FunctionDef | None = None
 ) -> list[ast.stmt]:
     """The statements without such decorators; the very list if there are none.
 
@@ -66,7 +64,7 @@ def without_caches(
     return [new for statement in body for new in opener.opened(statement)]
 
 
-def _from_outside(body: list[ast.stmt], namespace: Mapping[str, Any], taken: frozenset[str]) -> list[ast.stmt]:
+def _from_outside(body: list[ast.stmt], namespace: dict[str, Any], taken: frozenset[str]) -> list[ast.stmt]:
     """The functions of the module that the statements call and whose results are kept, as nested functions.
 
     They give the same for the same arguments if they use nothing but their arguments, functions and constants: then it
@@ -79,16 +77,16 @@ def _from_outside(body: list[ast.stmt], namespace: Mapping[str, Any], taken: fro
     waiting = _called(body)
     while waiting:
         name = waiting.pop()
-        thing = namespace.get(name)
+        thing = reads.entry(namespace, name)
         if name in found or name in own or not isinstance(thing, functools._lru_cache_wrapper):
             continue
         plain = thing.__wrapped__
         if plain.__globals__ is not namespace or plain.__closure__ or thing.cache_parameters()["maxsize"] is not None:
             return []
-        tree = copy.deepcopy(load(plain).tree)
+        reads.function(plain)
+        tree = load(plain).tree
         if tree.name != name or not _lasting(tree, namespace) or _free(tree) & own:
             return []
-        setattr(tree, OUTSIDE, plain)
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
                 setattr(node, _NESTED, True)
@@ -110,10 +108,10 @@ def _free(tree: ast.FunctionDef) -> set[str]:
     return {node.id for node in names} - mine
 
 
-def _lasting(tree: ast.FunctionDef, namespace: Mapping[str, Any]) -> bool:
+def _lasting(tree: ast.FunctionDef, namespace: dict[str, Any]) -> bool:
     """Whether what a function takes from its module stays what it is: functions, modules, numbers in capitals."""
     for name in _free(tree):
-        thing = namespace.get(name)
+        thing = reads.entry(namespace, name)
         if not (callable(thing) or isinstance(thing, types.ModuleType) or name not in namespace):
             if not (name.isupper() and isinstance(thing, (int, float))):
                 return False
@@ -121,7 +119,7 @@ def _lasting(tree: ast.FunctionDef, namespace: Mapping[str, Any]) -> bool:
 
 
 class _Opener(ast.NodeTransformer):
-    def __init__(self, namespace: Mapping[str, Any], odd: set[str]) -> None:
+    def __init__(self, namespace: dict[str, Any], odd: set[str]) -> None:
         self.namespace, self.odd = namespace, odd
 
     def opened(self, statement: ast.stmt) -> list[ast.stmt]:
@@ -156,23 +154,14 @@ class _Opener(ast.NodeTransformer):
         outer.args, body.args, body.body = copy.deepcopy(spec), spec, node.body
         for made in (outer, body):
             setattr(made, _NESTED, True)
-        if hasattr(node, OUTSIDE):
-            setattr(outer, OUTSIDE, getattr(node, OUTSIDE))
         body.col_offset += 1  # functions are told apart by their places
         return [memo, outer]
 
     def _keeps(self, decorator: ast.expr) -> bool:
         """Whether a decorator keeps all results."""
         if not isinstance(decorator, ast.Call):
-            return self._found(decorator) is functools.cache
+            return reads.resolved(decorator, self.namespace) is functools.cache
         given = [*decorator.args, *(keyword.value for keyword in decorator.keywords if keyword.arg == "maxsize")]
         count = len(decorator.args) + len(decorator.keywords)
         unbounded = len(given) == count == 1 and isinstance(given[0], ast.Constant) and given[0].value is None
-        return unbounded and self._found(decorator.func) is functools.lru_cache
-
-    def _found(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Name):
-            return self.namespace.get(node.id)
-        if isinstance(node, ast.Attribute):
-            return getattr(self._found(node.value), node.attr, None)
-        return None
+        return unbounded and reads.resolved(decorator.func, self.namespace) is functools.lru_cache

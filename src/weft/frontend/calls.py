@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from weft.errors import LeftToLibrary, Unsupported
-from weft.frontend import arith, arrays, knowledge, masks
+from weft.frontend import arith, arrays, knowledge, masks, reads
 from weft.frontend.constants import constant
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Emitter
@@ -226,6 +226,7 @@ class Calls(KeyedDicts, Recursion):
 
     def _known_partial(self, thing: functools.partial[Any], node: ast.AST) -> Partial:
         """A functools.partial from outside the function: its arguments must be constants."""
+        reads.partial(thing)
         values = [constant_value(value) for value in (thing.func, *thing.args, *thing.keywords.values())]
         known = [value for value in values if value is not None]
         if len(known) < len(values):
@@ -346,7 +347,7 @@ class Calls(KeyedDicts, Recursion):
         source = self.sources.get(function)
         if source is None:
             source = self.sources[function] = load(function)
-            self.inlined_functions.append(function)
+        reads.function(function)
         if (function.__module__ or "").startswith(_MODELS):
             source = replace(source, place=self.emitter.span)
         defaults = self._defaults_of(function)
@@ -356,10 +357,8 @@ class Calls(KeyedDicts, Recursion):
 
     def _defaults_of(self, function: Callable[..., Any]) -> dict[str, Value | None]:
         """The default values of the parameters of a function from outside."""
-        parameters = inspect.signature(function).parameters.values()
-        return {p.name: constant_value(p.default) for p in parameters if p.default is not inspect.Parameter.empty}
+        return {name: constant_value(value) for name, value in reads.defaults(function).items()}
 
-    inlined_functions: list[Any]
     calling: ast.AST  # the call whose entry of the knowledge base is being built
 
     def expand(
@@ -463,7 +462,7 @@ class Calls(KeyedDicts, Recursion):
             return arrays.materialise(value, self.emitter, name)
         return self.kept_items(self.typed_later(name, value))
 
-    def _body_of(self, tree: ast.FunctionDef | ast.Lambda, namespace: Mapping[str, Any]) -> list[ast.stmt]:
+    def _body_of(self, tree: ast.FunctionDef | ast.Lambda, namespace: dict[str, Any]) -> list[ast.stmt]:
         cached = self._bodies.get(id(tree))
         if cached is None:
             if isinstance(tree, ast.Lambda):

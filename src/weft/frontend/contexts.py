@@ -13,11 +13,11 @@ from __future__ import annotations
 import ast
 import contextlib
 import copy
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from weft.frontend import reads
 from weft.frontend.caches import without_caches
 from weft.frontend.captured import with_own_variables
 from weft.frontend.desugar import without_matches
@@ -26,7 +26,7 @@ _QUIET = frozenset({"ignore", "warn", "print", "log"})
 
 
 def without_contexts(
-    body: list[ast.stmt], namespace: Mapping[str, Any], tree: ast.FunctionDef | None = None
+    body: list[ast.stmt], namespace: dict[str, Any], tree: ast.FunctionDef | None = None
 ) -> list[ast.stmt]:
     """The statements without such `with`s, `match` and caches of results; the very list if there are none.
 
@@ -40,7 +40,7 @@ def without_contexts(
 
 
 class _Opener(ast.NodeTransformer):
-    def __init__(self, namespace: Mapping[str, Any]) -> None:
+    def __init__(self, namespace: dict[str, Any]) -> None:
         self.namespace = namespace
 
     def opened(self, statement: ast.stmt) -> list[ast.stmt]:
@@ -63,7 +63,7 @@ class _Opener(ast.NodeTransformer):
         call = item.context_expr
         if not isinstance(call, ast.Call):
             return None
-        manager = self._found(call.func)
+        manager = reads.resolved(call.func, self.namespace)
         if manager is contextlib.nullcontext and not call.keywords and len(call.args) <= 1:
             value = call.args[0] if call.args else ast.Constant(value=None)
             if item.optional_vars is None:
@@ -85,10 +85,3 @@ class _Opener(ast.NodeTransformer):
             and keyword.value.value in _QUIET
             for keyword in call.keywords
         )
-
-    def _found(self, node: ast.expr) -> Any:
-        if isinstance(node, ast.Name):
-            return self.namespace.get(node.id)
-        if isinstance(node, ast.Attribute):
-            return getattr(self._found(node.value), node.attr, None)
-        return None

@@ -10,10 +10,11 @@ Other patterns stay as they are, for the builder to refuse.
 from __future__ import annotations
 
 import ast
-import builtins
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+from weft.frontend import reads
 
 _SUBJECT = "__weft_subject"
 
@@ -22,7 +23,7 @@ class _Refused(Exception):
     """A pattern that has no branches of its own."""
 
 
-def without_matches(body: list[ast.stmt], namespace: Mapping[str, Any]) -> list[ast.stmt]:
+def without_matches(body: list[ast.stmt], namespace: dict[str, Any]) -> list[ast.stmt]:
     """The statements without `match`; the very list if there is none.  `namespace` has the classes of patterns."""
     nodes = [node for statement in body for node in ast.walk(statement)]
     if not any(isinstance(node, ast.Match) for node in nodes):
@@ -32,7 +33,7 @@ def without_matches(body: list[ast.stmt], namespace: Mapping[str, Any]) -> list[
 
 
 class _Opener(ast.NodeTransformer):
-    def __init__(self, namespace: Mapping[str, Any]) -> None:
+    def __init__(self, namespace: dict[str, Any]) -> None:
         self.count = 0
         self.namespace = namespace
 
@@ -89,7 +90,7 @@ class _Opener(ast.NodeTransformer):
 class _Patterns:
     """What a pattern asks of a subject, and the names that it binds."""
 
-    def __init__(self, namespace: Mapping[str, Any], tests: list[ast.expr], names: dict[str, ast.expr]) -> None:
+    def __init__(self, namespace: dict[str, Any], tests: list[ast.expr], names: dict[str, ast.expr]) -> None:
         self.namespace = namespace
         self.tests = tests
         self.names = names
@@ -126,14 +127,14 @@ class _Patterns:
 
     def _class(self, pattern: ast.MatchClass, subject: ast.expr) -> None:
         """isinstance(subject, cls), and patterns for attributes; one that Python's own types are matched by is them."""
-        kind = _found(pattern.cls, self.namespace)
+        kind = reads.resolved(pattern.cls, self.namespace)
         if not isinstance(kind, type):
             raise _Refused
         self.tests.append(_call("isinstance", subject, pattern.cls))
         if kind in _WHOLE and len(pattern.patterns) == 1:
             self.add(pattern.patterns[0], subject)
         elif pattern.patterns:
-            known = getattr(kind, "__match_args__", ())
+            known = () if (found := reads.lookup(kind, "__match_args__")) is reads.ABSENT else found
             if kind in _WHOLE or len(pattern.patterns) > len(known):
                 raise _Refused
             for name, part in zip(known, pattern.patterns):
@@ -177,15 +178,6 @@ _WHOLE = frozenset({bool, bytearray, bytes, dict, float, frozenset, int, list, s
 
 def _call(name: str, *arguments: ast.expr) -> ast.expr:
     return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=list(map(copy.deepcopy, arguments)), keywords=[])
-
-
-def _found(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
-    """What a dotted name denotes outside the function."""
-    if isinstance(node, ast.Attribute):
-        return getattr(_found(node.value, namespace), node.attr, None)
-    if not isinstance(node, ast.Name):
-        return None
-    return namespace.get(node.id, getattr(builtins, node.id, None))
 
 
 def _compared(subject: ast.expr, op: ast.cmpop, value: ast.expr) -> ast.expr:

@@ -13,7 +13,7 @@ from collections.abc import Iterable as Names
 from dataclasses import replace
 from typing import Any
 
-from weft.frontend import arith
+from weft.frontend import arith, reads
 from weft.frontend.core import part_slots
 from weft.frontend.emit import Restart
 from weft.frontend.scope import Slot
@@ -41,7 +41,8 @@ def class_of(value: Value) -> Any:
 def _plain(kind: Any) -> bool:
     """Whether members are compared, and are true, as the standard library says."""
     own = [base for base in kind.__mro__ if base.__module__ not in ("enum", "builtins")]
-    return not any(name in vars(base) for base in own for name in ("__eq__", "__bool__", "__hash__", "__lt__"))
+    special = ("__eq__", "__bool__", "__hash__", "__lt__")
+    return not any(reads.own(base, name) is not reads.ABSENT for base in own for name in special)
 
 
 class Enums(Strings):
@@ -78,7 +79,7 @@ class Enums(Strings):
         types = {type_of_value(one) for one in values}
         if types != {INT} or len(values) > _MOST or not isinstance(value, Scalar) or value.type != INT:
             raise self.unsupported(node, f"{kind.__name__}() of this", "use values that are int", value=value)
-        if issubclass(kind, enum.Flag) or "_missing_" in vars(kind):
+        if issubclass(kind, enum.Flag) or reads.own(kind, "_missing_") is not reads.ABSENT:
             raise self.unsupported(node, f"{kind.__name__}() of a value that it may have no member for")
         wanted = self.emitter.snapshot(value.expr, "value")
         code: Expr = integer(-1)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.errors import LeftToLibrary, ParallelError, Unsupported, exception_type
-from weft.frontend import arith
+from weft.frontend import arith, reads
 from weft.frontend.emit import Restart
 from weft.frontend.interrupts import FALSE, Exits, Interrupts, always, is_foreign, is_jump
 from weft.frontend.liveness import assigned
@@ -268,7 +268,8 @@ class Exceptions(Loops):
         kind = value.value if isinstance(value, Object) else None
         if not isinstance(kind, type) or not issubclass(kind, Exception):
             return None
-        made = [base for base in kind.__mro__ if "__init__" in vars(base) or "__new__" in vars(base)]
+        makers = ("__init__", "__new__")
+        made = [base for base in kind.__mro__ if any(reads.own(base, n) is not reads.ABSENT for n in makers)]
         return kind if made[0].__module__ == "builtins" else None
 
     def _message(self, node: ast.expr) -> tuple[str, tuple[Expr, ...]] | None:

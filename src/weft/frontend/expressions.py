@@ -5,7 +5,6 @@ reduction, a check) are emitted on the way.
 from __future__ import annotations
 
 import ast
-import builtins
 import enum
 import types
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ import numpy as np
 
 from weft import steps
 from weft.errors import Span
-from weft.frontend import arith, arrays, indexing, masks, powers, ragged
+from weft.frontend import arith, arrays, indexing, masks, powers, ragged, reads
 from weft.frontend.choices import Choices
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.folding import fold
@@ -68,8 +67,6 @@ BINARY = {
     ast.LShift: "shl",
     ast.RShift: "shr",
 }
-#: Modules whose contents do not change while a program runs.
-_FIXED = frozenset({"numpy", "scipy", "math", "cmath", "builtins", "weft"})
 _ARRAY_ATTRIBUTES = frozenset({"shape", "T", "ndim", "size", "dtype", "itemsize", "nbytes", "real", "imag"})
 #: Objects that are used by their subscripts: np.mgrid[0:n, 0:m].
 _GRIDS = tuple(type(thing) for thing in (np.mgrid, np.ogrid, np.r_, np.c_, np.s_, parallel_map))
@@ -100,6 +97,8 @@ def constant_value(value: Any) -> Value | None:
     if callable(value):
         return Object(value)
     return None
+
+
 
 #: Expressions whose value may be None where something else is none the worse for it.
 _MAY_BE_NONE = (ast.Name, ast.Call, ast.NamedExpr, ast.BoolOp, ast.Attribute, ast.Subscript)
@@ -228,9 +227,10 @@ class Expressions(Choices):
                 return known
         if name in source.namespace:
             return self.outside(name, source.namespace[name], source.namespace, node)
-        if hasattr(builtins, name):
-            return Object(getattr(builtins, name))
-        raise self.unsupported(node, f"the name {name} is not defined")
+        found = reads.builtin(source.namespace, name)
+        if found is reads.ABSENT:
+            raise self.unsupported(node, f"the name {name} is not defined")
+        return constant_value(found) or Object(found)
 
     def outside(self, name: str, value: Any, home: Any, node: ast.AST) -> Value:
         raise NotImplementedError
@@ -593,11 +593,9 @@ class Expressions(Choices):
         if isinstance(base, Object):
             if is_text(base):
                 return Method(base, name)
-            if not hasattr(base.value, name):
-                raise self.unsupported(node, f"{base.value!r} has no attribute {name}")
-            found = getattr(base.value, name)
-            if isinstance(base.value, types.ModuleType) and base.value.__name__.partition(".")[0] not in _FIXED:
-                return self.outside(name, found, base.value.__dict__, node)
+            if isinstance(base.value, types.ModuleType) and name in vars(base.value):
+                return self.outside(name, vars(base.value)[name], vars(base.value), node)
+            found = self.object_attribute(base.value, name, node)
             value = constant_value(found)
             if value is None:
                 raise self.unsupported(node, f"the attribute {name}", base=base)
@@ -612,6 +610,9 @@ class Expressions(Choices):
         if isinstance(base, (Tuple, Mask, Records, Rows, Stack, Dict, Keyed, PythonFunction)):
             return Method(base, name)
         raise self.unsupported(node, f"the attribute {name}", base=base)
+
+    def object_attribute(self, owner: Any, name: str, node: ast.AST) -> Any:
+        raise NotImplementedError
 
     def instance_attribute(self, base: Instance, name: str, node: ast.AST) -> Value:
         raise NotImplementedError

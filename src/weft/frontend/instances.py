@@ -13,17 +13,18 @@ attribute; the dispatcher makes these lists, and sees to it that all objects are
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Mapping
 from typing import Any
 
-from weft.frontend import growing
+from weft.frontend import growing, reads
 from weft.frontend.emit import Restart
 from weft.frontend.growing import Cells
 from weft.frontend.items import as_value, types_in
 from weft.frontend.numbered import NumberedArguments
 from weft.frontend.scope import Slot
 from weft.frontend.specs import ListSpec, Spec, spec_of
-from weft.frontend.structs import attributes_of, is_named_tuple, is_simple_class, slots_of
+from weft.frontend.structs import attributes_of, is_frozen, is_named_tuple, is_simple_class, slots_of
 from weft.frontend.values import (
     Array,
     Dict,
@@ -48,6 +49,8 @@ from weft.records import dataclass
 _LIBRARIES = ("numpy", "scipy")
 #: Part of a path: the attribute of all items of a list (`runtime.descriptor`).
 EACH = "*"
+#: Part of a path: whether no item of a list has this attribute of its own.
+NOT_OWN = "~"
 _MAKER = "weft.runtime.containers:changed_object"
 
 
@@ -94,11 +97,33 @@ class Instances(NumberedArguments):
         instance = base.instance
         if instance is None or name in base.fields or name not in attributes_of(instance.sample):
             return super().field(base, name, node)
+        if reads.takes_stores(reads.lookup(base.kind, name)):
+            return super().field(base, name, node)  # it comes before what the object itself holds
         return self.instance_attribute(instance, name, node)
+
+    def not_shadowed(self, base: Struct, name: str, node: ast.AST) -> None:
+        instance = base.instance
+        if instance is None and base.row is None:
+            return
+        found = reads.lookup(base.kind, name)
+        if instance is None:
+            for argument, kind, _, _ in self._all_lists_given():
+                if kind is base.kind:
+                    part = (f"{NOT_OWN}{name}",)
+                    self.hidden[argument, part] = (Hidden(name, argument, Object(True), None, part), Object(True))
+            return
+        path = (*instance.path, name)
+        if isinstance(found, (types.FunctionType, classmethod)):
+            path, found = (*path, "__func__"), getattr(found, "__func__", found)
+        elif isinstance(found, staticmethod):
+            found = found.__func__
+        if found is not reads.ABSENT and (instance.argument, path) not in self.hidden:
+            known = Object(found)
+            self.hidden[instance.argument, path] = (Hidden(name, instance.argument, known, None, path), known)
 
     def store_attribute(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
         instance = base.instance
-        frozen = getattr(getattr(base.kind, "__dataclass_params__", None), "frozen", False)
+        frozen = is_frozen(base.kind) or reads.takes_stores(reads.lookup(base.kind, name))
         if instance is None or frozen or isinstance(base.fields.get(name), Slot):
             super().store_attribute(base, name, value, node)
             return
@@ -135,6 +160,13 @@ class Instances(NumberedArguments):
     #: the list.
     lists_given: list[tuple[int, type, Expr, str]]
     columns_given: set[str]  # the memory of their attributes
+
+    def _all_lists_given(self) -> list[tuple[int, type, Expr, str]]:
+        """Those of the function that is compiled, also where a recursive one is built for it."""
+        owner: Any = self
+        while owner.lender is not None:
+            owner = owner.lender
+        return owner.lists_given  # type: ignore[no-any-return]
 
     def list_of_objects(self, base: Instance, node: ast.AST) -> Value | None:
         """A list of objects that is an argument: these are made among those of their class; None if it is another."""
@@ -202,10 +234,7 @@ class Instances(NumberedArguments):
 
     def assigns(self, kind: type, name: str) -> None:
         decisions = self.emitter.decisions
-        owner: Any = self
-        while owner.lender is not None:
-            owner = owner.lender
-        if any(kind is held for _, held, _, _ in owner.lists_given) and (kind, name) not in decisions.assigned:
+        if any(kind is held for _, held, _, _ in self._all_lists_given()) and (kind, name) not in decisions.assigned:
             if self.entry is not None:
                 raise self.unsupported(None, f"an assignment to {name} of an argument, in a recursive function")
             decisions.assigned.add((kind, name))

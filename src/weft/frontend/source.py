@@ -46,6 +46,7 @@ class Source:
     cells: dict[str, types.CellType]
     place: Span | None = None  # where everything stands, of a definition that is not the user's own
     sound: bool = False  # a library function whose indices are in range and whose loops are brief, whatever it is given
+    function: types.FunctionType | None = None  # None: what was made of one
 
     def span(self, node: ast.AST) -> Span:
         return span_of(self.file, node) if self.place is None else self.place
@@ -240,7 +241,8 @@ def load(function: Callable[..., Any]) -> Source:
     if isinstance(node, ast.Lambda):
         text = f"{ast.get_source_segment(''.join(lines), _moved(node, 1 - code.co_firstlineno)) or text}\n"
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-    return Source(tree.name, code.co_filename, tree, text, function.__globals__, cells, sound=function in SOUND)
+    sound = function in SOUND
+    return Source(tree.name, code.co_filename, tree, text, function.__globals__, cells, sound=sound, function=function)
 
 
 def _class_around(plain: types.FunctionType) -> str:

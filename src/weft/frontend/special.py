@@ -11,24 +11,25 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
-import inspect
 import types
 from typing import Any
 
 from weft.errors import Span
-from weft.frontend import arith
+from weft.frontend import arith, reads
 from weft.frontend.calls import Calls
 from weft.frontend.expressions import BINARY
 from weft.frontend.items import layout_of
 from weft.frontend.lists import parts_of
 from weft.frontend.source import Source, load
-from weft.frontend.structs import OPERATORS
+from weft.frontend.structs import OPERATORS, is_generated
 from weft.frontend.values import Keyed, Keywords, Method, Object, Rows, Scalar, Struct, Super, TextType, Tuple, Value
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.types import PYBOOL
 
 _MIRRORED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
 _ORDERS = {ast.Eq: "eq", ast.NotEq: "ne", ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge"}
+#: What every member of an enumeration has.
+_OF_MEMBERS = ("name", "value")
 #: Functions that run through what they are given.
 _RUN_THROUGH = (list, tuple, set, frozenset, sum, sorted, min, max, any, all, enumerate, zip, map, filter, reversed)
 
@@ -42,19 +43,15 @@ def class_with(value: Value) -> type | None:
 
 def written(kind: type | None, name: str) -> types.FunctionType | None:
     """The method of a class that somebody has written in Python."""
-    found = None if kind is None else inspect.getattr_static(kind, name, None)
-    return found if isinstance(found, types.FunctionType) and not _is_generated(found) else None
-
-
-def _is_generated(function: types.FunctionType) -> bool:
-    """Whether a decorator has made the method, out of text that nobody can read."""
-    return function.__code__.co_filename.startswith("<string") or function.__module__ in ("dataclasses", "functools")
+    found = None if kind is None else reads.lookup(kind, name)
+    return found if isinstance(found, types.FunctionType) and not is_generated(found) else None
 
 
 def _compared_fields(kind: type, name: str) -> tuple[str, ...] | None:
     """The attributes that a dataclass compares for an operator of its own making; None if it makes none."""
-    found = inspect.getattr_static(kind, f"__{'eq' if name == 'ne' else name}__", None)
-    if not isinstance(found, types.FunctionType) or not _is_generated(found) or not dataclasses.is_dataclass(kind):
+    found = reads.lookup(kind, f"__{'eq' if name == 'ne' else name}__")
+    reads.lookup(kind, "__dataclass_fields__")
+    if not isinstance(found, types.FunctionType) or not is_generated(found) or not dataclasses.is_dataclass(kind):
         return None
     return tuple(entry.name for entry in dataclasses.fields(kind) if entry.compare)
 
@@ -204,7 +201,6 @@ class SpecialMethods(Calls):
         source = self.sources.get((function, iter))
         if source is None:
             source = self.sources[function, iter] = _returning_sequence(function)
-            self.inlined_functions.append(function)
         return self._inline(source.tree, [value], {}, node, source, None, {})
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
@@ -249,14 +245,34 @@ class SpecialMethods(Calls):
         if isinstance(base, Super):
             return self._super_attribute(base, name, node)
         if isinstance(base, Tuple) and base.named is not None and name not in base.named._fields:  # type: ignore[attr-defined]
-            found = inspect.getattr_static(base.named, name, None)
+            found = reads.lookup(base.named, name)
             if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
                 return self._inline_function(found.fget, [base], {}, node)
             if isinstance(found, (staticmethod, classmethod)):
                 return super().attribute(Object(base.named), name, node)
-        if isinstance(base, Struct) and isinstance(inspect.getattr_static(base.kind, name, None), classmethod):
+        if isinstance(base, Struct) and isinstance(reads.lookup(base.kind, name), classmethod):
+            self.not_shadowed(base, name, node)
             return Object(getattr(base.kind, name))
         return super().attribute(base, name, node)
+
+    def object_attribute(self, owner: Any, name: str, node: ast.AST) -> Any:
+        """owner.name of a module, class or other constant; refused where looking it up runs code of the user's."""
+        kind = type(owner)
+        of_member = isinstance(owner, enum.Enum) and name in _OF_MEMBERS
+        own = of_member or isinstance(owner, (types.ModuleType, enum.EnumMeta))
+        for special in ("__getattribute__", "__getattr__"):
+            found = reads.ABSENT if own else reads.lookup(kind, special)
+            if isinstance(found, types.FunctionType):
+                raise self.unsupported(node, f"the attribute {name} of {owner!r}, whose class has {special}")
+        looked_up = reads.lookup(owner, name) if isinstance(owner, type) else reads.lookup(kind, name)
+        if not own and reads.is_descriptor(looked_up):
+            raise self.unsupported(node, f"the attribute {name} of {owner!r}, a descriptor")
+        value = reads.attribute(owner, name)
+        if value is reads.ABSENT:
+            raise self.unsupported(node, f"{owner!r} has no attribute {name}")
+        if isinstance(value, types.MethodType) and not isinstance(owner, type):
+            raise self.unsupported(node, f"the method {name} of {owner!r}", "make it a function")
+        return value
 
     # --- super() ----------------------------------------------------------------------------------------------------
 
@@ -271,29 +287,29 @@ class SpecialMethods(Calls):
         return Super(base, cell.cell_contents)
 
     def _super_attribute(self, base: Super, name: str, node: ast.AST) -> Value:
-        order = base.base.kind.__mro__
+        order = reads.attribute(base.base.kind, "__mro__")
         for kind in order[order.index(base.kind) + 1 :]:
-            found = vars(kind).get(name)
+            found = reads.own(kind, name)
             if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
                 return self._inline_function(found.fget, [base.base], {}, node)
-            if found is not None:
+            if found is not reads.ABSENT:
                 return Method(base, name)
         raise self.unsupported(node, f"the attribute {name} of super()")
 
     def _call_super(
         self, base: Super, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
     ) -> Value:
-        order = base.base.kind.__mro__
+        order = reads.attribute(base.base.kind, "__mro__")
         for kind in order[order.index(base.kind) + 1 :]:
-            found = vars(kind).get(name)
-            if isinstance(found, types.FunctionType) and not _is_generated(found):
+            found = reads.own(kind, name)
+            if isinstance(found, types.FunctionType) and not is_generated(found):
                 return self._inline_function(found, [base.base, *args], kwargs, node)
-            if found is not None and kind is object and name == "__init__" and not args and not kwargs:
+            if found is not reads.ABSENT and kind is object and name == "__init__" and not args and not kwargs:
                 return Object(None)
-            if found is not None and name == "__init__" and dataclasses.is_dataclass(kind):
-                self.fill(dataclasses.replace(base.base, kind=kind), args, kwargs, node)
+            if found is not reads.ABSENT and name == "__init__" and dataclasses.is_dataclass(kind):
+                self.fill(dataclasses.replace(base.base, kind=kind), args, kwargs, node)  # type: ignore[arg-type]
                 return Object(None)
-            if found is not None:
+            if found is not reads.ABSENT:
                 break
         raise self.unsupported(node, f"super().{name}()")
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from weft import steps
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, masks
-from weft.frontend.caches import OUTSIDE
+from weft.frontend import arith, arrays, masks, reads
 from weft.frontend.constants import constant_int
 from weft.frontend.core import is_list
 from weft.frontend.expressions import BINARY, flat
@@ -58,7 +57,6 @@ from weft.ir.types import BOOL
 class Statements(Results):
     """`execute` and its cases."""
 
-    inlined_functions: list[Any]
 
     def execute_all(self, body: list[ast.stmt]) -> bool:
         """The statements of a block; False if control never reaches its end."""
@@ -160,8 +158,6 @@ class Statements(Results):
         for name in nonlocals([node]) & set(self.scope.slots):
             if name not in self.scope.values or name in self.scope.unbound:
                 raise self.unsupported(node, f"{name} has no value where a function that assigns to it is defined")
-        if hasattr(node, OUTSIDE):
-            self.inlined_functions.append(getattr(node, OUTSIDE))  # a kept version is valid as long as it is
         self.scope.values[node.name] = Closure(node, self.scope, self.defaults(node.args))
 
     def share_names(self, body: list[ast.stmt]) -> None:
@@ -191,17 +187,17 @@ class Statements(Results):
             raise self.unsupported(node, "a relative import inside a function", "import it at the top")
         module = self._imported(node.module, node)
         for alias in node.names:
-            if not hasattr(module, alias.name):
+            if alias.name not in vars(module):
                 raise self.unsupported(node, f"the import of {alias.name}", "import it at the top")
-            found = self.outside(alias.name, getattr(module, alias.name), vars(module), node)
+            found = self.outside(alias.name, vars(module)[alias.name], vars(module), node)
             self.scope.values[alias.asname or alias.name] = found
 
     def _imported(self, name: str, node: ast.stmt) -> Any:
         """A module that has been imported before: importing it now does nothing but find it."""
         if name not in sys.modules and name.partition(".")[0] in sys.stdlib_module_names:
             importlib.import_module(name)
-        module = sys.modules.get(name)
-        if module is None:
+        module = reads.entry(sys.modules, name)
+        if module is reads.ABSENT or module is None:
             raise self.unsupported(node, f"the import of {name}", "import it at the top of the module")
         return module
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import inspect
 import types
 from typing import Any
 
-from weft.frontend import arrays
+from weft.frontend import arrays, reads
 from weft.frontend.core import is_list
 from weft.frontend.emit import Restart
 from weft.frontend.expressions import constant_value
@@ -36,11 +35,17 @@ def is_simple_class(thing: Any) -> bool:
     """Whether objects of a class are nothing but their attributes and methods."""
     if not isinstance(thing, type) or type(thing) is not type or thing.__module__ == "builtins":
         return False
-    plain = [base for base in thing.__mro__ if base is not object]
-    special = {"__new__", "__getattr__", "__getattribute__", "__setattr__", "__del__"}
-    if getattr(getattr(thing, "__dataclass_params__", None), "frozen", False):
-        special -= {"__setattr__"}  # it only refuses
-    return all(type(base) is type and not any(name in vars(base) for name in special) for base in plain)
+    if any(type(base) is not type for base in thing.__mro__):
+        return False
+    special = {"__new__", "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__"}
+    if is_frozen(thing):
+        special -= {"__setattr__", "__delattr__"}  # they only refuse
+    return all(reads.lookup(thing, name) is vars(object).get(name, reads.ABSENT) for name in special)
+
+
+def is_frozen(kind: type) -> bool:
+    """Whether objects of a class are those of a frozen dataclass."""
+    return bool(getattr(reads.lookup(kind, "__dataclass_params__"), "frozen", False))
 
 
 def slots_of(kind: type) -> frozenset[str] | None:
@@ -66,6 +71,13 @@ def is_named_tuple(thing: Any) -> bool:
     return isinstance(thing, type) and thing.__bases__ == (tuple,) and hasattr(thing, "_field_defaults")
 
 
+def is_generated(function: types.FunctionType) -> bool:
+    """Whether a decorator has made the method, out of text that nobody can read."""
+    code = function.__code__
+    made = str(getattr(code, "co_qualname", "__create_fn__")).startswith("__create_fn__")
+    return (made and code.co_filename == "<string>") or function.__module__ in ("dataclasses", "functools")
+
+
 class Structs(Fields):
     """Objects made inside the function."""
 
@@ -74,7 +86,8 @@ class Structs(Fields):
 
     def named_tuple(self, kind: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         """kind(*args) of a class of named tuples"""
-        names: tuple[str, ...] = kind._fields
+        reads.lookup(kind, "_field_defaults")
+        names: tuple[str, ...] = reads.lookup(kind, "_fields")
         given = dict(zip(names, args)) | kwargs
         for name, default in kind._field_defaults.items():
             if name not in given:
@@ -88,12 +101,16 @@ class Structs(Fields):
     def construct(self, kind: type, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         """kind(*args)"""
         made = Struct(kind, {}, self.emitter.blocks[-1])
-        if dataclasses.is_dataclass(kind) and "__init__" in vars(kind):
+        start = reads.lookup(kind, "__init__")
+        if dataclasses.is_dataclass(kind) and "__init__" in vars(kind) and is_generated(start):
             self.fill(made, args, kwargs, node)
-            if hasattr(kind, "__post_init__"):
-                self._inline_function(kind.__post_init__, [made], {}, node)
-        elif isinstance(start := inspect.getattr_static(kind, "__init__"), types.FunctionType):
+            after = reads.lookup(kind, "__post_init__")
+            if after is not reads.ABSENT:
+                self._inline_function(after, [made], {}, node)
+        elif isinstance(start, types.FunctionType):
             self._inline_function(start, [made, *args], kwargs, node)
+        elif start is not object.__init__:
+            raise self.unsupported(node, f"the __init__ of {kind.__name__}, which is no function")
         elif args or kwargs:
             raise self.unsupported(node, f"arguments of {kind.__name__}()")
         return self._pooled(dataclasses.replace(made, block=None), node)
@@ -191,6 +208,7 @@ class Structs(Fields):
 
     def fill(self, made: Struct, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> None:
         """What the generated __init__ of a dataclass does."""
+        reads.lookup(made.kind, "__dataclass_fields__")
         wanted = [entry for entry in dataclasses.fields(made.kind) if entry.init]
         given = dict(zip([entry.name for entry in wanted if not getattr(entry, "kw_only", False)], args))
         if len(args) > len(given) or set(kwargs) & set(given) or set(kwargs) - {entry.name for entry in wanted}:
@@ -213,12 +231,12 @@ class Structs(Fields):
 
     def store_attribute(self, base: Struct, name: str, value: Value, node: ast.AST) -> None:
         """base.name = value"""
-        frozen = getattr(getattr(base.kind, "__dataclass_params__", None), "frozen", False)
-        described = inspect.getattr_static(base.kind, name, None)
+        frozen = is_frozen(base.kind)
+        described = reads.lookup(base.kind, name)
         if isinstance(described, property) and isinstance(described.fset, types.FunctionType) and not frozen:
             self._inline_function(described.fset, [base, value], {}, node)
             return
-        if (frozen and base.block is None) or isinstance(described, property):
+        if (frozen and base.block is None) or reads.takes_stores(described):
             raise self.unsupported(node, f"an assignment to {name} of {base.kind.__name__}")
         slots = slots_of(base.kind)
         if slots is not None and name not in slots:
@@ -268,9 +286,9 @@ class Structs(Fields):
         """base.name"""
         column = None if base.row is None else self._attribute_columns(base, name, node)
         if column is not None:
-            layout, reads = column
+            layout, parts = column
             plain = isinstance(layout, ScalarType)
-            return self.assembled(layout, iter([r if plain else self.emitter.snapshot(r, name) for r in reads]))
+            return self.assembled(layout, iter([r if plain else self.emitter.snapshot(r, name) for r in parts]))
         held = base.fields.get(name)
         if isinstance(held, Slot) and held.key in self.emitter.decisions.renewed:
             return self.field_now(base, name, held)
@@ -278,22 +296,29 @@ class Structs(Fields):
             return self.slot_number(held)
         if held is not None:
             return held  # type: ignore[no-any-return]
-        found = inspect.getattr_static(base.kind, name, None)
+        found = reads.lookup(base.kind, name)
         if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
             return self._inline_function(found.fget, [base], {}, node)
+        if reads.is_descriptor(found):
+            raise self.unsupported(node, f"the attribute {name} of {base.kind.__name__}, a descriptor")
+        self.not_shadowed(base, name, node)
         if isinstance(found, types.FunctionType):
             return Method(base, name)
         if isinstance(found, staticmethod):
-            return Object(found.__func__)
-        constant = None if found is None else constant_value(found)
+            return constant_value(found.__func__) or Object(found.__func__)
+        constant = None if found is reads.ABSENT else constant_value(found)
         if constant is None or isinstance(found, classmethod):
             raise self.unsupported(node, f"the attribute {name} of {base.kind.__name__}")
         return constant
 
+    def not_shadowed(self, base: Struct, name: str, node: ast.AST) -> None:
+        """What the class has under a name is what the object has; an argument could have an attribute of its own."""
+        raise NotImplementedError
+
     def struct_method(
         self, base: Struct, name: str, args: list[Value], kwargs: dict[str, Value], node: ast.AST
     ) -> Value:
-        found = inspect.getattr_static(base.kind, name, None)
+        found = reads.lookup(base.kind, name)
         if not isinstance(found, types.FunctionType):
             raise self.unsupported(node, f"the method {name} of {base.kind.__name__}")
         return self._inline_function(found, [base, *args], kwargs, node)
@@ -302,7 +327,7 @@ class Structs(Fields):
         """left OP right, where one of them is an object."""
         for base, other, prefix in ((left, right, "__"), (right, left, "__r")):
             name = f"{prefix}{OPERATORS[op]}__" if op in OPERATORS else ""
-            found = inspect.getattr_static(base.kind, name, None) if isinstance(base, Struct) else None
+            found = reads.lookup(base.kind, name) if isinstance(base, Struct) else None
             if isinstance(base, Struct) and isinstance(found, types.FunctionType):
                 return self.struct_method(base, name, [other], {}, node)
         raise self.unsupported(node, "this operator on objects", left=left, right=right)
@@ -310,6 +335,6 @@ class Structs(Fields):
     def struct_sign(self, op: str, value: Struct, node: ast.AST) -> Value:
         """OP value, of an object."""
         name = f"__{op}__"
-        if not isinstance(inspect.getattr_static(value.kind, name, None), types.FunctionType):
+        if not isinstance(reads.lookup(value.kind, name), types.FunctionType):
             raise self.unsupported(node, "this operator on an object", value=value)
         return self.struct_method(value, name, [], {}, node)

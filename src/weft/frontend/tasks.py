@@ -13,11 +13,12 @@ at its own end; tasks that a function begins outside any finish of its own are w
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from weft import parallel
 from weft.errors import ParallelError
+from weft.frontend import reads
 from weft.frontend.exceptions import Exceptions
 from weft.frontend.liveness import Liveness, assigned, used
 from weft.frontend.source import Source
@@ -32,7 +33,7 @@ class _Finish(ast.With):
     """A finish that the function does not spell out."""
 
 
-def kind_of(node: ast.AST, namespace: Mapping[str, Any]) -> LoopKind | None:
+def kind_of(node: ast.AST, namespace: dict[str, Any]) -> LoopKind | None:
     """Which region a `with` statement is, if it is one; names are looked up in the function's globals."""
     if isinstance(node, _Finish):
         return LoopKind.FINISH
@@ -42,20 +43,12 @@ def kind_of(node: ast.AST, namespace: Mapping[str, Any]) -> LoopKind | None:
     if not isinstance(call, ast.Call) or call.args or call.keywords:
         return None
     try:
-        return _KINDS.get(_found(call.func, namespace))
+        return _KINDS.get(reads.resolved(call.func, namespace))
     except TypeError:  # what is found has no hash
         return None
 
 
-def _found(node: ast.expr, namespace: Mapping[str, Any]) -> Any:
-    if isinstance(node, ast.Name):
-        return namespace.get(node.id)
-    if isinstance(node, ast.Attribute):
-        return getattr(_found(node.value, namespace), node.attr, None)
-    return None
-
-
-def _begins_tasks(node: ast.AST, namespace: Mapping[str, Any]) -> bool:
+def _begins_tasks(node: ast.AST, namespace: dict[str, Any]) -> bool:
     """Whether a statement begins a task that no finish inside it waits for."""
     kind = kind_of(node, namespace)
     if kind is LoopKind.TASK:
@@ -65,7 +58,7 @@ def _begins_tasks(node: ast.AST, namespace: Mapping[str, Any]) -> bool:
     return any(_begins_tasks(child, namespace) for child in ast.iter_child_nodes(node))
 
 
-def with_finish(body: list[ast.stmt], namespace: Mapping[str, Any]) -> list[ast.stmt]:
+def with_finish(body: list[ast.stmt], namespace: dict[str, Any]) -> list[ast.stmt]:
     """The body of a function, with a finish around tasks that have none: up to its end, but for a last return."""
     first = next((at for at, node in enumerate(body) if _begins_tasks(node, namespace)), None)
     if first is None:
@@ -151,7 +144,7 @@ def _leaving(body: Iterable[ast.AST], in_loop: bool = False) -> list[ast.stmt]:
 # --- names ----------------------------------------------------------------------------------------------------------
 
 
-def shared_names(body: Iterable[ast.AST], namespace: Mapping[str, Any], live: frozenset[str]) -> set[str]:
+def shared_names(body: Iterable[ast.AST], namespace: dict[str, Any], live: frozenset[str]) -> set[str]:
     """Names that isolated blocks set for others: they have one place of memory while the finish lasts."""
     found: set[str] = set()
     for top in body:

@@ -11,7 +11,7 @@ import os
 import sys
 import types
 
-from weft import standins
+from weft.standins import note
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def passing_on(code: types.CodeType, target: Callable[..., Any]) -> types.CodeTy
     }
     if sys.version_info >= (3, 11):
         changes["co_qualname"] = code.co_qualname
-    return standins.note(made.replace(**changes), code)
+    return note(made.replace(**changes), code)
 
 
 def _template(positional: int, only: int, keywords: int, free: int) -> types.CodeType:

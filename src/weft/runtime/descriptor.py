@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Iterator
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from weft.records import dataclass
 from weft.runtime import sharing, templates
@@ -128,6 +128,8 @@ class ObjectParam:
 #: Parts of the path of an AttrParam: what an entry of a dict begins with, the length of a tuple, what an attribute of
 #: all items of a list begins with, and the template of a container with strings in it.
 KEY, LENGTH, EACH, NUMBERED = "@", "#", "*", "$"
+#: Whether no item of a list has an attribute of its own, behind which its class's would be hidden.
+NOT_OWN = "~"
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,8 @@ class AttrParam:
 
     In a dotted path a number is an item, "@key" the entry of a dict, "#" the length of a tuple, "*name" the list of an
     attribute of all items of a list of different objects of one class, "$template" a container with numbers in place of
-    its strings, and "$" these strings, right behind it. Without a name it is the argument itself.
+    its strings, and "$" these strings, right behind it; "~name" is True if no item of a list has the attribute itself.
+    Without a name it is the argument itself.
     """
 
     index: int
@@ -170,6 +173,24 @@ DirectParam: TypeAlias = (
     ArrayParam | ListParam | ContainerParam | ScalarParam | ConstParam | SameAsParam | MemoryParam | ObjectParam
 )
 HiddenParam: TypeAlias = AttrParam | GlobalParam | CellParam
+
+
+FactKind: TypeAlias = Literal["entry", "lookup", "attribute", "code", "defaults", "keywords", "cell"]
+
+
+@dataclass(frozen=True, eq=False)
+class Fact:
+    """What a version was made from besides its arguments: `owner` has `value` under `name`, nothing if not `present`.
+
+    The kinds are: the entry of a dict; what a class and its bases have in their dicts; what `getattr` gives; the code,
+    the defaults and the keyword defaults of a function; the contents of a cell.
+    """
+
+    kind: FactKind
+    owner: Any
+    name: str
+    value: Any
+    present: bool = True
 
 
 # --- what a call gives back ----------------------------------------------------------------------------------------
@@ -301,6 +322,7 @@ class Version:
     function: int | Callable[..., object]
     words: int = CONTROL_WORDS
     hidden: tuple[HiddenParam, ...] = ()
+    facts: tuple[Fact, ...] = ()
     exceptions: tuple[ExceptionSpec, ...] = ()
     location: SourceLocation | None = None
     keepalive: object = None
@@ -481,7 +503,7 @@ def _validate_hidden(hidden: HiddenParam, arguments: int, position: int) -> None
     if isinstance(hidden, AttrParam):
         if not 0 <= hidden.index < arguments:
             raise TypeError(f"there is no argument {hidden.index} to read {hidden.name!r} from")
-        parts = [part.removeprefix(KEY).removeprefix(EACH) for part in hidden.parts]
+        parts = [part.removeprefix(KEY).removeprefix(EACH).removeprefix(NOT_OWN) for part in hidden.parts]
         if not all(part.isidentifier() or part.isdigit() or part[0] in (LENGTH, NUMBERED) for part in parts):
             raise TypeError(f"not an attribute name: {hidden.name!r}")
     elif isinstance(hidden, GlobalParam):

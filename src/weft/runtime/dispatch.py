@@ -18,8 +18,9 @@ import sysconfig
 import types
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias, get_args
 
 import numpy as np
 
@@ -49,6 +50,7 @@ from weft.runtime.descriptor import (
     LENGTH,
     LIST_KINDS,
     NO_DEFAULT,
+    NOT_OWN,
     NUMBERED,
     NUMPY_SCALARS,
     PYTHON_SCALARS,
@@ -62,6 +64,8 @@ from weft.runtime.descriptor import (
     ContainerParam,
     DirectParam,
     ExceptionSpec,
+    Fact,
+    FactKind,
     GlobalParam,
     GuardFailed,
     HiddenParam,
@@ -85,6 +89,7 @@ from weft.runtime.descriptor import (
     validate,
     words_of,
 )
+from weft.standins import same_code
 
 Encoded: TypeAlias = tuple[Any, ...]
 
@@ -194,6 +199,10 @@ def native_source(main: str) -> str:
     return expand(main)
 
 
+def _with_defaults(first: int = 1, *, second: int = 2) -> None:
+    """What the core tries out at start how functions are laid out on."""
+
+
 def _start_core() -> Core:
     compiler = toolchain.find()
     if compiler is not None:
@@ -205,7 +214,7 @@ def _start_core() -> Core:
     else:
         raise OSError("no C compiler was found")
     library.weft_core_start.restype = ctypes.py_object
-    library.weft_core_start.argtypes = [ctypes.py_object] * 7
+    library.weft_core_start.argtypes = [ctypes.py_object] * 10
     library.weft_runtime_table.restype = ctypes.c_void_p
     library.weft_scratch_kept.restype = ctypes.c_int64
     library.weft_set_threads.argtypes = [ctypes.c_int64]
@@ -219,7 +228,10 @@ def _start_core() -> Core:
     array_api = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]
     number = 1.5
     samples = (number, [number], np.zeros((2, 3)))
-    dispatcher = library.weft_core_start(array_api, *samples, GuardFailed, "__builtins__", LEFT)
+    names = ("__builtins__", sys.intern("__func__"))
+    dispatcher = library.weft_core_start(
+        array_api, *samples, GuardFailed, names[0], LEFT, same_code, _with_defaults, names[1]
+    )
     table = blas.find()
     if table is not None:
         addresses = (ctypes.c_void_p * len(table.addresses))(*table.addresses)
@@ -246,22 +258,29 @@ def _native_dispatcher(base: Any) -> type[interpreted.Dispatcher]:
         """`interpreted.Dispatcher` with calls, guards and kernels in native code."""
 
         def __init__(self, signature: Signature) -> None:
+            self._signed: list[tuple[object, ...]] = []  # calls that are under way borrow from earlier ones
+            self.sign(signature)
+            self._own: object = None
+            self._installed: list[Version] = []
+
+        def sign(self, signature: Signature) -> None:
             # Keyword names of calls are interned: with interned names here one pointer comparison finds them.
             names = tuple(map(sys.intern, signature.names))
-            super().__init__(
-                names,
-                signature.defaults,
-                NO_DEFAULT,
-                signature.positional_only,
-                signature.keyword_only,
-                signature.variadic,
-            )
+            kinds = (signature.positional_only, signature.keyword_only, signature.variadic)
+            super().__init__(names, signature.defaults, NO_DEFAULT, *kinds)
+            self._signed.append((names, signature.defaults))
             self.signature = signature
-            self._installed: list[Version] = []
+
+        def watch(self, function: Callable[..., Any]) -> None:
+            if isinstance(function, types.FunctionType):
+                self._watch(function)
+                self._own = function
 
         def add_version(self, version: Version, generality: int = 0) -> int:
             validate(version, self.signature)
-            index: int = self._add(encode_version(version, generality))
+            # The dispatcher itself watches its own function.
+            others = tuple(fact for fact in version.facts if fact.owner is not self._own)
+            index: int = self._add(encode_version(replace(version, facts=others), generality))
             self._installed.append(version)
             return index
 
@@ -283,6 +302,7 @@ def _native_dispatcher(base: Any) -> type[interpreted.Dispatcher]:
             return tuple(Profile(*found) for found in self._profiles())
 
         _miss = interpreted.Dispatcher._miss
+        _renew = interpreted.Dispatcher._renew
 
     native: Any = NativeDispatcher
     return native  # type: ignore[no-any-return]
@@ -353,6 +373,18 @@ def encode_version(version: Version, generality: int = 0) -> Encoded:
         int(is_repeatable(version)),
         int(version.exact and version.native),
         int(_converts(version)),
+        _encode_facts(version.facts),
+    )
+
+
+_FACT_KINDS: Final = {kind: code for code, kind in enumerate(get_args(FactKind))}
+
+
+def _encode_facts(facts: tuple[Fact, ...]) -> Encoded:
+    """owner, kind, name and value (none: there is nothing) of each, those of one owner side by side"""
+    ordered = sorted(facts, key=lambda fact: (_FACT_KINDS[fact.kind], id(fact.owner)))
+    return tuple(
+        (f.owner, _FACT_KINDS[f.kind], sys.intern(f.name), *((f.value,) if f.present else ())) for f in ordered
     )
 
 
@@ -410,6 +442,8 @@ def _encode_part(part: str) -> int | str | tuple[str] | functools.partial[Any] |
         return (sys.intern(part[1:]),)
     if part.startswith(EACH):
         return functools.partial(steps.watched("read attributes", templates.attribute_of_each), part[1:])
+    if part.startswith(NOT_OWN):
+        return functools.partial(steps.watched("read attributes", templates.not_own), part[1:])
     if part == NUMBERED:
         return functools.partial(steps.watched("number strings", numbering.names_of))
     if part.startswith(NUMBERED):

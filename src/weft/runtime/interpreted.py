@@ -21,6 +21,7 @@ from weft.runtime.descriptor import (
     LEFT,
     LENGTH,
     NO_DEFAULT,
+    NOT_OWN,
     NUMBERED,
     STATUS_GUARD,
     ArrayParam,
@@ -28,6 +29,7 @@ from weft.runtime.descriptor import (
     ConstParam,
     ContainerParam,
     DirectParam,
+    Fact,
     GlobalParam,
     GuardFailed,
     HiddenParam,
@@ -41,9 +43,11 @@ from weft.runtime.descriptor import (
     Version,
     validate,
 )
+from weft.standins import original
 
 _PYTHON_TYPES: dict[str, type] = {"int": int, "bool": bool, "float": float, "complex": complex}
-_ABSENT = object()
+ABSENT = object()
+_FUNCTION_PARTS = {"code": "__code__", "defaults": "__defaults__", "keywords": "__kwdefaults__"}
 
 #: The flag of arrays that are writeable with a warning (`np.broadcast_arrays`), which only NumPy itself can give.
 _WARN_ON_WRITE = 1 << 31
@@ -73,6 +77,18 @@ class Dispatcher:
         self._refusals: list[int] = []
         self._generality: list[int] = []
         self._order: list[int] = []
+        self._watched: tuple[Any, ...] = (None, None, None, None)  # the function this is of, and what it was made from
+
+    def watch(self, function: Callable[..., Any]) -> None:
+        """Call `_renew` as soon as this function has other code or defaults."""
+        self._watched = (function, *_made_from(function))
+
+    def sign(self, signature: Signature) -> None:
+        """Bind calls by another signature from now on; there are no versions."""
+        self.signature = signature
+
+    def _renew(self) -> None:
+        raise NotImplementedError("a dispatcher says in `_renew` what a change of its function means")
 
     def add_version(self, version: Version, generality: int = 0) -> int:
         """Install a version; it is tried before those that are as general or more. Returns its index."""
@@ -115,6 +131,9 @@ class Dispatcher:
         raise NotImplementedError("a dispatcher says in `_miss` what a call without a version does")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function, *before = self._watched
+        if function is not None and _made_from(function) != before:
+            self._renew()
         bound = bind(self.signature, args, kwargs) if self._installed and not self.signature.variadic else None
         refused = False
         for index in tuple(self._order) if bound is not None else ():
@@ -148,6 +167,12 @@ class Dispatcher:
         return self if instance is None else types.MethodType(self, instance)
 
 
+def _made_from(function: Any) -> list[Any]:
+    """Code, defaults and keyword defaults of a function, by identity and, where they can change, as they are."""
+    named = function.__kwdefaults__
+    return [id(function.__code__), id(function.__defaults__), None if named is None else [*map(id, named.values())]]
+
+
 def bind(signature: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any] | None:
     """All values in order, or None if the call is not one that Python would accept."""
     names = signature.names
@@ -165,6 +190,8 @@ def bind(signature: Signature, args: tuple[Any, ...], kwargs: Mapping[str, Any])
 
 def fitting_values(version: Version, bound: list[Any]) -> list[Any] | None:
     """The values of all parameters, hidden ones behind, if they pass the guards; else None."""
+    if not all(map(holds, version.facts)):
+        return None
     values = list(bound)
     met: list[Any] = []
     params: list[DirectParam] = []
@@ -174,7 +201,7 @@ def fitting_values(version: Version, bound: list[Any]) -> list[Any] | None:
         params.append(param)
     for hidden in version.hidden:
         value = fetch(hidden, values)
-        if value is _ABSENT or not fits(hidden.param, value, values, met):
+        if value is ABSENT or not fits(hidden.param, value, values, met):
             return None
         values.append(value)
         params.append(hidden.param)
@@ -201,11 +228,13 @@ def _arrays_apart(params: list[DirectParam], values: list[Any]) -> bool:
 def _fetch_part(value: Any, part: str) -> Any:
     """One step along the path of an AttrParam: as fetch_part of native/guards.c."""
     if part == LENGTH:
-        return len(value) if type(value) is tuple else _ABSENT
+        return len(value) if type(value) is tuple else ABSENT
     if part.startswith(KEY):
-        return value.get(part[1:], _ABSENT) if type(value) is dict else _ABSENT
+        return value.get(part[1:], ABSENT) if type(value) is dict else ABSENT
     if part.startswith(EACH):
         return templates.attribute_of_each(part[1:], value)
+    if part.startswith(NOT_OWN):
+        return templates.not_own(part[1:], value)
     if part.startswith(NUMBERED):
         return numbering.names_of(value) if part == NUMBERED else numbering.structure_of(part[1:], value)
     return value[int(part)] if part.isdigit() else getattr(value, part)
@@ -226,7 +255,29 @@ def fetch(hidden: HiddenParam, values: list[Any]) -> Any:
             return builtins[hidden.name] if isinstance(builtins, dict) else getattr(builtins, hidden.name)
         return hidden.cell.cell_contents
     except Exception:
-        return _ABSENT
+        return ABSENT
+
+
+def holds(fact: Fact) -> bool:
+    """Whether what a version was made from is still so."""
+    found = now(fact)
+    if fact.kind == "code":
+        return original(found) is fact.value
+    return same_constant(found, fact.value) if fact.present else found is ABSENT
+
+
+def now(fact: Fact) -> Any:
+    """What the owner of a fact has under its name now."""
+    try:
+        if fact.kind == "entry":
+            return fact.owner.get(fact.name, ABSENT)
+        if fact.kind == "lookup":
+            return next((vars(base)[fact.name] for base in fact.owner.__mro__ if fact.name in vars(base)), ABSENT)
+        if fact.kind == "cell":
+            return fact.owner.cell_contents
+        return getattr(fact.owner, _FUNCTION_PARTS.get(fact.kind, fact.name), ABSENT)
+    except Exception:  # as where hidden values are fetched
+        return ABSENT
 
 
 def fits(param: DirectParam, value: Any, values: list[Any], met: list[Any]) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from weft.errors import exception_type
-from weft.runtime import containers
+from weft.runtime import containers, facts
 from weft.runtime import descriptor as D
 
 _PARAMS: dict[str, type[Any]] = {
@@ -36,12 +36,14 @@ class _NotPortable(Exception):
     """A part of a version is bound to its process."""
 
 
-def portable(version: D.Version, cells: Mapping[str, object] = {}) -> dict[str, Any] | None:
-    """The version as JSON data, None if it has no such form; `cells` are the closure's, by name."""
+def portable(version: D.Version, cells: Mapping[str, object] = {}, owner: object = None) -> dict[str, Any] | None:
+    """The version as JSON data, None if it has no such form; `cells` are the closure's, by name, of the function
+    `owner`."""
     location = version.location
     try:
         return {
             "params": [_param(param) for param in version.params],
+            "facts": facts.portable(version.facts, owner),
             "hidden": [_hidden(hidden, cells) for hidden in version.hidden],
             "returns": [_result(result) for result in version.returns],
             "exceptions": [_exception(spec) for spec in version.exceptions],
@@ -49,7 +51,7 @@ def portable(version: D.Version, cells: Mapping[str, object] = {}) -> dict[str, 
             "location": None if location is None else [location.file, location.function, *location.others],
             "plain": {name: getattr(version, name) for name in _plain_fields()},
         }
-    except _NotPortable:
+    except (_NotPortable, facts.NotPortable):
         return None
 
 
@@ -59,6 +61,7 @@ def restored(
     namespace: dict[str, object],
     keepalive: object = None,
     cells: Mapping[str, Any] = {},
+    owner: object = None,
 ) -> D.Version:
     """The version of `portable`'s data with its code; globals are read from `namespace` (or their own module's).
 
@@ -67,6 +70,7 @@ def restored(
     location = data["location"]
     return D.Version(
         params=tuple(_read_param(item) for item in data["params"]),
+        facts=facts.restored(data["facts"], owner),
         hidden=tuple(_read_hidden(item, namespace, cells) for item in data["hidden"]),
         returns=tuple(_read_result(item) for item in data["returns"]),
         exceptions=tuple(_read_exception(item) for item in data["exceptions"]),
@@ -80,7 +84,7 @@ def restored(
 
 def _plain_fields() -> list[str]:
     """Fields of a version that are numbers, whatever the run time adds to them."""
-    handled = {"params", "hidden", "returns", "exceptions", "words", "location", "function", "keepalive"}
+    handled = {"params", "hidden", "facts", "returns", "exceptions", "words", "location", "function", "keepalive"}
     return [field.name for field in fields(D.Version) if field.name not in handled]
 
 

@@ -355,3 +355,8 @@ def attribute_of_each(name: str, items: Any) -> list[Any]:
     if not issubclass(kind, tuple) and len(set(map(id, items))) < len(items):
         raise LookupError("one object in two places")
     return [getattr(item, name) for item in items]
+
+
+def not_own(name: str, items: Any) -> bool:
+    """Whether no item of a list has an attribute of its own by this name."""
+    return not any(name in getattr(item, "__dict__", ()) for item in items)

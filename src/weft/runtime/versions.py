@@ -2,15 +2,15 @@
 version, without running the compiler or any of its passes.
 
 The key holds all that is known before compiling: the function's code and place, the kinds of the arguments, the
-options, the tool chain, weft itself.  What is only known afterwards (functions that were inlined) is kept with the
-entry and compared when it is read.
+options, the tool chain, weft itself.  What is only known afterwards (the facts that the version was made from) is
+kept with the entry and compared when it is read.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from weft.runtime import cache, dispatch, portable, toolchain
 from weft.runtime.descriptor import SourceLocation, Version
 from weft.runtime.fingerprints import fingerprint
 
-_FORMAT = 2
+_FORMAT = 3
 _LIBRARY, _C = "kernel.so", "kernel.c"
 
 
@@ -49,7 +49,7 @@ def weft_stamp() -> str:
     return cache.digest([(str(path.relative_to(root)), path.stat().st_size, path.stat().st_mtime_ns) for path in files])
 
 
-def key_for(function: Callable[..., Any], kinds: str, options: Options, attempt: int) -> str | None:
+def key_for(function: Callable[..., Any], kinds: str, options: Options, *attempt: int) -> str | None:
     """The key of a version; None if there is no compiler."""
     chain = toolchain.find()
     if chain is None:
@@ -68,23 +68,15 @@ def keep(
     c_source: str,
     library: Path,
     cells: Mapping[str, object],
-    inlined: Sequence[Callable[..., Any]],
+    function: Callable[..., Any],
 ) -> None:
     """Write a version to the disk cache, if it has a form that outlives the process."""
-    data = portable.portable(version, cells)
-    sources = [_described(function) for function in inlined]
-    if data is None or any(item is None for item in sources):
+    data = portable.portable(version, cells, function)
+    if data is None:
         return
-    metadata = {"descriptor": data, "signature": signature, "inlined": sources}
+    metadata = {"descriptor": data, "signature": signature}
     files: dict[str, bytes | Path] = {_LIBRARY: library, _C: c_source.encode()}
     cache.default_cache().put(key, files, metadata)
-
-
-def _described(function: Callable[..., Any]) -> list[str] | None:
-    """Module, name and source of an inlined function."""
-    if "<" in function.__qualname__:  # inside a function, or a lambda: there is no name to find it by
-        return None
-    return [function.__module__, function.__qualname__, fingerprint(function.__code__)]
 
 
 def restore(key: str, function: Any, cells: Mapping[str, Any]) -> Kept | None:
@@ -94,14 +86,8 @@ def restore(key: str, function: Any, cells: Mapping[str, Any]) -> Kept | None:
         return None
     data = entry.metadata
     try:
-        for module, name, digest in data["inlined"]:
-            found: Any = sys.modules[module]
-            for part in name.split("."):
-                found = getattr(found, part)
-            if _described(getattr(found, "py_func", found)) != [module, name, digest]:
-                return None
         kernel = dispatch.load_kernel(entry.path / _LIBRARY)
-        version = portable.restored(data["descriptor"], kernel.address, function.__globals__, kernel, cells)
+        version = portable.restored(data["descriptor"], kernel.address, function.__globals__, kernel, cells, function)
     except (LookupError, AttributeError, CompileError):
         return None
     if version.location is not None:

@@ -17,6 +17,7 @@
 #include "strings.c"
 #include "sharing.c"
 #include "guards.c"
+#include "facts.c"
 #include "trials.c"
 #include "results.c"
 #include "left.c"
@@ -68,7 +69,7 @@ static void after_fork_child(void)
 
 /* The Dispatcher type, or NULL with an exception. Called once, with the interpreter lock held. */
 PyObject *weft_core_start(PyObject *capsule, PyObject *number, PyObject *list, PyObject *array, PyObject *guard_failed,
-                          PyObject *builtins, PyObject *left)
+                          PyObject *builtins, PyObject *left, PyObject *same_code, PyObject *sample, PyObject *function)
 {
     void **table = PyCapsule_GetPointer(capsule, NULL);
     if (table == NULL)
@@ -92,6 +93,9 @@ PyObject *weft_core_start(PyObject *capsule, PyObject *number, PyObject *list, P
     guard_failed_type = new_reference(guard_failed);
     builtins_name = new_reference(builtins);
     left_answer = new_reference(left);
+    code_is_same = new_reference(same_code);
+    function_name = new_reference(function);
+    find_change_counts((PyObject *)left->type, sample, builtins);
     if (pthread_atfork(before_fork, after_fork_parent, after_fork_child) != 0)
         return PyErr_NoMemory();
     return PyType_FromSpec(&dispatcher_spec);

@@ -19,6 +19,9 @@ typedef struct {
     long long misses, guard_failures, may_run_plain, plain_calls;
     PyObject *plain; /* what runs where no version does; NULL before it is set */
     left_table left;
+    /* The function that all of this is of, and what it was made from: code, defaults and keyword defaults. */
+    PyObject *defined, *code, *given, *named;
+    uint64_t named_changes;
 } dispatcher;
 
 /* ATTEMPT_PYTHON: the call fits a version of Python code, whose arguments are in the place of the answer. ATTEMPT_PLAIN: it
@@ -28,6 +31,43 @@ typedef enum { ATTEMPT_UNFIT, ATTEMPT_DONE, ATTEMPT_GUARD, ATTEMPT_BACK, ATTEMPT
 
 static PyObject *guard_failed_type, *left_answer;
 static weft_rt runtime_table;
+
+/* --- the function itself --- */
+
+static void forget_function(dispatcher *d)
+{
+    PyObject *held[] = {d->defined, d->code, d->given, d->named};
+    d->defined = d->code = d->given = d->named = NULL;
+    for (int i = 0; i < 4; i++)
+        Py_DecRef(held[i]);
+}
+
+static PyObject *dispatcher_watch(PyObject *self, PyObject *function)
+{
+    dispatcher *d = (dispatcher *)self;
+    if (!is_exact(function, &PyFunction_Type)) {
+        PyErr_SetString(PyExc_TypeError, "a Python function is needed");
+        return NULL;
+    }
+    forget_function(d);
+    d->defined = new_reference(function);
+    d->code = new_reference(code_of(function));
+    d->given = defaults_of(function);
+    d->named = keywords_of(function);
+    Py_IncRef(d->given);
+    Py_IncRef(d->named);
+    d->named_changes = d->named == NULL ? 0 : changes_of_dict(d->named);
+    return new_reference(&_Py_NoneStruct);
+}
+
+static inline int is_redefined(const dispatcher *d)
+{
+    if (d->defined == NULL)
+        return 0;
+    if (code_of(d->defined) != d->code || defaults_of(d->defined) != d->given || keywords_of(d->defined) != d->named)
+        return 1;
+    return d->named != NULL && changes_of_dict(d->named) != d->named_changes;
+}
 
 /* --- binding --- */
 
@@ -323,7 +363,9 @@ static __attribute__((noinline)) attempt_outcome attempt(version *v, PyObject *c
         (v->stack_count > 0 && lists.stacks == NULL) || (v->text_count > 0 && lists.texts == NULL)) {
         *out = PyErr_NoMemory();
     } else {
-        int fits = pack_arguments(v, arguments, &lists, w);
+        int fits = facts_hold(v);
+        if (fits > 0)
+            fits = pack_arguments(v, arguments, &lists, w);
         if (fits > 0 && v->value_count > v->argument_count)
             outcome = attempt_hidden(v, arguments, &lists, w, out);
         else
@@ -446,6 +488,12 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
     dispatcher *d = (dispatcher *)self;
     Py_ssize_t count = (Py_ssize_t)(flags & ~VECTORCALL_OFFSET_BIT);
     PyObject *answer = NULL;
+    if (is_redefined(d)) {
+        PyObject *renewed = PyObject_CallMethod(self, "_renew", NULL);
+        if (renewed == NULL)
+            return NULL;
+        Py_DecRef(renewed);
+    }
     version *plain = NULL;
     attempt_outcome outcome = ATTEMPT_UNFIT;
     if (d->version_count > 0 && !stack_holds_kernel())
@@ -492,10 +540,14 @@ static int dispatcher_init(PyObject *self, PyObject *args, PyObject *keywords)
     if (!PyArg_ParseTuple(args, "O!O!OLLp", &PyTuple_Type, &names, &PyTuple_Type, &defaults, &no_default, &positional_only,
                           &keyword_only, &variadic))
         return -1;
-    if (PyTuple_Size(names) != PyTuple_Size(defaults) || d->names != NULL) {
-        PyErr_SetString(PyExc_TypeError, "a dispatcher is set up once, with one default for each name");
+    if (PyTuple_Size(names) != PyTuple_Size(defaults) || d->version_count > 0) {
+        PyErr_SetString(PyExc_TypeError, "a dispatcher is set up without versions, with one default for each name");
         return -1;
     }
+    /* Whoever sets it up again keeps the old ones: calls that are under way borrow from them. */
+    Py_DecRef(d->names);
+    Py_DecRef(d->defaults);
+    Py_DecRef(d->no_default);
     d->names = new_reference(names);
     d->defaults = new_reference(defaults);
     d->no_default = new_reference(no_default);
@@ -614,9 +666,10 @@ static PyObject *dispatcher_call(PyObject *self, PyObject *args, PyObject *keywo
 static int dispatcher_traverse(PyObject *self, visitor visit, void *context)
 {
     dispatcher *d = (dispatcher *)self;
-    PyObject *direct[] = {(PyObject *)self->type, d->names, d->defaults, d->no_default, d->plain};
+    PyObject *direct[] = {(PyObject *)self->type, d->names, d->defaults, d->no_default, d->plain,
+                          d->defined, d->code, d->given, d->named};
     int stop = 0;
-    for (int i = 0; i < 5 && !stop; i++)
+    for (int i = 0; i < 9 && !stop; i++)
         if (direct[i] != NULL)
             stop = visit(direct[i], context);
     for (int i = 0; i < d->version_count && !stop; i++)
@@ -635,6 +688,7 @@ static int dispatcher_clear(PyObject *self)
     Py_DecRef(defaults);
     Py_DecRef(no_default);
     Py_DecRef(plain);
+    forget_function(d);
     return 0;
 }
 
@@ -662,6 +716,7 @@ static PyObject *dispatcher_init_subclass(PyObject *self, PyObject *unused)
 }
 
 static PyMethodDef dispatcher_methods[] = {
+    {"_watch", dispatcher_watch, METHOD_O, "Call `_renew` as soon as this function has other code or defaults."},
     {"_add", dispatcher_add, METHOD_O, "Install an encoded version; returns its index."},
     {"_drop_versions", dispatcher_drop_versions, METHOD_NOARGS, "Remove all versions."},
     {"_call_counts", dispatcher_call_counts, METHOD_NOARGS, "Calls of each version, in order of installation."},

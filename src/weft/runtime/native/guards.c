@@ -180,12 +180,20 @@ static PyObject *fetch_part(PyObject *value, PyObject *part)
     return held == NULL ? NULL : new_reference(held);
 }
 
+static PyObject *function_name; /* "__func__" */
+
 static int fetch_attribute(const parameter *p, PyObject *value, PyObject **out)
 {
     Py_ssize_t depth = PyTuple_Size(p->fetch_name);
     Py_IncRef(value);
     for (Py_ssize_t i = 0; i < depth; i++) {
-        PyObject *next = fetch_part(value, PyTuple_GetItem(p->fetch_name, i));
+        PyObject *part = PyTuple_GetItem(p->fetch_name, i), *next = NULL;
+        if (i + 2 == depth && PyTuple_GetItem(p->fetch_name, i + 1) == function_name && _PyObject_GetMethod != NULL) {
+            if (_PyObject_GetMethod(value, part, &next))
+                i++; /* the function itself, without a method around it */
+        } else {
+            next = fetch_part(value, part);
+        }
         Py_DecRef(value);
         if (next == NULL)
             return absent();

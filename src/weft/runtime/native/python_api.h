@@ -118,6 +118,7 @@ enum {
 #define TYPE_GC (1ul << 14)
 #define TYPE_METHOD_DESCRIPTOR (1ul << 17)
 #define TYPE_VERSION_TAG (1ul << 18)
+#define TYPE_VALID_VERSION (1ul << 19)
 #define VECTORCALL_OFFSET_BIT ((size_t)1 << (8 * sizeof(size_t) - 1))
 
 extern PyTypeObject PyFloat_Type, PyLong_Type, PyBool_Type, PyComplex_Type, PyList_Type, PyUnicode_Type, PyTuple_Type,
@@ -162,6 +163,13 @@ PyObject *PyObject_GetAttrString(PyObject *, const char *);
 int PyObject_RichCompareBool(PyObject *, PyObject *, int);
 PyObject *PyMethod_New(PyObject *, PyObject *);
 PyObject *PyCell_Get(PyObject *);
+PyObject *PyFunction_GetCode(PyObject *);
+PyObject *PyFunction_GetDefaults(PyObject *);
+PyObject *PyFunction_GetKwDefaults(PyObject *);
+PyObject *_PyType_Lookup(PyTypeObject *, PyObject *);
+int PyObject_SetAttr(PyObject *, PyObject *, PyObject *);
+/* Missing from some versions. */
+__attribute__((weak)) int _PyObject_GetMethod(PyObject *, PyObject *, PyObject **);
 PyObject *PyDict_New(void);
 PyObject *PyDict_GetItemWithError(PyObject *, PyObject *);
 int PyDict_SetItem(PyObject *, PyObject *, PyObject *);

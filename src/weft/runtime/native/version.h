@@ -60,6 +60,22 @@ typedef struct result {
     int count;
 } result;
 
+typedef enum { FACT_ENTRY, FACT_LOOKUP, FACT_ATTRIBUTE, FACT_CODE, FACT_DEFAULTS, FACT_KEYWORDS, FACT_CELL } fact_kind;
+
+/* value: NULL if there is none. accepted: code that stands in for it, with a reference. */
+typedef struct {
+    fact_kind kind;
+    PyObject *owner, *name, *value, *accepted;
+} fact;
+
+/* The facts of one owner, and the number of its changes when all of them held. */
+typedef struct {
+    fact_kind kind;
+    PyObject *owner;
+    int first, count;
+    uint64_t changes;
+} fact_group;
+
 typedef struct {
     PyObject *owner;
     int references;
@@ -85,6 +101,9 @@ typedef struct {
     int64_t hold_below; /* the interpreter lock is kept for arrays with fewer elements in all */
     int slot_count;
     int *slots;
+    fact *facts; /* see facts.c */
+    fact_group *groups;
+    int fact_count, group_count;
 } version;
 
 static void free_results(result *items, int count)
@@ -105,6 +124,10 @@ static void release_version(version *v)
     free(v->parameters);
     free(v->slots);
     free(v->last);
+    for (int i = 0; i < v->fact_count; i++)
+        Py_DecRef(v->facts[i].accepted);
+    free(v->facts);
+    free(v->groups);
     Py_DecRef(v->owner);
     free(v);
 }
@@ -205,8 +228,34 @@ static int read_parameters(PyObject *tuple, version *v)
     return 0;
 }
 
+static int read_facts(PyObject *tuple, version *v)
+{
+    Py_ssize_t count = PyTuple_Size(tuple);
+    v->facts = calloc((size_t)(count > 0 ? count : 0) + 1, sizeof *v->facts);
+    v->groups = calloc((size_t)(count > 0 ? count : 0) + 1, sizeof *v->groups);
+    if (v->facts == NULL || v->groups == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *entry = PyTuple_GetItem(tuple, i);
+        fact *f = &v->facts[v->fact_count++];
+        f->owner = PyTuple_GetItem(entry, 0);
+        f->kind = (fact_kind)field_int(entry, 1);
+        f->name = PyTuple_GetItem(entry, 2);
+        f->value = PyTuple_Size(entry) > 3 ? PyTuple_GetItem(entry, 3) : NULL;
+        fact_group *g = &v->groups[v->group_count - (v->group_count > 0)];
+        if (v->group_count == 0 || g->owner != f->owner || g->kind != f->kind) {
+            g = &v->groups[v->group_count++];
+            *g = (fact_group){f->kind, f->owner, (int)i, 0, 0};
+        }
+        g->count++;
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 /* owner: (address or 0, callable or None, raiser, argument count, words, parameters, results, slots, hold_below, keepalive,
-   generality, repeatable, timed, converts) */
+   generality, repeatable, timed, converts, facts) */
 static version *read_version(PyObject *owner)
 {
     version *v = calloc(1, sizeof *v);
@@ -229,7 +278,7 @@ static version *read_version(PyObject *owner)
     v->converts = (int)field_int(owner, 13);
     if (!PyErr_Occurred() && read_parameters(PyTuple_GetItem(owner, 5), v) == 0 &&
         (v->results = read_results(PyTuple_GetItem(owner, 6), &v->result_count)) != NULL && !PyErr_Occurred() &&
-        read_slots(PyTuple_GetItem(owner, 7), v) == 0)
+        read_slots(PyTuple_GetItem(owner, 7), v) == 0 && read_facts(PyTuple_GetItem(owner, 14), v) == 0)
         return v;
     release_version(v);
     return NULL;

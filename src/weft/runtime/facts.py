@@ -1,0 +1,232 @@
+"""Facts that outlive a process.  In: the facts of a version and its function; out: JSON that says how to come to each
+owner again and what it had, and back: the facts of another process, if everything is there and the same.
+
+An owner is reached from the function: its globals, cells, code and defaults, and from there along the values of facts
+that come before.  Values are described: plain ones by themselves, functions by their code, classes by their names (what
+was read of a class is a fact of its own).  What has no description, or cannot be reached, has no portable form.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from weft.runtime.descriptor import Fact
+from weft.runtime.fingerprints import fingerprint
+from weft.runtime.interpreted import ABSENT, now
+from weft.standins import original
+
+Reference = list[Any]
+#: How one object leads to another: attributes of functions, of what stands around them, and of modules.
+_PARTS = ("__globals__", "__kwdefaults__", "__func__", "__wrapped__", "py_func", "fget", "fset", "func", "keywords")
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+_BUILTIN = (
+    types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType,
+    types.MemberDescriptorType, types.ClassMethodDescriptorType, types.MethodWrapperType, types.DynamicClassAttribute,
+)  # fmt: skip
+
+
+class NotPortable(Exception):
+    """A fact is bound to its process."""
+
+
+class _Found:
+    """What can be reached so far, by its identity."""
+
+    def __init__(self, function: Any) -> None:
+        self.places: dict[int, Reference] = {}
+        self.kept: list[Any] = []
+        self.add(function, ["function"])
+        self.add(sys.modules, ["modules"])
+
+    def add(self, value: Any, reference: Reference, depth: int = 0) -> None:
+        if id(value) in self.places or isinstance(value, _PLAIN) or depth > 4:
+            return
+        self.places[id(value)] = reference
+        self.kept.append(value)
+        for name, part in _parts(value):
+            self.add(part, ["part", reference, name], depth + 1)
+
+    def reference(self, owner: Any) -> Reference:
+        known = self.places.get(id(owner))
+        if known is not None:
+            return known
+        name = owner.get("__name__") if type(owner) is dict else None
+        if isinstance(name, str) and vars(sys.modules.get(name, sys)) is owner:
+            return ["module", name]
+        if isinstance(owner, (type, types.FunctionType)):
+            title = [owner.__module__, owner.__qualname__]
+            if _named(*title) is owner:
+                return ["named", *title]
+        raise NotPortable
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    """What belongs to an object so closely that it is the same in each process."""
+    if isinstance(value, types.ModuleType):
+        yield "__dict__", vars(value)
+        return
+    wraps = (types.FunctionType, types.MethodType, property, staticmethod, classmethod, functools.partial)
+    if isinstance(value, (*wraps, functools._lru_cache_wrapper)) or _jitted(value):
+        for name in _PARTS:
+            part = getattr(value, name, None)
+            if part is not None:
+                yield name, part
+    if isinstance(value, types.FunctionType):
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or ()):
+            yield f"cell {name}", cell
+
+
+def _part(value: Any, name: str) -> Any:
+    if name.startswith("cell "):
+        return dict(zip(value.__code__.co_freevars, value.__closure__ or ()))[name.removeprefix("cell ")]
+    return getattr(value, name)
+
+
+def _jitted(value: Any) -> bool:
+    """Whether a value is a function that weft compiles."""
+    return type(value).__module__.partition(".")[0] == "weft" and hasattr(type(value), "_miss")
+
+
+def _named(module: str, name: str) -> Any:
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def portable(facts: tuple[Fact, ...], function: Any) -> list[Any]:
+    """The facts as JSON data; NotPortable if one has no such form."""
+    found, written, home = _Found(function), [], getattr(function, "__module__", None)
+    for place, fact in enumerate(facts):
+        value = _at_home(described(fact.value, fact.present), home)
+        written.append([fact.kind, found.reference(fact.owner), fact.name, value])
+        if fact.present:
+            found.add(fact.value, ["value", place])
+    return written
+
+
+def restored(data: list[Any], function: Any) -> tuple[Fact, ...]:
+    """The facts of `portable`'s data in this process; LookupError unless all of them hold here."""
+    made: list[Fact] = []
+    for kind, reference, name, known in data:
+        owner = _reached(reference, made, function)
+        value = now(Fact(kind, owner, name, None))
+        if kind == "code" and isinstance(value, types.CodeType):
+            value = original(value)
+        present = value is not ABSENT
+        try:
+            told = described(value if present else None, present)
+            same = _at_home(told, getattr(function, "__module__", None)) == known
+        except NotPortable:
+            same = False
+        if not same:
+            raise LookupError(f"{name or kind} is not what it was")
+        made.append(Fact(kind, owner, name, value if present else None, present))
+    return tuple(made)
+
+
+def _reached(reference: Reference, made: list[Fact], function: Any) -> Any:
+    kind, *rest = reference
+    if kind == "function":
+        return function
+    if kind == "modules":
+        return sys.modules
+    if kind == "module":
+        return vars(sys.modules[rest[0]])
+    if kind == "value":
+        return made[rest[0]].value
+    if kind == "part":
+        return _part(_reached(rest[0], made, function), rest[1])
+    found = _named(*rest)
+    if found is None:
+        raise LookupError(rest)
+    return found
+
+
+def _at_home(told: Any, home: str | None) -> Any:
+    """A description without the name of the function's own module, which may be run under another."""
+    if isinstance(told, list) and len(told) == 3 and told[0] == "class":
+        return ["class", "" if told[1] == home else told[1], told[2]]
+    return [_at_home(item, home) for item in told] if isinstance(told, list) else told
+
+
+# --- descriptions ---------------------------------------------------------------------------------------------------
+
+
+def described(value: Any, present: bool = True) -> Any:
+    """A value as JSON that is the same in each process, and other for whatever a version could tell from it."""
+    if not present:
+        return ["absent"]
+    if type(value) in _PLAIN:
+        return [type(value).__name__, value.hex() if isinstance(value, float) else repr(value)]
+    if isinstance(value, np.generic):
+        return ["number", value.dtype.str, value.tobytes().hex()]
+    if isinstance(value, (tuple, list)):
+        return [_title(type(value)), [described(item) for item in value]]
+    if isinstance(value, dict):
+        return ["dict", [[described(key), described(item)] for key, item in value.items()]]
+    return _of_code(value) or _of_class(value) or _by_name(value)
+
+
+def _of_code(value: Any) -> Any:
+    """What is, or stands around, a function of the user's."""
+    if isinstance(value, types.CodeType):
+        return ["code", fingerprint(value)]
+    if isinstance(value, types.FunctionType):
+        return ["function", value.__qualname__, fingerprint(value.__code__)]
+    if isinstance(value, (staticmethod, classmethod, types.MethodType)):
+        owner = described(value.__self__) if isinstance(value, types.MethodType) else None
+        return [type(value).__name__, described(value.__func__), owner]
+    if type(value) is property:
+        return ["property", *map(described, (value.fget, value.fset, value.fdel))]
+    if isinstance(value, functools.partial):
+        return ["partial", *map(described, (value.func, value.args, value.keywords))]
+    if isinstance(value, functools._lru_cache_wrapper):
+        return ["cached", described(value.__wrapped__), repr(value.cache_parameters())]
+    return ["compiled", described(value.py_func)] if _jitted(value) else None
+
+
+def _of_class(value: Any) -> Any:
+    if isinstance(value, types.ModuleType):
+        return ["module", value.__name__]
+    if isinstance(value, enum.EnumMeta):
+        named: dict[str, Any] = dict(value.__members__)
+        members = [[name, described(member.value)] for name, member in named.items()]
+        return [_title(value), members]
+    if isinstance(value, type):
+        return _title(value)
+    if isinstance(value, enum.Enum):
+        return ["member", _title(type(value)), value.name]
+    if isinstance(value, dataclasses.Field):
+        parts = [value.name, value.init, value.compare, getattr(value, "kw_only", False)]
+        return ["field", repr(parts), described(value.default), described(value.default_factory)]
+    if type(value).__module__ == "dataclasses":  # MISSING, and the options of a dataclass
+        return ["dataclasses", repr(value).partition(" object at ")[0]]
+    return ["dtype", value.str, repr(value)] if isinstance(value, np.dtype) else None
+
+
+def _title(kind: type) -> list[str]:
+    return ["class", kind.__module__, kind.__qualname__]
+
+
+def _by_name(value: Any) -> Any:
+    """A function of C, or anything else that its module has under its name."""
+    if isinstance(value, _BUILTIN):
+        return ["builtin", type(value).__name__, str(getattr(value, "__qualname__", getattr(value, "__name__", "")))]
+    module = getattr(value, "__module__", None) or ("numpy" if isinstance(value, np.ufunc) else "builtins")
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    if isinstance(module, str) and isinstance(name, str) and _named(module, name) is value:
+        return ["named", module, name]
+    if isinstance(value, np.ufunc):
+        return ["ufunc", value.__name__]
+    if type(value).__module__.partition(".")[0] in ("numpy", "weft") and callable(getattr(value, "__getitem__", None)):
+        return ["object", _title(type(value))]  # np.mgrid and its like
+    raise NotPortable
