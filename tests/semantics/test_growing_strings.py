@@ -180,7 +180,7 @@ _LITTLE_MEMORY = """
     with open("/proc/self/statm") as file:
         used = int(file.read().split()[0]) * resource.getpagesize()
     before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, before[1]))
+    resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, before[1]))
     result = compiled(30000, "ab")
     resource.setrlimit(resource.RLIMIT_AS, before)
     assert result == function(30000, "ab")

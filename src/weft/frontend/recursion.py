@@ -676,6 +676,7 @@ class Recursion(Expressions):
     def _settle_function(self, source: Source, specs: tuple[Kind, ...], entry: Entry) -> None:
         """Build a function until what its calls were taken to give is what it gives."""
         failure: Unsupported | None = None
+        guessed = True  # what fails has to do with the guess: some call was taken to give it
         names = [a.arg for a in [*source.tree.args.posonlyargs, *source.tree.args.args, *source.tree.args.kwonlyargs]]
         kinds = dict(zip(names, specs))
         shared = () if entry.captured is None else entry.captured.shared
@@ -686,13 +687,15 @@ class Recursion(Expressions):
             if isinstance(guess, Row) and key_of(source, source.tree) not in self.functions.listing:
                 self.functions.listing.add(key_of(source, source.tree))
                 raise Restart
+            if not guessed and not isinstance(guess, Row):
+                continue
             entry.known = [(guess, *left) if shared else guess]
             for _ in range(_ROUNDS):
                 entry.assumed.clear()
                 try:
                     built = self.nested(source, specs, entry)
                 except Unsupported as error:
-                    failure = failure or error
+                    failure, guessed = failure or error, bool(entry.assumed)
                     break
                 assert entry.attempt is not None
                 shapes = shapes_of(built.program, entry.attempt.row_results)
