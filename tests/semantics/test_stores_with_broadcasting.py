@@ -111,6 +111,11 @@ def test_masks_are_not_stretched(statement: str) -> None:
     )
 
 
+def test_values_of_two_axes_for_elements_of_a_mask() -> None:
+    shapes: Sequence[Shape] = ((1, 3), (3,), (3, 1))
+    agree(lines("a, v", "a[a > 10] = v", "return a"), [(filled((4,)), filled(shape)) for shape in shapes])
+
+
 @pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
 def test_put_into_nothing(mode: str) -> None:
     sizes = [(n, k, m) for n in (3, 0) for k in (2, 0) for m in (2, 1, 0)]

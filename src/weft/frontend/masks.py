@@ -192,6 +192,8 @@ def assign(place: Mask, value: Value, emitter: Emitter) -> None:
     if source.rank == 0:
         select(place, source, emitter)
         return
+    if is_full(place) and source.rank > 1:
+        raise Unsupported(emitter.span, "TypeError: elements chosen by a mask get a value of more than one dimension")
     while source.rank > 1 + array.rank - place.condition.rank and arrays.is_one(source.shape[0]):
         source = arrays.remap(source, source.shape[1:], lambda at: (ZERO, *at))
     if source.rank > 1 + array.rank - place.condition.rank:
