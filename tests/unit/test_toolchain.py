@@ -364,6 +364,7 @@ def test_interrupting_a_compilation_leaves_nothing_behind(
 def test_another_processor_may_be_chosen(private_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its code is apart from that for this one in the cache, and holds none of the later instructions."""
     source = "void kernel(double *a, long n) { for (long i = 0; i < n; i++) a[i] = a[i] * 2.0 + 1.0; }"
+    monkeypatch.delenv("WEFT_MARCH", raising=False)
     here = find()
     monkeypatch.setenv("WEFT_MARCH", "x86-64-v2")
     older = find()
