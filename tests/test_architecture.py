@@ -27,6 +27,7 @@ LAYERS: dict[str, set[str]] = {
     "steps": set(),
     "net": _OPEN,
     "trial": set(),
+    "recalled": _OPEN | {"runtime", "net"},
     "directives": {"records"},
     "deep": {"forking"},
     "records": set(),
@@ -49,7 +50,9 @@ LAYERS: dict[str, set[str]] = {
     "steering": _OPEN | {"frontend", "transform_file", "pipeline"},
     "asked": _OPEN | _MIDDLE | {"pipeline", "net"},
     "pickles": _OPEN | {"runtime"},
-    "jitted": _OPEN | _MIDDLE | {"asked", "collector", "handlers", "net", "pickles", "pipeline", "steering", "trial"},
+    "jitted": _OPEN
+    | _MIDDLE
+    | {"asked", "collector", "handlers", "net", "pickles", "pipeline", "recalled", "steering", "trial"},
     "cluster": _OPEN | _MIDDLE | {"pipeline", "jitted"},
     "device": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster"},
     "api": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster", "net", "handlers"},

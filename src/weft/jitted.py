@@ -22,9 +22,8 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from weft import asked, collector, forking, handlers, net, steps
+from weft import asked, collector, forking, handlers, net, recalled, steps
 from weft.errors import (
-    CacheWarning,
     CompileError,
     FallbackWarning,
     LeftToLibrary,
@@ -189,6 +188,8 @@ class Jitted(_Base):
         form, renamed = found
         if form.misses > _MAX_FOR_KEY and not form.versions and not form._regions:
             return None  # nothing of it was ever compiled
+        if not kwargs:
+            self._set_form(len(args), form)
         return functools.partial(form, *args, **{renamed.get(name, name): value for name, value in kwargs.items()})
 
     def _form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Jitted, dict[str, str]] | None:
@@ -262,10 +263,14 @@ class Jitted(_Base):
             if tried >= _MAX_FOR_KEY or max(len(self._compiled), len(self._refused)) >= _MAX_VERSIONS:
                 return False
             self._keys[key] = tried + 1
+            stored, known = None, False
             try:
                 stored = self._stored_key(key, tried, general)
                 if stored is not None and self._restore(stored, key, values, general):
                     return True
+                known = True
+                recalled.recall(self, stored, values)
+                known = False
                 with collector.switched_off():
                     return self._compile(key, values, stored, general)
             except (ParallelError, TransformError):
@@ -280,6 +285,8 @@ class Jitted(_Base):
                     self._by_value |= opened
                     return self._extend(values)
                 self._refused[key] = problem
+                if not known:
+                    recalled.remember(self, stored, values, problem)
                 return self._refuse(problem)
             except Exception as trouble:
                 if net.is_meant(trouble, self.options):
@@ -349,7 +356,7 @@ class Jitted(_Base):
         except steps.OutOfTime:
             raise
         except Exception as trouble:
-            self._without_cache(trouble)
+            recalled.without_cache(self, trouble)
             return False
         if kept is None:
             return False
@@ -364,15 +371,6 @@ class Jitted(_Base):
         self._compiled.append(made)
         self._made_for.setdefault(kinds, []).append(version)
         self._note_written(version)
-
-    def _without_cache(self, trouble: Exception) -> None:
-        """An error inside weft while it used the disk cache, which is not needed."""
-        if net.is_meant(trouble, self.options):
-            raise trouble
-        place = self._place()
-        reason = net.refusal(trouble, place, self.options).reason
-        text = f"{place}: the disk cache is not used for {self.py_func.__name__}: {reason}"
-        warnings.warn_explicit(text, CacheWarning, place.file, max(place.line, 1))
 
     def _keep(self, stored: str, compiled: pipeline.Compiled) -> None:
         from weft.runtime import versions
@@ -391,7 +389,7 @@ class Jitted(_Base):
                 function=self.py_func,
             )
         except Exception as trouble:
-            self._without_cache(trouble)
+            recalled.without_cache(self, trouble)
 
     def _compile(self, kinds: tuple[Spec, ...], values: tuple[Any, ...], stored: str | None, tried: int) -> bool:
         from weft import pipeline

@@ -30,6 +30,8 @@ STEPS: dict[str, str] = {
     "cache key": "the place of a version in the disk cache is worked out",
     "restore": "a version is read from the disk cache",
     "keep": "a version is written to the disk cache",
+    "recall": "a refusal is read from the disk cache",
+    "remember": "a refusal is written to the disk cache",
     "form": "a form of a function with * or ** parameters is made",
     "build": "the front end makes a program",
     "generate C": "a lowered program becomes C",

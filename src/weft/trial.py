@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from statistics import median
+from statistics import median, median_low
 from typing import Any
 
 _CALLS = 3
 _MOST_DISTURBED = 8
 _BEARABLE = 0.025  # seconds of a call in regions
 _GAIN = 0.95
+_CHEAP = 0.01  # seconds of a plain call: one that was disturbed, by the garbage collector perhaps, decides nothing
 
 #: Time of this thread alone; tests put another clock in its place.
 clock: Callable[[], float] = time.thread_time
@@ -70,7 +71,7 @@ class Regions:
         if way is self._split:
             if seconds > _BEARABLE or not self._same_bits():
                 self._owner._plain = self._split
-        elif seconds > 2 * median(split):
+        elif median_low(plain) > 2 * median(split) and (len(plain) > 1 or seconds > _CHEAP):
             self._owner._plain = self._split
         elif len(plain) == _CALLS:
             is_faster = median(plain) < _GAIN * median(split)

@@ -102,6 +102,9 @@ class Dispatcher:
         self._put_first(len(self._installed) - 1)
         return len(self._installed) - 1
 
+    def _set_form(self, count: int, form: Dispatcher) -> None:
+        """Send calls of `count` arguments without names to another dispatcher: here `_miss` goes on doing so."""
+
     def _put_first(self, index: int) -> None:
         """In front of versions as general as this one, behind those made for fewer arguments."""
         own = self._generality[index]

@@ -7,7 +7,7 @@
 
 #include "version.h"
 
-enum { STACK_WORDS = 192 };
+enum { STACK_WORDS = 192, MANY_REFUSALS = 16, DEMOTED = 1 << 20, MOST_FORMS = 64 };
 
 typedef struct {
     PyObject base;
@@ -18,6 +18,7 @@ typedef struct {
     int version_count;
     long long misses, guard_failures, may_run_plain, plain_calls;
     PyObject *plain; /* what runs where no version does; NULL before it is set */
+    PyObject *forms[MOST_FORMS]; /* of a function with * parameters: what takes calls of so many arguments without names */
     left_table left;
     /* The function that all of this is of, and what it was made from: code, defaults and keyword defaults. */
     PyObject *defined, *code, *given, *named;
@@ -282,10 +283,10 @@ static inline void note_call(version *v, const int64_t *w)
 static attempt_outcome run_kernel(version *v, PyObject *const *values, const list_call *lists, int64_t *w, PyObject **out)
 {
     frame f = {0};
-    int64_t start = v->way == WAY_MEASURED && v->timed && v->converts ? trial_clock() : 0;
+    int64_t start = v->way == WAY_MEASURED && v->timed && v->converts ? trial_clock(v) : 0;
     int64_t status = call_kernel(v, &f, w);
     v->packed_time = start;
-    v->kernel_time = start == 0 ? 0 : trial_clock() - start;
+    v->kernel_time = start == 0 ? 0 : trial_clock(v) - start;
     attempt_outcome outcome = ATTEMPT_DONE;
     *out = NULL;
     if (status == STATUS_GUARD && !f.interrupted) {
@@ -402,16 +403,35 @@ static void move_to_front(dispatcher *d, version *v)
     d->versions[to] = v;
 }
 
+/* Put a version that refuses most calls, after its guards have held, behind all others. Whether it was moved. */
+static int demote(dispatcher *d, version *v)
+{
+    if (v->demoted || v->refused < MANY_REFUSALS || v->refused < 4 * v->calls)
+        return 0;
+    int at = 0;
+    while (at < d->version_count && d->versions[at] != v)
+        at++;
+    if (at == d->version_count)
+        return 0;
+    v->demoted = 1;
+    v->generality += DEMOTED;
+    memmove(&d->versions[at], &d->versions[at + 1], (size_t)(d->version_count - 1 - at) * sizeof *d->versions);
+    d->versions[d->version_count - 1] = v;
+    return 1;
+}
+
 /* An attempt that is timed, or none if plain Python is preferred. */
 static attempt_outcome attempt_measured(version *v, PyObject *const *values, PyObject **out)
 {
     if (prefers_plain(v) && seems_to_fit(v, values))
         return ATTEMPT_PLAIN;
     int measured = v->way == WAY_MEASURED;
-    int64_t start = measured ? trial_clock() : 0;
+    int64_t start = measured ? trial_clock(v) : 0;
     attempt_outcome outcome = attempt(v, values, out);
     if (measured && outcome == ATTEMPT_DONE)
-        note_native(v, trial_clock() - start, v->kernel_time, v->packed_time == 0 ? 0 : v->packed_time - start);
+        note_native(v, trial_clock(v) - start, v->kernel_time, v->packed_time == 0 ? 0 : v->packed_time - start);
+    else if (measured)
+        note_unfit(v);
     return outcome;
 }
 
@@ -464,6 +484,8 @@ static inline attempt_outcome attempt_versions(dispatcher *d, PyObject *const *v
         }
         if (outcome == ATTEMPT_DONE && i > 0)
             move_to_front(d, v);
+        if (outcome == ATTEMPT_GUARD && i < d->version_count - 1 && demote(d, v))
+            i--; /* the next one has taken its place */
         if (outcome == ATTEMPT_PLAIN)
             *plain = v; /* the reference goes along */
         else
@@ -496,6 +518,8 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
     }
     version *plain = NULL;
     attempt_outcome outcome = ATTEMPT_UNFIT;
+    if (d->variadic && keywords == NULL && count < MOST_FORMS && d->forms[count] != NULL)
+        return dispatcher_vectorcall(d->forms[count], args, flags, NULL);
     if (d->version_count > 0 && !stack_holds_kernel())
         return d->plain != NULL ? call_plain(d, args, flags, keywords) : miss(d, args, flags, keywords, 0);
     if (d->version_count > 0 && !d->variadic) {
@@ -508,10 +532,10 @@ static PyObject *dispatcher_vectorcall(PyObject *self, PyObject *const *args, si
         return answer;
     if (outcome == ATTEMPT_PLAIN) {
         int on_trial = plain->way == WAY_TRIAL;
-        int64_t start = on_trial ? trial_clock() : 0, before = questions;
+        int64_t start = on_trial ? trial_clock(plain) : 0, before = questions;
         answer = call_plain(d, args, flags, keywords);
         if (on_trial)
-            note_plain(plain, trial_clock() - start, questions != before);
+            note_plain(plain, trial_clock(plain) - start, questions != before);
         release_version(plain);
         return answer;
     }
@@ -585,6 +609,15 @@ static PyObject *dispatcher_add(PyObject *self, PyObject *encoded)
     return PyLong_FromLongLong(v->index);
 }
 
+static void drop_forms(dispatcher *d)
+{
+    for (int i = 0; i < MOST_FORMS; i++) {
+        PyObject *form = d->forms[i];
+        d->forms[i] = NULL;
+        Py_DecRef(form);
+    }
+}
+
 static PyObject *dispatcher_drop_versions(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -594,9 +627,23 @@ static PyObject *dispatcher_drop_versions(PyObject *self, PyObject *unused)
     d->versions = NULL;
     d->version_count = 0;
     d->left.count = 0;
+    drop_forms(d);
     for (int i = 0; i < count; i++)
         release_version(versions[i]);
     free(versions);
+    return new_reference(&_Py_NoneStruct);
+}
+
+/* (count, dispatcher): calls with so many arguments and no keywords go there. */
+static PyObject *dispatcher_set_form(PyObject *self, PyObject *args)
+{
+    dispatcher *d = (dispatcher *)self;
+    long long count;
+    PyObject *form;
+    if (!PyArg_ParseTuple(args, "LO!", &count, self->type, &form))
+        return NULL;
+    if (count >= 0 && count < MOST_FORMS && d->forms[count] == NULL)
+        d->forms[count] = new_reference(form);
     return new_reference(&_Py_NoneStruct);
 }
 
@@ -638,8 +685,8 @@ static PyObject *dispatcher_profiles(PyObject *self, PyObject *unused)
         PyObject *one = NULL;
         if (choices != NULL && last != NULL)
             one = PyObject_CallFunction((PyObject *)&PyTuple_Type, "((LOOLL))", (long long)v->refused, choices, last,
-                                        (long long)(v->way == WAY_PLAIN ? median(v->native_times, v->trials) : 0),
-                                        (long long)(v->way == WAY_PLAIN ? median(v->plain_times, v->trials) : 0));
+                                        (long long)(v->way == WAY_PLAIN ? native_time(v) : 0),
+                                        (long long)(v->way == WAY_PLAIN ? typical(v, v->plain_times, v->trials) : 0));
         Py_DecRef(choices);
         Py_DecRef(last);
         if (one == NULL || PyTuple_SetItem(profiles, v->index, one) < 0) {
@@ -674,6 +721,9 @@ static int dispatcher_traverse(PyObject *self, visitor visit, void *context)
             stop = visit(direct[i], context);
     for (int i = 0; i < d->version_count && !stop; i++)
         stop = visit(d->versions[i]->owner, context);
+    for (int i = 0; i < MOST_FORMS && !stop; i++)
+        if (d->forms[i] != NULL)
+            stop = visit(d->forms[i], context);
     return stop;
 }
 
@@ -719,6 +769,7 @@ static PyMethodDef dispatcher_methods[] = {
     {"_watch", dispatcher_watch, METHOD_O, "Call `_renew` as soon as this function has other code or defaults."},
     {"_add", dispatcher_add, METHOD_O, "Install an encoded version; returns its index."},
     {"_drop_versions", dispatcher_drop_versions, METHOD_NOARGS, "Remove all versions."},
+    {"_set_form", dispatcher_set_form, METHOD_VARARGS, "Send calls of so many arguments to another dispatcher."},
     {"_call_counts", dispatcher_call_counts, METHOD_NOARGS, "Calls of each version, in order of installation."},
     {"_profiles", dispatcher_profiles, METHOD_NOARGS, "What is known of the calls of each version."},
     {"__init_subclass__", dispatcher_init_subclass, METHOD_NOARGS | METHOD_CLASS, NULL},

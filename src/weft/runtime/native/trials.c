@@ -12,7 +12,8 @@
 
 #include <time.h>
 
-enum { TRIAL_CALLS = 3, COPY_DWARFS = 8, ASK_AGAIN = 8, ASK_FIRST = 64, MOST_DISTURBED = 8 };
+enum { FEW_CALLS = 3, COPY_DWARFS = 8, ASK_AGAIN = 8, ASK_FIRST = 64, MOST_DISTURBED = 8 };
+#define CHEAP_CALL 1000000       /* ns of a native call that may be repeated TRIAL_CALLS times */
 #define SHORT_CALL 5000          /* ns of a native call that copies nothing */
 #define SHORT_KERNEL 2500000     /* ns of a kernel whose work plain Python does in a quarter of a second at worst */
 #define BEARABLE_KERNEL 25000000 /* the same, where copying takes longer than the kernel */
@@ -26,11 +27,17 @@ static int64_t thread_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int64_t (*trial_clock)(void) = thread_ns;
+static int64_t (*given_clock)(void);
+
+/* What takes less than a look at the thread's clock is timed by a quicker one: the least of several calls counts there. */
+static int64_t trial_clock(const version *v)
+{
+    return given_clock != NULL ? given_clock() : v->converts ? thread_ns() : precise_ns();
+}
 static int64_t questions; /* calls that were asked about in Python, of all functions: they may have been compiled */
 
 /* For tests, which must not depend on how fast anything is; NULL: the machine's own. */
-void weft_set_trial_clock(int64_t (*clock)(void)) { trial_clock = clock == NULL ? thread_ns : clock; }
+void weft_set_trial_clock(int64_t (*clock)(void)) { given_clock = clock; }
 
 static int copies_containers(const version *v) { return v->list_count + v->container_count + v->stack_count + v->text_count > 0; }
 
@@ -67,7 +74,8 @@ static int seems_to_fit(const version *v, PyObject *const *values)
     return 1;
 }
 
-static int64_t median(const int64_t *times, int count)
+/* What calls of a version take: the median, or of very short ones the least. */
+static int64_t typical(const version *v, const int64_t *times, int count)
 {
     int64_t sorted[TRIAL_CALLS] = {0};
     for (int i = 0; i < count; i++) {
@@ -76,7 +84,20 @@ static int64_t median(const int64_t *times, int count)
             sorted[at] = sorted[at - 1];
         sorted[at] = times[i];
     }
-    return count == 0 ? 0 : sorted[count / 2];
+    return count == 0 ? 0 : sorted[v->converts ? (count - 1) / 2 : 0];
+}
+
+/* Of the native calls that were timed. */
+static int64_t native_time(const version *v)
+{
+    return typical(v, v->native_times, v->measured > TRIAL_CALLS ? TRIAL_CALLS : v->measured - 1);
+}
+
+/* A call that was to be timed, and did not fit. */
+static void note_unfit(version *v)
+{
+    if (v->way == WAY_MEASURED && ++v->disturbed == MOST_DISTURBED)
+        v->way = WAY_NATIVE;
 }
 
 /* Whether the next call that fits is to run in plain Python. */
@@ -107,11 +128,10 @@ static void note_native(version *v, int64_t total, int64_t kernel, int64_t packe
     if (v->way != WAY_MEASURED)
         return;
     int64_t index = v->searched ? (kernel < packed ? kernel : packed) : 0; /* a kernel makes the index of a dict first */
-    v->native_times[v->measured % TRIAL_CALLS] = total;
-    v->measured++;
     v->copy_time = total - kernel + index;
-    if (v->measured == 1)
+    if (v->measured++ == 0)
         return; /* memory is cold */
+    v->native_times[(v->measured - 2) % TRIAL_CALLS] = total;
     v->way = may_try_plain(v, total, v->copy_time) ? WAY_TRIAL : WAY_NATIVE;
 }
 
@@ -126,13 +146,13 @@ static void note_plain(version *v, int64_t total, int disturbed)
         return;
     }
     v->plain_times[v->trials++] = total;
-    int64_t native = median(v->native_times, v->measured < TRIAL_CALLS ? v->measured : TRIAL_CALLS);
-    if (total > 2 * native)
+    int64_t native = native_time(v), plain = typical(v, v->plain_times, v->trials);
+    if (plain > 2 * native && (v->trials > 1 || native > CHEAP_CALL / 10)) /* one alone may have met the garbage collector */
         v->way = WAY_NATIVE;
-    else if (v->trials < TRIAL_CALLS)
+    else if (v->trials < (native < CHEAP_CALL ? TRIAL_CALLS : FEW_CALLS))
         v->way = WAY_MEASURED;
     else
-        v->way = 20 * median(v->plain_times, TRIAL_CALLS) < 19 * native ? WAY_PLAIN : WAY_NATIVE;
+        v->way = 20 * plain < 19 * native ? WAY_PLAIN : WAY_NATIVE;
 }
 
 /* Python had to run a call that this version had begun. If that is the rule, Python runs such calls from the start. */

@@ -8,7 +8,7 @@
 
 #include "runtime.h"
 
-enum { MAX_VALUES = 256, CHOICE_BITS = 64 };
+enum { MAX_VALUES = 256, CHOICE_BITS = 64, TRIAL_CALLS = 7 };
 
 /* In this control word a kernel notes which way its choices by size went: bit 2i if choice i took its first branch, bit
    2i + 1 if its second. */
@@ -84,10 +84,11 @@ typedef struct {
     int64_t calls, refused; /* refused: the kernel found before any effect that it does not apply */
     int repeatable; /* nothing that it does is seen before its result: Python may do it instead as long as there is none */
     int dropped;    /* no more calls */
+    int demoted;    /* it refuses most calls: others come first */
     int timed;      /* plain Python gives the same to the last bit: the faster way is taken */
     int converts;   /* arguments or results are containers that are copied */
     int way, searched, measured, trials, disturbed, lost; /* see trials.c */
-    int64_t way_calls, ask_again, copy_time, kernel_time, packed_time, native_times[3], plain_times[3];
+    int64_t way_calls, ask_again, copy_time, kernel_time, packed_time, native_times[TRIAL_CALLS], plain_times[TRIAL_CALLS];
     int64_t choices[CHOICE_BITS]; /* calls that took each branch of each choice, see CHOICE_WORD */
     int64_t *last; /* the words of the parameters of the last call */
     kernel_function kernel; /* NULL: `callable` is Python code */
