@@ -332,7 +332,6 @@ class Jitted(_Base):
         if (
             not self.options.cache
             or self.options.backend == "python"
-            or self._is_region
             or dispatch.load_core() is None
         ):
             return None

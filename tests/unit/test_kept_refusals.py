@@ -6,6 +6,7 @@ import types
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import weft
@@ -117,3 +118,28 @@ def test_an_error_inside_weft_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> No
         steps.trap = None
     compiled: Any = weft.jit(doubled, fallback="error")
     assert compiled(2) == 4
+
+
+def in_parts(a, seen):
+    for i in range(a.shape[0]):
+        a[i] = a[i] + 1
+    seen.append(range(LIMIT))
+    for i in range(a.shape[0]):
+        a[i] = a[i] * LIMIT
+    return a
+
+
+def test_regions_are_restored() -> None:
+    def steps_met() -> set[str]:
+        met: list[str] = []
+        compiled: Any = weft.jit(in_parts, fallback="silent")
+        steps.trap = met.append
+        try:
+            assert compiled(np.arange(4), []).tolist() == [3, 6, 9, 12]
+        finally:
+            steps.trap = None
+        assert [sum(region.call_counts) for region in compiled._regions] == [1, 1]
+        return set(met)
+
+    assert {"build", "keep"} <= steps_met()
+    assert not {"build", "C compiler"} & steps_met()
