@@ -79,6 +79,20 @@ _PROGRAMS: dict[str, tuple[str, ...]] = {
         "return (np.float32(2),)",
         "return (np.array([[2]]),)",
     ),
+    "an array of rank 0 with a name": (
+        "def f(a):\n    r = np.squeeze(a)\n    s = r\n    return s, r + 1\n",
+        "return (1,)",
+        "return (np.array([[2]]),)",
+    ),
+    "a list of lists or dict of dicts in two places of a result": (
+        "def f(a):\n    v = [[] for _ in range(a)]\n    w = v\n    d = e = {a: {a: 1}}\n    return v, w, d, e\n",
+        "return (3,)",
+    ),
+    "a list of objects that loses some": (
+        "@dataclass\nclass P:\n    x: int\n\ndef f(a, n):\n    a.pop() if n else a.clear()\n    return len(a)\n",
+        "return ([P(1), P(2)], 1)",
+        "return ([P(1), P(2)], 0)",
+    ),
     "an array of rank 0 by its shape": (
         "def f(a):\n    return np.reshape(a, ()), np.zeros(())\n",
         "return (np.array([3.5]),)",

@@ -312,7 +312,7 @@ class Emitter:
         if isinstance(expr, (Const, Var)) or self._single(expr) or affine(expr) is not None:
             return expr
         buffer = self.declare(name, expr.type)
-        self.emit(Stmt((), buffer.name, (), expr, None, self.span))
+        self.assign((), buffer.name, (), expr)
         self._written_once.add(buffer.name)
         modulus = self.modulus(expr)
         if modulus is not None:
@@ -384,6 +384,8 @@ class Emitter:
     def assign(
         self, domain: Domain, buffer: str, index: tuple[Expr, ...], value: Expr, reduce: str | None = None
     ) -> None:
+        if isinstance(value, Read) and value.buffer in self.boxed and not index:
+            self.boxed.add(buffer)  # under whatever name
         self.emit(Stmt(domain, buffer, index, value, reduce, self.span))
 
     def note_given(self, node: Node, given: Given) -> None:

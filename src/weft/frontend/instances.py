@@ -158,7 +158,7 @@ class Instances(NumberedArguments):
 
     #: The lists of objects among the arguments: the argument, the class, the number of the first object, the memory of
     #: the list.
-    lists_given: list[tuple[int, type, Expr, str]]
+    lists_given: list[tuple[int, type, Expr, frozenset[str]]]
     columns_given: set[str]  # the memory of their attributes
 
     def _all_lists_given(self) -> list[tuple[int, type, Expr, str]]:
@@ -201,7 +201,7 @@ class Instances(NumberedArguments):
             row = pool.last()
             pool.push([emitter.snapshot(number, "attribute") for number in numbers])
             Cells(emitter, held).push((row,))
-        self.lists_given.append((base.argument, kind, start, held.data[0]))
+        self.lists_given.append((base.argument, kind, start, frozenset((held.data[0], held.length))))
         return as_value(held, ObjectType(kind), False)
 
     def _named_tuples(self, base: Instance, kind: Any) -> Value | None:
@@ -241,10 +241,10 @@ class Instances(NumberedArguments):
             raise Restart
 
     def check_lists_given(self) -> None:
-        """Refuse a program that puts other objects into the list that is an argument."""
+        """Refuse a program that puts other objects into the list that is an argument, or takes some out of it."""
         written = self.written_by(self.emitter.blocks[0][self.loaded_until :]) if self.lists_given else set()
         for _, kind, _, memory in self.lists_given:
-            if memory in written:
+            if memory & written:
                 reason = f"a list of objects of type {kind.__name__} that is an argument and changes"
                 raise self.unsupported(self.scope.source.tree, reason, "make a copy of it first")
 

@@ -19,7 +19,7 @@ from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
 from weft.frontend.handover import Handover
-from weft.frontend.items import has_lists, has_objects, has_texts, template_of, types_in
+from weft.frontend.items import has_lists, has_objects, has_texts, row_of, template_of, types_in
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.specs import ContainerSpec
@@ -80,7 +80,11 @@ class Results(Handover):
 
     def _containers_in(self, value: Value) -> Iterator[object]:
         """What identifies each list, dict and object that a result makes for the caller: one of each is made."""
-        if self.identity(value) in self.own or self.is_nested(value):
+        if self.identity(value) in self.own:
+            return
+        if self.is_nested(value):
+            if row_of(value) is None:
+                yield self.identity(value)  # those among others are made once
             return
         if isinstance(value, Array) and value.is_list and value.view is not None:
             if self.emitter.buffers[value.view.buffer].role is not Role.PARAM:
