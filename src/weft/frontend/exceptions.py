@@ -197,6 +197,9 @@ class Exceptions(Loops):
             self._raise_again(caught)
             return False
         key = (self.scope.path, id(arm.handler))
+        read = self.scope.liveness.live_after(node) | self.scope.liveness.live_when_left(node) | self.scope.shared
+        if arm.handler.name in read:  # it has no value any more where the handler ends
+            self.emitter.decisions.left_to_python.add(key)
         if key in self.emitter.decisions.left_to_python:
             self.emitter.hand_back(FALSE, "a handler of an exception that has no native form")
             return False

@@ -194,9 +194,11 @@ class Expressions(Choices):
     def _eval_name(self, node: ast.Name) -> Value:
         name = node.id
         scope = self.scope
-        if name in scope.unbound:
-            raise self.may_be_unset(scope, node)
         while True:
+            if name in scope.unbound and scope is self.scope:
+                raise self.may_be_unset(scope, node)
+            if name in scope.unbound:
+                raise self.unsupported(node, f"{name} may be unset here", f"give {name} a value on every path")
             if name in scope.stale:
                 raise self.unsupported(
                     node, f"{name} shares its memory with a variable that is rebound in a branch or loop", "add .copy()"

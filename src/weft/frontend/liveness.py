@@ -40,7 +40,28 @@ def assigned(nodes: Iterable[ast.AST]) -> set[str]:
             found.add(node.id)
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found.add(node.name)
-        if not _nested(node) and not isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+            found.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            found.add(node.rest)
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)):
+            found |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
+        elif not _nested(node):
+            stack.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def unset(nodes: Iterable[ast.AST]) -> set[str]:
+    """Names that executing the nodes may leave without a value: by `del`, or where `except ... as name` ends."""
+    found: set[str] = set()
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Del):
+            found.add(node.id)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+        if not _nested(node):
             stack.extend(ast.iter_child_nodes(node))
     return found
 
@@ -87,7 +108,7 @@ def used(node: ast.AST | None) -> Names:
     if node is None:
         return EMPTY
     if isinstance(node, ast.Name):
-        return frozenset({node.id}) if isinstance(node.ctx, ast.Load) else EMPTY
+        return EMPTY if isinstance(node.ctx, ast.Store) else frozenset({node.id})  # `del x` needs a value, too
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
         own = {name for part in node.generators for name in target_names(part.target)}
         return used(node.generators[0].iter) | (_used_in(ast.iter_child_nodes(node)) - own)
@@ -133,6 +154,9 @@ def surely_assigned(body: list[ast.stmt]) -> set[str]:
     """Names that are set once the statements have run to their end."""
     found: set[str] = set()
     for node in body:
+        found -= unset([node])
+        if isinstance(node, ast.AnnAssign) and node.value is None:
+            continue
         if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.Import, ast.ImportFrom)):
             found |= assigned([node]) | imported([node] if isinstance(node, (ast.Import, ast.ImportFrom)) else [])
         elif isinstance(node, ast.With):
@@ -141,7 +165,7 @@ def surely_assigned(body: list[ast.stmt]) -> set[str]:
             found |= surely_assigned(node.body) & surely_assigned(node.orelse)
         elif isinstance(node, ast.Try):
             ways = [surely_assigned([*node.body, *node.orelse]), *(surely_assigned(h.body) for h in node.handlers)]
-            found |= set.intersection(*ways) | surely_assigned(node.finalbody)
+            found |= (set.intersection(*ways) - unset([node])) | surely_assigned(node.finalbody)
     return found
 
 
@@ -185,9 +209,9 @@ def _follow(
             reached = [side for side in sides if side is not None]
             if not reached:
                 return None
-            known = set.intersection(*reached) | surely_assigned(node.finalbody)
+            known = (set.intersection(*reached) - unset([node])) | surely_assigned(node.finalbody)
         else:
-            known = known | surely_assigned([node])
+            known = (known - unset([node])) | surely_assigned([node])
     return known
 
 

@@ -468,8 +468,7 @@ class Loops(Statements):
         slots = {name for name in names if self._keeps_variable(name, node, carried, len(names) > 1)}
         lasts = {n: self._last(part) for n, part in zip(names, ranges) if n in after and n not in slots}
         opened = self._open_loop_slots(carried - ({*names} - slots), node, node.body)
-        plain = {*names} if len(names) == 1 else {*names} - slots
-        unset = {n for n in carried - plain if n not in self.scope.values}
+        unset = {n for n in carried - ({*names} - slots) if n not in self.scope.values}
         frame = self._frame(node)
         before = dict(self.scope.values)
         steps = [int(part.step.value.real) for part in ranges if isinstance(part.step, Const)]

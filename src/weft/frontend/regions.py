@@ -18,7 +18,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import field
 
-from weft.frontend.liveness import Liveness, assigned, imported, surely_assigned
+from weft.frontend.liveness import Liveness, assigned, imported, surely_assigned, unset
 from weft.frontend.source import Source
 from weft.records import dataclass
 
@@ -103,11 +103,11 @@ class _Splitter:
                 result += self._close(run, start, None)
                 result.append(self._inside(node, known))
                 run = []
-                known |= surely_assigned([node])
+                known = (known - unset([node])) | surely_assigned([node])
                 start = set(known)
                 continue
             run.append(node)
-            known |= surely_assigned([node])
+            known = (known - unset([node])) | surely_assigned([node])
         return result + self._close(run, start, tail)
 
     def _troubled(self, node: ast.stmt) -> bool:
@@ -138,6 +138,8 @@ class _Splitter:
         if (returns and not tail) or _escapes(run) or self._shares_names(run) or assigned(run) & self.handled:
             return run
         live = self.liveness.live_after(run[-1])
+        if unset(run) & live:
+            return run
         writes = [] if returns else sorted(assigned(run) & live)
         # What the run may leave as it was comes in, to be given back.
         kept = set(writes) - surely_assigned(run)

@@ -212,6 +212,9 @@ class Statements(Results):
                 else:
                     self.delete_item(base, key, node)
             elif isinstance(target, ast.Name):
+                self._eval_name(target)
+                if target.id in self.scope.liveness.live_after(node) or target.id in self.scope.shared:
+                    raise self.unsupported(node, f"{target.id} is read after `del {target.id}`")
                 self.scope.values.pop(target.id, None)
             else:
                 raise self.unsupported(node, "del of an attribute")
