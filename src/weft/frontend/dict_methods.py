@@ -38,17 +38,15 @@ class DictMethods(WholeDicts):
         """{**a, key: value, **b}"""
         if None not in node.keys:
             return super()._eval_dict(node)
-        parts = [part for pair in zip(node.keys, node.values) for part in pair if part is not None]
-        values = iter(self.evaluate_all(parts))
         made = self.new_dict(node)
-        for key in node.keys:
-            first = next(values)
-            if key is not None:
-                self.store_item(made, first, next(values), node)
-            elif isinstance(first, Dict) and not first.is_set:
-                self._take_entries(made, first, node)
+        for key, item in zip(node.keys, node.values):
+            *keys, value = self.evaluate_all([item] if key is None else [key, item])
+            if keys:
+                self.store_item(made, keys[0], value, node)
+            elif isinstance(value, Dict) and not value.is_set:
+                self._take_entries(made, value, node)  # as it is now, whatever later parts do to it
             else:
-                raise self.unsupported(node, "a dict made from this by **", other=first)
+                raise self.unsupported(node, "a dict made from this by **", other=value)
         return made
 
     # --- comparisons ------------------------------------------------------------------------------------------------

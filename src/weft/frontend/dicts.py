@@ -72,8 +72,9 @@ class Dicts(ListParts):
     # --- making -----------------------------------------------------------------------------------------------------
 
     def _eval_dict(self, node: ast.Dict) -> Value:
-        keys = self.evaluate_all([key for key in node.keys if key is not None])
-        return self.dict_display(keys, self.evaluate_all(node.values), node)
+        pairs = [part for key, value in zip(node.keys, node.values) if key is not None for part in (key, value)]
+        parts = self.evaluate_all(pairs)
+        return self.dict_display(parts[::2], parts[1::2], node)
 
     def dict_display(self, keys: list[Value], values: list[Value], node: ast.AST) -> Value:
         """{key: value, ...}"""
