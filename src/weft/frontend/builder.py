@@ -110,6 +110,7 @@ class Builder(Instances, SparseChains, Arguments):
         self.undecided = set()
         self._keep = []
         self.depth = 0
+        self.fleeting = set()
         self.inlined = 0
         self.swapped = set()
         self.swap_flags = {}

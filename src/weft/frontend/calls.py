@@ -20,6 +20,7 @@ from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Emitter
 from weft.frontend.expressions import BINARY, constant_value
 from weft.frontend.generators import is_generator
+from weft.frontend.iterators import kept_calls, makes_iterator
 from weft.frontend.keyed import KeyedDicts
 from weft.frontend.knowledge import counters, linear, operators, records, sequences, texts
 from weft.frontend.knowledge.python import python_type
@@ -39,6 +40,7 @@ from weft.frontend.values import (
     Caught,
     Closure,
     Dict,
+    Generator,
     Iterable,
     Keyed,
     Keywords,
@@ -79,6 +81,8 @@ class Calls(KeyedDicts, Recursion):
     depth: int
     inlined: int
     sources: dict[Any, Source]
+    #: Calls, by their identity, that have given iterators.
+    fleeting: set[int]
 
     def calls_are_caught(self) -> None:
         self.functions.caught = True
@@ -102,10 +106,36 @@ class Calls(KeyedDicts, Recursion):
             values = [self.comprehension(arguments[0], lists=False), *self.evaluate_all(arguments[1:])]
         else:
             values = self.evaluate_all(arguments, open_ones=isinstance(function, (PythonFunction, Closure)))
+        if any(id(argument) in self.fleeting for argument in arguments) and self._is_users(function):
+            raise self.unsupported(node, "an iterator as an argument of a function", "make a list of it")
         args = self.spread(node.args, values[: len(node.args)])
         kwargs = self._keywords(node, values[len(node.args) :])
         self.at(node)
-        return self.call(function, args, kwargs, node)
+        result = self.call(function, args, kwargs, node)
+        if isinstance(function, Object) and makes_iterator(function.value) and not isinstance(result, Generator):
+            self._made_iterator(function.value.__name__, node)
+        return result
+
+    def _made_iterator(self, name: str, node: ast.Call) -> None:
+        """What map(), zip() and so on make is run through at once, or refused: it gives its items only once."""
+        scope = self.scope
+        if scope.source.place is not None:
+            return
+        if scope.kept is None:
+            scope.kept = kept_calls(scope.body)
+        if id(node) in scope.kept:
+            raise self.unsupported(node, f"an iterator of {name}() that is kept", "make a list of it")
+        self.fleeting.add(id(node))
+
+    def _is_users(self, function: Value) -> bool:
+        """Whether a call runs code of the user's, or keeps its arguments."""
+        if isinstance(function, PythonFunction):
+            module = (function.function.__module__ or "").partition(".")[0]
+            return module not in _LIBRARIES and knowledge.lookup(function.function) is None
+        if isinstance(function, Object):
+            thing = function.value
+            return is_named_tuple(thing) or is_simple_class(thing) or hasattr(thing, "py_func")
+        return not isinstance(function, Method) or isinstance(function.receiver, Struct)
 
     def _keywords(self, node: ast.Call, values: Sequence[Value]) -> dict[str, Value]:
         """The keyword arguments of a call, with those of `**` among them."""

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Union
 
@@ -20,14 +21,15 @@ from weft.frontend import arith, arrays, masks
 from weft.frontend.core import Mixed, benign
 from weft.frontend.emit import Choosing, Restart
 from weft.frontend.expressions import minus_one
+from weft.frontend.loops import still_there
 from weft.frontend.strings import is_text
 from weft.frontend.tasks import Tasks
 from weft.frontend.values import Array, Dict, Generator, Iterable, Object, Records, Scalar, Struct, Tuple, Value
-from weft.frontend.writing import loop
+from weft.frontend.writing import loop, repeat, variable
 from weft.ir import walk
-from weft.ir.expr import ZERO, Const, Dim, Expr, Op, Read, Var
+from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Read, Var
 from weft.ir.program import Alloc, If, Loop, Stmt
-from weft.ir.types import BOOL, FLOAT, ScalarType, join
+from weft.ir.types import BOOL, FLOAT, INT, ScalarType, join
 
 _Loops = Union[ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp]
 #: What a comprehension calls its first iterable, which is evaluated outside of it.
@@ -57,14 +59,14 @@ class Comprehensions(Tasks):
         """The items of a comprehension: as a list, or (not `lists`) as the array that np.array makes of them."""
         if any(generator.is_async for generator in node.generators):
             raise self.unsupported(node, "an asynchronous comprehension")
-        first = self.evaluate_run(node.generators[0].iter)
+        first = self._run_of(node.generators[0])
         saved, stale, known = dict(self.scope.values), set(self.scope.stale), set(self.scope.known)
         try:
             items = self._compile_time_items(node, first)
             if items is not None:
                 return Tuple(tuple(items), is_list=True)
             simple = len(node.generators) == 1 and not node.generators[0].ifs
-            if simple and not isinstance(first, Generator):
+            if simple and not isinstance(first, Generator) and not self._is_watched(node.generators[0]):
                 return self._list_buffer(node, node.generators[0], first, lists)
             return self._grown_list(node, first)
         finally:
@@ -86,7 +88,7 @@ class Comprehensions(Tasks):
         if level == len(node.generators):
             return [self.evaluate(node.elt)]
         generator = node.generators[level]
-        iterable = first if first is not None else self.evaluate_run(generator.iter)
+        iterable = first if first is not None else self._run_of(generator)
         if not isinstance(iterable, Tuple):
             return None
         items: list[Value] = []
@@ -111,7 +113,7 @@ class Comprehensions(Tasks):
         items = self.iteration(iterable, node)
         trips = emitter.stable(items.trips)
         dim = Dim(emitter.fresh("q"), ZERO, trips)
-        with emitter.capture() as block, emitter.inside(dim):
+        with emitter.capture() as block, emitter.inside(dim), self._looking_at(generator, iterable):
             self.assign_target(generator.target, items.item(Var(dim.var)), node)
             value = self.evaluate(node.elt)
             nested = lists and self._is_nested(node, value, dim, block)
@@ -119,6 +121,7 @@ class Comprehensions(Tasks):
                 value = self.literal_list(value, node)
             elif isinstance(value, Tuple) and not lists:
                 value = self.array_of(value, node)
+        self.watch(items, block, generator)
         several = isinstance(value, (Tuple, Struct)) or is_text(value) or self.is_choice(value)
         several = several or (isinstance(value, Array) and not value.is_list)
         if nested or (lists and several and self.layout(value) is not None):
@@ -182,7 +185,7 @@ class Comprehensions(Tasks):
             return
         emitter = self.emitter
         generator = node.generators[level]
-        iterable = first if first is not None else self.evaluate_run(generator.iter)
+        iterable = first if first is not None else self._run_of(generator)
         if isinstance(iterable, Tuple):
             for item in iterable.items:
                 self.assign_target(generator.target, item, node)
@@ -197,11 +200,42 @@ class Comprehensions(Tasks):
             self.run_generator(iterable, each, node)
             return
         items = self.iteration(iterable, node)
+        if self._is_watched(generator):
+            with self._step_by_step(items) as here, self._looking_at(generator, iterable):
+                self.assign_target(generator.target, items.item(here), node)
+                self._conditions(node, level, generator.ifs, visit)
+            return
         dim = Dim(emitter.fresh("q"), ZERO, emitter.stable(items.trips))
-        with emitter.capture() as block, emitter.inside(dim):
+        with emitter.capture() as block, emitter.inside(dim), self._looking_at(generator, iterable):
             self.assign_target(generator.target, items.item(Var(dim.var)), node)
             self._conditions(node, level, generator.ifs, visit)
+        self.watch(items, block, generator)
         emitter.emit(Loop(dim, tuple(block), span=emitter.span))
+
+    def _run_of(self, generator: ast.comprehension) -> Value:
+        self.looked_at.clear()
+        return self.evaluate_run(generator.iter)
+
+    @contextmanager
+    def _looking_at(self, generator: ast.comprehension, iterable: Value) -> Iterator[None]:
+        """Dicts and deques must not change while a comprehension runs through them."""
+        if isinstance(iterable, Dict) and iterable.table is not None and iterable.table.row is not None:
+            self.looked_at.append(iterable)
+        with self.running_through(generator.iter):
+            yield
+
+    def _is_watched(self, node: ast.AST) -> bool:
+        return (self.scope.path, id(node)) in self.emitter.decisions.watched
+
+    @contextmanager
+    def _step_by_step(self, items: Iterable) -> Iterator[Expr]:
+        """A loop over what it may change: before each trip it looks whether there is another item."""
+        emitter = self.emitter
+        position = variable(emitter, "position", ZERO)
+        with repeat(emitter, still_there(items, position.value, emitter.span)):
+            here = emitter.snapshot(Op("add", (position.value, ZERO), INT), "here")
+            position.set(Op("add", (here, ONE), INT))
+            yield here
 
     def _conditions(self, node: _Loops, level: int, tests: Sequence[ast.expr], visit: Callable[[], None]) -> None:
         if not tests:
@@ -232,19 +266,20 @@ class Comprehensions(Tasks):
         dim = Dim(emitter.fresh("q"), ZERO, trips)
         with emitter.capture() as block, emitter.inside(dim):
             item = run.item(Var(dim.var))
-        if not isinstance(item, Scalar) or self.is_choice(item):
-            return self._listed_one_by_one(run, trips, item, title)
+        changing = bool((walk.expr_buffers(run.trips) | run.watches) & self.written_by(block))
+        if changing or not isinstance(item, Scalar) or self.is_choice(item):
+            return self._listed_one_by_one(run, None if changing else trips, item, title)
         buffer = emitter.allocate("list", item.type, (trips,))
         store = Stmt((), buffer.name, (Var(dim.var),), item.expr, None, emitter.span)
         emitter.emit(Loop(dim, (*block, store), span=emitter.span))
         return arrays.of_buffer(buffer, is_list=True)
 
-    def _listed_one_by_one(self, run: Iterable, trips: Expr, first: Value, title: str) -> Value:
-        """A list of items that are more than numbers."""
+    def _listed_one_by_one(self, run: Iterable, trips: Expr | None, first: Value, title: str) -> Value:
+        """A list of items that are more than numbers; no `trips`: making them changes what is run through."""
         if not is_text(first) and self.layout(first) is None:
             raise self.unsupported(None, "a list of these", "append the items in a loop", item=first)
         made = self.started(title, Tuple((), is_list=True), is_deque=False)
-        with loop(self.emitter, ZERO, trips) as position:
+        with self._step_by_step(run) if trips is None else loop(self.emitter, ZERO, trips) as position:
             self.list_method(made, "append", [run.item(position)], self.statement)
         return made
 
@@ -269,7 +304,7 @@ class Comprehensions(Tasks):
         return self._keyed(node, node.elt, None)
 
     def _keyed(self, node: ast.DictComp | ast.SetComp, key: ast.expr, value: ast.expr | None) -> Value:
-        first = self.evaluate_run(node.generators[0].iter)
+        first = self._run_of(node.generators[0])
         saved, stale, known = dict(self.scope.values), set(self.scope.stale), set(self.scope.known)
         made = self.new_dict(node, is_set=value is None)
 
@@ -377,6 +412,8 @@ class Comprehensions(Tasks):
                 lost = _lost(held.expr, arith.cast(value.expr, of), added.expr)
                 emitter.assign((), rest, (), Op("add", (Read(rest, (), of), lost), of))
             emitter.assign((), total.name, (), added.expr)
+        if (walk.expr_buffers(items.trips) | items.watches) & self.written_by(block):
+            raise self.unsupported(node, "sum() of what changes the list it runs through", "add the items in a loop")
         emitter.emit(Loop(dim, tuple(block), span=emitter.span))
         if rest is not None:
             lost = Read(rest, (), of)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
-from weft.errors import ParallelError
+from weft.errors import ParallelError, Span, Unsupported
 from weft.frontend import arith, arrays
 from weft.frontend.core import SYNTHETIC, Mixed, benign
 from weft.frontend.emit import NeedConstant, Restart
@@ -374,12 +374,12 @@ class Loops(Statements):
         elif isinstance(value, Grid):
             self._for_grid(node, value, names)
         else:
-            with self._running_through(node.iter):
+            with self.running_through(node.iter):
                 self._for_items(node, value)
         return True
 
     @contextmanager
-    def _running_through(self, node: ast.expr) -> Iterator[None]:
+    def running_through(self, node: ast.expr) -> Iterator[None]:
         """The dicts and deques that an iteration looks at, unless it makes a list of them first."""
         call = node.func if isinstance(node, ast.Call) else None
         copied = isinstance(call, ast.Name) and call.id in ("list", "sorted", "tuple", "set")
@@ -595,9 +595,7 @@ class Loops(Statements):
                 self.assign_target(node.target, items.item(Var(dim.var)), node)
                 self._loop_body(node.body, frame)
             emitter.span = span
-            if walk.expr_buffers(items.trips) & self.written_by(block):
-                emitter.decisions.watched.add((self.scope.path, id(node)))
-                raise Restart
+            self.watch(items, block, node)
             parallel = _declared(node) or (isinstance(value, Range) and value.parallel)
             kind = LoopKind.ASSERTED if parallel else LoopKind.SEQUENTIAL
             emitter.emit(Loop(dim, tuple(block), kind, span=span))
@@ -611,12 +609,18 @@ class Loops(Statements):
         emitter = self.emitter
         span = emitter.span
         position = variable(emitter, "position", ZERO)
-        with repeat(emitter, Op("lt", (position.value, items.trips), BOOL)):
+        with repeat(emitter, still_there(items, position.value, span)):
             here = emitter.snapshot(Op("add", (position.value, ZERO), INT), "here")
             position.set(Op("add", (here, ONE), INT))
             self.assign_target(node.target, items.item(here), node)
             self._loop_body(node.body, frame)
             emitter.span = span
+
+    def watch(self, items: Iterable, body: Sequence[Node], node: ast.AST) -> None:
+        """A loop whose body changes how long it runs looks at that before each trip: the build starts again."""
+        if (walk.expr_buffers(items.trips) | items.watches) & self.written_by(body):
+            self.emitter.decisions.watched.add((self.scope.path, id(node)))
+            raise Restart
 
     def _computed_range(self, value: Range) -> Iterable:
         """range(lo, hi, step) with a step that only the run time knows."""
@@ -638,6 +642,14 @@ def _names(target: ast.expr, value: Value) -> tuple[str, ...]:
         return ()
     names = tuple(part.id for part in target.elts if isinstance(part, ast.Name))
     return names if len({*names}) == len(target.elts) else ()
+
+
+def still_there(items: Iterable, position: Expr, span: Span) -> Expr:
+    """Whether an iteration has an item at a position as things are now."""
+    inside = Op("lt", (position, items.trips), BOOL)
+    if items.alive is None and items.watches:
+        raise Unsupported(span, "a loop that changes what its iterator has yet to give", "run through a list of it")
+    return inside if items.alive is None else arith.conjunction(inside, items.alive(position))
 
 
 def _unbound_text(name: str) -> str:

@@ -60,6 +60,7 @@ class Scope:
     keeping: bool = False  # the value being assigned goes to several names
     grown: frozenset[str] | None = None  # names of lists that change their length, once they have been looked for
     stored: frozenset[str] | None = None  # names whose items are assigned to, once they have been looked for
+    kept: frozenset[int] | None = None  # calls whose values are not consumed at once, once they have been looked for
     outer: set[str] = field(default_factory=set)  # names of enclosing functions that are assigned to (nonlocal)
     known: set[str] = field(default_factory=set)  # names that are not None here
     shared: set[str] = field(default_factory=set)  # names that nested functions assign to

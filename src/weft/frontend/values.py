@@ -373,10 +373,15 @@ class Slice:
 
 @dataclass(frozen=True)
 class Iterable:
-    """A composed iteration: enumerate, zip, reversed, ndindex. `item(q)` is the value of trip q, 0 <= q < trips."""
+    """A composed iteration: enumerate, zip, reversed, ndindex. `item(q)` is the value of trip q, 0 <= q < trips.
+
+    If the loop changes one of the buffers `watches`, trip q is the end unless `alive(q)`.
+    """
 
     trips: Expr
     item: Callable[[Expr], Value]
+    alive: Callable[[Expr], Expr] | None = None
+    watches: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import builtins
 import enum
+import functools
 import math
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -47,6 +49,7 @@ from weft.frontend.values import (
     describe,
 )
 from weft.ir import index as ix
+from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Cast, Const, Dim, Expr, Op, Read, Reduce, Var, integer
 from weft.ir.program import If, Loop, Stmt
 from weft.ir.types import BOOL, COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_numpy, join, promote
@@ -139,7 +142,17 @@ def _enumerate(call: Bound) -> Value:
         places = (Scalar(ix.add(start, integer(place))) for place in range(len(value.items)))
         return Tuple(tuple(map(Tuple, zip(places, value.items))))
     items = builder.iteration(builder.as_run(value), None)
-    return Iterable(items.trips, lambda q: Tuple((Scalar(ix.add(start, q)), items.item(q))))
+    return beside([items], items.trips, lambda q: Tuple((Scalar(ix.add(start, q)), items.item(q))))
+
+
+def beside(parts: Sequence[Iterable], trips: Expr, item: Callable[[Expr], Value]) -> Iterable:
+    """An iteration that runs through several others at once."""
+    tests = [part.alive for part in parts if part.alive is not None]
+
+    def alive(q: Expr) -> Expr:
+        return functools.reduce(arith.conjunction, (test(q) for test in tests))
+
+    return Iterable(trips, item, alive if tests else None, frozenset[str]().union(*(part.watches for part in parts)))
 
 
 @native(zip, parameters="*iterables strict")
@@ -158,8 +171,8 @@ def _zip(call: Bound) -> Value:
     trips = parts[0].trips
     for part in parts[1:]:
         if builder.emitter.resolve(part.trips) != builder.emitter.resolve(trips):
-            trips = builder.emitter.snapshot(Op("minimum", (trips, part.trips), INT), "trips")
-    return Iterable(trips, lambda q: Tuple(tuple(part.item(q) for part in parts)))
+            trips = Op("minimum", (trips, part.trips), INT)
+    return beside(parts, trips, lambda q: Tuple(tuple(part.item(q) for part in parts)))
 
 
 @native(reversed, parameters="sequence")
@@ -171,7 +184,14 @@ def _reversed(call: Bound) -> Value:
     if isinstance(value, Tuple):
         return Tuple(value.items[::-1])
     items = call.builder.iteration(value, None)
-    return Iterable(items.trips, lambda q: items.item(ix.sub(ix.sub(items.trips, ONE), q)))
+    last = ix.sub(call.builder.emitter.stable(items.trips), ONE)
+
+    def alive(q: Expr) -> Expr:
+        """A list that has become shorter ends where it has no item at the next place."""
+        return Op("lt", (ix.sub(last, q), items.trips), BOOL)
+
+    trips = ix.add(last, ONE)
+    return Iterable(trips, lambda q: items.item(ix.sub(last, q)), alive, frozenset(walk.expr_buffers(items.trips)))
 
 
 @native(np.ndindex, parameters="*shape")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from weft.frontend.constants import constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native, records
 from weft.frontend.knowledge.compose import composed
-from weft.frontend.knowledge.python import EMPTY_MAX, EMPTY_MIN
+from weft.frontend.knowledge.python import EMPTY_MAX, EMPTY_MIN, beside
 from weft.frontend.knowledge.sorting import sorted_copy, sorting_order
 from weft.frontend.values import Array, Dict, Iterable, Object, Records, Scalar, Tuple, Value
 from weft.ir import index as ix
@@ -207,7 +208,7 @@ def _map(call: Bound) -> Value:
     if isinstance(value, Tuple):
         return Tuple(tuple(builder.call(function, [item], {}, node) for item in value.items), is_list=True)
     run = builder.iteration(value, node)
-    return Iterable(run.trips, lambda q: builder.call(function, [run.item(q)], {}, node))
+    return beside([run], run.trips, lambda q: builder.call(function, [run.item(q)], {}, node))
 
 
 @native(itertools.product, parameters="*iterables repeat")
@@ -232,11 +233,6 @@ def _product(call: Bound) -> Value:
         return Tuple(tuple(part.item(digit) for part, digit in zip(parts, reversed(digits))))
 
     return Iterable(emitter.snapshot(total, "trips"), item)
-
-
-@composed(filter)
-def chosen(function, iterable):
-    return [item for item in iterable if function(item)]
 
 
 @composed(functools.reduce)
@@ -308,14 +304,29 @@ def _chain(call: Bound) -> Value:
     result: Value = Tuple((), is_list=True)
     for value in call.rest:
         result = builder.joined_lists(result, builder.listed(value), builder.calling)
-    return result
+    return _taken_before(call, result, call.rest)
+
+
+def _taken_before(call: Bound, result: Value, sources: Sequence[Value]) -> Value:
+    """Items that are computed before they are asked for: a loop must not change what they come from."""
+    if isinstance(result, Tuple):
+        return result
+    run = call.builder.iteration(result, call.builder.calling)
+    watched: set[str] = set()
+    for value in sources:
+        if isinstance(value, Records):
+            watched.update((*value.growing.data, value.growing.length))
+        elif isinstance(value, Array) and value.view is not None:
+            watched.add(value.view.buffer)
+    return replace(run, watches=run.watches | frozenset(watched))
 
 
 @native(itertools.accumulate, parameters="iterable func initial")
 def _accumulate(call: Bound) -> Value:
     given = {**call.given, "iterable": call.builder.as_run(call.need("iterable"))}
     plain = not {"func", "initial"} & given.keys()
-    return call.builder.expand(running_totals if plain else running_results, given)
+    result = call.builder.expand(running_totals if plain else running_results, given)
+    return _taken_before(call, result, [given["iterable"]])
 
 
 def running_totals(iterable):

@@ -404,6 +404,7 @@ _SOURCES: dict[Any, Callable[..., Any]] = {
     itertools.chain.from_iterable: flattened,
     itertools.zip_longest: filled_up,
     itertools.islice: sliced,
+    filter: chosen,
     itertools.combinations_with_replacement: with_replacement,
     itertools.permutations: arranged,
 }
