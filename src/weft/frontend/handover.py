@@ -204,9 +204,9 @@ class Handover(Expressions):
         changing = [given for given in loaded if given.name in self.changed]
         kinds = _once([*self._shown_kinds, *(kind for given in changing for kind in given.kinds)])
         self._shown_kinds = []
-        if not kinds and not _has_later(out):
+        if not kinds and not changing and not _has_later(out):
             return out
-        given = [one for one in loaded if set(one.kinds) & set(kinds)]
+        given = [one for one in loaded if one in changing or set(one.kinds) & set(kinds)]
         if any(not one.template for one in given):
             raise self.unsupported(node, "lists of an argument that has strings in it, in a result", "copy them")
         # A list of an argument may hold lists of other kinds: all that can be reached from here.

@@ -306,6 +306,17 @@ def template_of(layout: ItemType) -> str:
     return "0"
 
 
+def classes_in(layout: ItemType | None) -> Iterator[type]:
+    """The classes of the user's that items are made by: named tuples, enumerations."""
+    if isinstance(layout, tuple):
+        named = name_of(layout)
+        yield from () if named is None else (named,)
+        for part in layout:
+            yield from classes_in(part)
+    elif isinstance(layout, MemberType):
+        yield layout.kind
+
+
 def as_value(held: Growing, layout: ItemType, is_deque: bool) -> Value:
     """The list that lies in some memory."""
     if not isinstance(layout, ScalarType) or is_deque:

@@ -19,7 +19,16 @@ from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
 from weft.frontend.handover import Handover
-from weft.frontend.items import has_lists, has_objects, has_texts, row_of, template_of, types_in
+from weft.frontend.items import (
+    classes_in,
+    has_lists,
+    has_names,
+    has_objects,
+    has_texts,
+    row_of,
+    template_of,
+    types_in,
+)
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.specs import ContainerSpec
@@ -228,9 +237,11 @@ class Results(Handover):
                 continue  # nothing was ever put into it
             if layout is None or not all(column.type.weak for column in columns):
                 raise self.unsupported(node, "NumPy's numbers put into an argument", "use float() or int()")
-            if has_texts(layout) or has_texts(held):
-                out = self._with_strings_changed(out, param, value, node)
+            if any(has_texts(part) or has_names(part) for part in (layout, held)):
+                out = self._refilled(out, param, value, node)
                 continue
+            if not all(map(_is_plain, (layout, held))):
+                raise self.unsupported(node, f"such items put into the argument {name}", "make a new list", item=value)
             kind = "list" if not isinstance(value, Dict) else "set" if value.is_set else "dict"
             template = ConstOut(repr(ContainerSpec(kind, layout, held).template))
             plain = [self.plain_out(column, node) for column in columns]
@@ -240,12 +251,14 @@ class Results(Handover):
             )
         return out
 
-    def _with_strings_changed(self, out: Out, param: str, value: Value, node: ast.AST) -> Out:
-        """A result that first gives an argument with strings in it what it holds now."""
+    def _refilled(self, out: Out, param: str, value: Value, node: ast.AST) -> Out:
+        """A result that first gives an argument with strings or named tuples in it what it holds now."""
+        layouts = (value.key, value.item) if isinstance(value, Dict) else (getattr(value, "item", None),)
+        what = "strings" if any(map(has_texts, layouts)) else "named tuples"
         if not isinstance(value, (Dict, Records)) or (isinstance(value, Dict) and value.is_set):
-            raise self.unsupported(node, "an argument that holds strings and changes", "make a copy of it first")
+            raise self.unsupported(node, f"an argument that holds {what} and changes", "make a copy of it first")
         if isinstance(value, Records) and value.is_deque:
-            raise self.unsupported(node, "a deque of strings that changes", "make a copy of it first")
+            raise self.unsupported(node, f"a deque of {what} that changes", "make a copy of it first")
         kind = "dict" if isinstance(value, Dict) else "list"
         new = self._out_dict(value, node) if isinstance(value, Dict) else self._out_records(value, node)
         return TupleOut((out, self.argument_out(param), new), named=f"weft.runtime.containers:refilled_{kind}")
@@ -309,6 +322,7 @@ class Results(Handover):
             return ScalarOut(buffer.name)
         if isinstance(value, Tuple):
             named = "" if value.named is None else f"{value.named.__module__}:{value.named.__qualname__}"
+            self._need_names(() if value.named is None else (value.named,), node)
             return TupleOut(tuple(self.out(item, node) for item in value.items), value.is_list, named)
         if isinstance(value, Array):
             return self._out_array(value, node)
@@ -332,6 +346,7 @@ class Results(Handover):
 
     def _out_records(self, value: Records, node: ast.AST) -> Out:
         maker = "deque_of" if value.is_deque else "list_of"
+        self._need_names(classes_in(value.item), node)
         columns = self.columns(Cells(self.emitter, value.growing), len(value.growing.data))
         return self._out_container(maker, [template_of(value.item)], as_either([value.item], columns), node)
 
@@ -343,6 +358,7 @@ class Results(Handover):
             if value.movable:
                 return TupleOut((), named="collections:OrderedDict")
             return TupleOut((), named="collections:Counter" if value.counts else f"builtins:{kind}")
+        self._need_names([*classes_in(value.key), *classes_in(value.item)], node)
         templates = [template_of(layout) for layout in (value.key, value.item) if layout is not None]
         if value.is_set:
             self.keep_result_order(value)
@@ -358,6 +374,13 @@ class Results(Handover):
             return self._out_container("defaultdict_of", [repr(kind), *templates], columns, node)
         return self._out_container("set_of" if value.is_set else "dict_of", templates, columns, node)
 
+    def _need_names(self, kinds: Iterable[type], node: ast.AST) -> None:
+        """Results find the classes of their parts by name: one that its module has otherwise is refused."""
+        for kind in kinds:
+            if getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is not kind:
+                reason = f"the return of {kind.__name__} objects, whose class its module does not have by that name"
+                raise self.unsupported(node, reason, "give the class the name it is assigned to")
+
     def _out_object(self, value: Struct, node: ast.AST) -> Out:
         """An object for the caller: a dataclass, made anew from its fields."""
         kind = value.kind
@@ -366,6 +389,7 @@ class Results(Handover):
         given = value.fields if value.row is None else self.emitter.decisions.objects[kind]
         if not plain or set(names) != set(given) or "<locals>" in kind.__qualname__:
             raise self.unsupported(node, f"the return of an object of type {kind.__name__}", "return its attributes")
+        self._need_names((kind,), node)
         items = tuple(self.out(self.field(value, name, node), node) for name in names)
         return TupleOut(items, named=f"{kind.__module__}:{kind.__qualname__}")
 
@@ -411,6 +435,7 @@ class Results(Handover):
     def _out_member(self, value: Member, node: ast.AST) -> Out:
         if "." in value.kind.__qualname__:
             raise self.unsupported(node, f"the return of a member of {value.kind.__name__}", "return its value")
+        self._need_names((value.kind,), node)
         name = ConstOut(repr(f"{value.kind.__module__}:{value.kind.__qualname__}"))
         return TupleOut((name, self.out(Scalar(value.code), node)), named="weft.runtime.texts:member_of")
 
@@ -475,6 +500,13 @@ class Results(Handover):
 
     def _flagged(self, buffer: str) -> bool:
         return any(buffer in pair for pair in self.swap_flags)
+
+
+def _is_plain(layout: ItemType | None) -> bool:
+    """Whether the templates of changed arguments have words for an item: Python's numbers and tuples of them."""
+    if isinstance(layout, tuple):
+        return not has_names(layout) and all(map(_is_plain, layout))
+    return layout is None or isinstance(layout, ScalarType)
 
 
 def _first_maybe(value: Value) -> Maybe | None:

@@ -126,6 +126,8 @@ class _Lists:
             return
         assert isinstance(item, (Listed, Template))
         found = list(values)
+        if not found:
+            return  # of an empty argument's kinds, those that it never got are not known
         self.kinds[item].made[bases[item] : bases[item] + len(found)] = found
         bases[item] += len(found)
         self.belongs(item.item, (part for row in found for part in row), bases)
