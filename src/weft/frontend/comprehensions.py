@@ -130,6 +130,8 @@ class Comprehensions(Tasks):
             buffer = emitter.allocate("list", value.type, (trips,))
             store = Stmt((), buffer.name, (Var(dim.var),), value.expr, None, emitter.span)
         elif isinstance(value, Array) and (value.is_list or not lists) and not self._varies(value, dim):
+            if lists:
+                self.keep_rows(value)
             shape = self._outside_shape(value, block, node)
             buffer = emitter.allocate("list", value.type, (trips, *shape))
             self.row_sites[buffer.name] = self.site(node)

@@ -119,6 +119,7 @@ class Lists(Nested):
     def bind(self, name: str, value: Value) -> None:
         slot = self.scope.slots.get(name)
         if self.escapes(name) and _is_list(value) and row_of(value) is None:
+            self.keep_rows(value)
             self._like_before(name, value)
             value = self.as_row(self._unshared(name, value))
         elif self.escapes(name) and isinstance(value, Array) and not value.is_list and value.rank:

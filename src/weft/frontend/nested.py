@@ -501,6 +501,11 @@ class Nested(Blocks):
             self.rows_change(value)
             raise self.unsupported(None, "a copy of a list of lists, which shares its rows", "copy the rows, too")
 
+    def keep_rows(self, value: Value) -> None:
+        """Rows that another list gets are lists of their own: Python would tell copies of them from themselves."""
+        if isinstance(value, Records) or (isinstance(value, Array) and value.is_list):
+            self.rows_change(value)
+
     #: Memory of lists of lists: the argument it is of, or the expression that made it.
     rows_of_argument: dict[str, str]
     row_sites: dict[str, tuple[int, str]]
