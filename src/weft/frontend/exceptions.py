@@ -25,7 +25,18 @@ from weft.frontend.missing import implied
 from weft.frontend.values import Array, Caught, Object, Scalar, Tuple, Value
 from weft.ir import walk
 from weft.ir.expr import Expr
-from weft.ir.program import HAND_BACK, OF_PLACE, Block, Check, If, Node
+from weft.ir.program import (
+    HAND_BACK,
+    OF_PLACE,
+    Block,
+    Check,
+    ConstOut,
+    If,
+    Node,
+    NoneOut,
+    Return,
+    ScalarOut,
+)
 from weft.ir.types import INT
 from weft.records import dataclass
 
@@ -51,6 +62,9 @@ class Exceptions(Loops):
     handled: list[Caught]
     #: The classes of exceptions that are not built in, by the names that checks have for them.
     own_exceptions: dict[str, type[BaseException]]
+
+    def stores_objects(self) -> bool:
+        raise NotImplementedError
 
     def calls_are_caught(self) -> None:
         """Calls of recursive functions stand inside a try: if one raises, Python repeats the whole call."""
@@ -91,7 +105,14 @@ class Exceptions(Loops):
         unbound = set(self.scope.unbound)
         self.scope.unbound |= names - before
         self._left_anywhere(node)
-        if not self.execute_all(node.finalbody):
+        mutations = self.emitter.mutations
+        with self.emitter.capture() as last:
+            ends = not self.execute_all(node.finalbody)
+        for part in last:
+            self.emitter.emit(part)
+        if self.emitter.mutations != mutations or any(self.emitter.buffers[b].rank for b in self.written_by(last)):
+            self._keep_results(node, exits)
+        if ends:
             return False
         self.scope.unbound = unbound & self.scope.unbound
         checks = exits.again(list(range(len(exits.checks))))
@@ -107,8 +128,16 @@ class Exceptions(Loops):
         if not exits.leaves:
             return
         arrays = [n for n in assigned(node.finalbody) if isinstance(self.scope.values.get(n), Array)]
-        if arrays or self.swap_flags or self.changed:
+        if arrays or self.swap_flags or self.changed or self.stores_objects():
             raise self.unsupported(node, "a return before a finally that may change what is returned")
+
+    def _keep_results(self, node: ast.Try, exits: Exits) -> None:
+        """What a container holds is read where it is returned: `finally` must not change one after that."""
+        for leave in exits.leaves:
+            if isinstance(leave, Return):
+                parts = walk.leaves(self.emitter.results[leave.result])
+                if not all(isinstance(part, (ScalarOut, ConstOut, NoneOut)) for part in parts):
+                    raise self.unsupported(node, "a return before a finally that changes arrays, lists or dicts")
 
     def _guarded(self, node: ast.Try, names: set[str], before: set[str]) -> bool:
         """The block with its handlers and its else."""
