@@ -273,8 +273,8 @@ class Expressions(Choices):
         pairs += [(a.arg, default) for a, default in zip(spec.kwonlyargs, spec.kw_defaults) if default is not None]
         values = self.evaluate_all([default for _, default in pairs])
         kept = [Scalar(self._kept(v.expr, "default")) if isinstance(v, Scalar) else v for v in values]
-        if any(self._lazy(value) for value in kept):
-            raise self.unsupported(None, "a default value that is computed from arrays", "give it a name first")
+        if any(self._lazy(v) or (isinstance(v, Tuple) and v.is_list and not v.items) for v in kept):
+            raise self.unsupported(None, "a default value that is [] or computed from arrays", "give it a name first")
         return dict(zip([name for name, _ in pairs], kept))
 
     def _eval_slice(self, node: ast.Slice) -> Value:
