@@ -66,9 +66,6 @@ _SINGLY = 2
 class Dicts(ListParts):
     """Dictionaries and sets."""
 
-    def evaluate_all(self, nodes: Sequence[ast.expr], open_ones: bool = False) -> list[Value]:
-        raise NotImplementedError
-
     # --- making -----------------------------------------------------------------------------------------------------
 
     def _eval_dict(self, node: ast.Dict) -> Value:

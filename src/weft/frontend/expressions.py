@@ -240,16 +240,6 @@ class Expressions(Choices):
     def _eval_tuple(self, node: ast.Tuple) -> Value:
         return Tuple(tuple(self.spread(node.elts, self.evaluate_all(node.elts))))
 
-    def _eval_list(self, node: ast.List) -> Value:
-        if any(isinstance(item, ast.Starred) for item in node.elts):
-            before = self.emitter.mutations
-            values = self.evaluate_all([item.value if isinstance(item, ast.Starred) else item for item in node.elts])
-            if self.emitter.mutations != before:
-                raise self.unsupported(node, "a list display whose items change what * takes", "append them one by one")
-            return self.display(list(zip(node.elts, values)), node)
-        items = tuple(self.evaluate_all(node.elts))
-        return Tuple(items, is_list=True, site=None if items else self.site(node))
-
     def _eval_starred(self, node: ast.Starred) -> Value:
         value = self.evaluate(node.value)
         if not isinstance(value, Tuple):

@@ -166,6 +166,19 @@ class ListParts(Lists):
             cells.write(ix.add(ix.add(start, at), by), cells.read(ix.add(start, at)))
         cells.length.set(Op("add", (count, by), INT))
 
+    def evaluate_all(self, nodes: Sequence[ast.expr], open_ones: bool = False) -> list[Value]:
+        raise NotImplementedError
+
+    def _eval_list(self, node: ast.List) -> Value:
+        if any(isinstance(item, ast.Starred) for item in node.elts):
+            before = self.emitter.mutations
+            values = self.evaluate_all([item.value if isinstance(item, ast.Starred) else item for item in node.elts])
+            if self.emitter.mutations != before:
+                raise self.unsupported(node, "a list display whose items change what * takes", "append them one by one")
+            return self.display(list(zip(node.elts, values)), node)
+        items = tuple(self.evaluate_all(node.elts))
+        return Tuple(items, is_list=True, site=None if items else self.site(node))
+
     def display(self, parts: list[tuple[ast.expr, Value]], node: ast.List) -> Value:
         """[*xs, y, *zs]"""
         made: Value = Tuple((), is_list=True, site=self.site(node))
