@@ -743,3 +743,58 @@ def prints_set(xs):
     for x in range(3):
         seen.add(x + 10)
     return sorted(seen)
+
+
+# --- one list under several names -----------------------------------------------------------------------------------
+
+
+@case((3,), (0,))
+def two_names_of_an_empty_list(n):
+    a = b = []
+    a.append(n)
+    return a, b
+
+
+@case((3,), (0,))
+def two_names_in_a_loop(n):
+    total = 0
+    for i in range(n):
+        x = y = []
+        x.append(i)
+        y.append(2)
+        total += len(x)
+    return total
+
+
+@case((3,), (0,))
+def two_names_of_a_literal(n):
+    a = b = [1, 2]
+    a[0] = n
+    return a, b
+
+
+@case((3,), (0,))
+def empty_list_several_times(n):
+    a = [[]] * 3
+    a[0].append(n)
+    return a
+
+
+@case((3,), (0,))
+def literal_several_times(n):
+    a = [[1, 2]] * 2
+    a[0][0] = n
+    return a, [[0, 1]] * n
+
+
+@case((3,), (0,))
+def name_and_entry(n):
+    d = {}
+    d[1] = x = []
+    x.append(n)
+    return d
+
+
+@case((3,), (2.0,))
+def repeated_by_a_float(n):
+    return [0] * (n * 1)

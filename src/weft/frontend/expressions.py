@@ -348,14 +348,17 @@ class Expressions(Choices):
     def matmul(self, left: Value, right: Value, node: ast.AST) -> Value:
         raise NotImplementedError
 
-
     def _sequence_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
         if op == "add" and isinstance(left, Tuple) and isinstance(right, Tuple):
             return Tuple(left.items + right.items, left.is_list)
         if op == "mul" and isinstance(left, Tuple) and isinstance(right, Scalar):
+            if not (right.type.dtype.is_integer or right.type.dtype is DType.BOOL):
+                raise self.unsupported(node, f"a list or tuple times a number of type {right.type}")
             if left.is_list and len(left.items) == 1 and isinstance(left.items[0], Scalar):
                 return self.filled_list(left.items[0], right.expr)
             if isinstance(right.expr, Const):
+                if any(map(_is_literal_list, left.items)):
+                    raise self.unsupported(node, "a list that holds one list several times", "give that a name")
                 nothing = left.is_list and all(isinstance(item, Object) and item.value is None for item in left.items)
                 site = self.site(node) if nothing else None
                 return Tuple(left.items * int(right.expr.value.real), left.is_list, site=site)
@@ -740,3 +743,8 @@ def _row(array: Array, q: Expr) -> Value:
 def minus_one(expr: Expr) -> Expr:
     """`expr` - 1 as an index: it is not negative where `expr` is positive."""
     return ix.sub(arith.cast(expr, INT), integer(1))
+
+
+def _is_literal_list(value: Value) -> bool:
+    """Whether a value is, or holds, a list that has no memory of its own yet."""
+    return isinstance(value, Tuple) and (value.is_list or any(map(_is_literal_list, value.items)))
