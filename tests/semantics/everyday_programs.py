@@ -745,9 +745,6 @@ def prints_set(xs):
     return sorted(seen)
 
 
-# --- one list under several names -----------------------------------------------------------------------------------
-
-
 @case((3,), (0,))
 def two_names_of_an_empty_list(n):
     a = b = []

@@ -28,6 +28,7 @@ from weft.ir.expr import Expr
 from weft.ir.program import (
     HAND_BACK,
     OF_PLACE,
+    ArrayOut,
     Block,
     Check,
     ConstOut,
@@ -110,8 +111,9 @@ class Exceptions(Loops):
             ends = not self.execute_all(node.finalbody)
         for part in last:
             self.emitter.emit(part)
-        if self.emitter.mutations != mutations or any(self.emitter.buffers[b].rank for b in self.written_by(last)):
-            self._keep_results(node, exits)
+        written = {name for name in self.written_by(last) if self.emitter.buffers[name].rank}
+        if self.emitter.mutations != mutations or written:
+            self._keep_results(node, exits, written)
         if ends:
             return False
         self.scope.unbound = unbound & self.scope.unbound
@@ -131,12 +133,14 @@ class Exceptions(Loops):
         if arrays or self.swap_flags or self.changed or self.stores_objects():
             raise self.unsupported(node, "a return before a finally that may change what is returned")
 
-    def _keep_results(self, node: ast.Try, exits: Exits) -> None:
+    def _keep_results(self, node: ast.Try, exits: Exits, written: set[str]) -> None:
         """What a container holds is read where it is returned: `finally` must not change one after that."""
         for leave in exits.leaves:
-            if isinstance(leave, Return):
-                parts = walk.leaves(self.emitter.results[leave.result])
-                if not all(isinstance(part, (ScalarOut, ConstOut, NoneOut)) for part in parts):
+            if not isinstance(leave, Return):
+                continue
+            for part in walk.leaves(self.emitter.results[leave.result]):
+                kept = isinstance(part, (ScalarOut, ConstOut, NoneOut))
+                if not kept and not (isinstance(part, ArrayOut) and not part.as_list and part.buffer in written):
                     raise self.unsupported(node, "a return before a finally that changes arrays, lists or dicts")
 
     def _guarded(self, node: ast.Try, names: set[str], before: set[str]) -> bool:
