@@ -201,6 +201,7 @@ def _isl() -> list[Fact]:
 
 def _extras() -> list[Fact]:
     purposes = {"scipy": "SciPy's functions", "ziglang": "a C compiler as a wheel", "rich": "coloured tables"}
+    purposes |= {"pyopencl": 'target="opencl"', "ray": 'target="ray"', "mpi4py": 'target="mpi"'}
     out = []
     for name, purpose in purposes.items():
         version = _version(name)
