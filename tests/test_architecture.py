@@ -54,7 +54,7 @@ LAYERS: dict[str, set[str]] = {
     | _MIDDLE
     | {"asked", "collector", "handlers", "net", "pickles", "pipeline", "recalled", "steering", "trial"},
     "cluster": _OPEN | _MIDDLE | {"pipeline", "jitted"},
-    "device": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster"},
+    "device": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster", "net"},
     "api": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster", "net", "handlers"},
     "transformer": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
     "heat": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},

@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 
 from weft.analysis.scopes import written_params
-from weft.device import engine
+from weft.device import engine, split
 from weft.device.dialect import CUDA
-from weft.device.lower import lowered
 from weft.device.plan import Kernel, Plan, Source
-from weft.device.split import split
 from weft.frontend.source import load
 from weft.frontend.specs import specs_of
 from weft.options import Options
@@ -30,7 +28,7 @@ def planned(function: Any, arguments: tuple[Any, ...], barriers: bool = True) ->
     from weft import pipeline
 
     compiled = pipeline.front(load(function), specs_of(arguments), arguments, Options(), True, lower=False)
-    return split(lowered(compiled.program_optimised, Options(), []), barriers=barriers), compiled.built
+    return split.planned(compiled.program_optimised, Options(), [], barriers), compiled.built
 
 
 def text_of(plan: Plan) -> str:

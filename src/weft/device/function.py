@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from weft import net
 from weft.analysis.scopes import written_params
 from weft.cluster.function import GUARDS, Call, Distributed, Version
 from weft.cluster.plan import Refused as Uncut
 from weft.device import engine
 from weft.device.array import DeviceArray
-from weft.device.lower import lowered
 from weft.device.plan import Refused
-from weft.device.split import split
+from weft.device.split import planned
 from weft.device.targets import TARGETS, Target, accelerator
 from weft.options import Options
 from weft.passes import Remark
@@ -57,8 +57,7 @@ class DeviceFunction(Distributed):
             if any(not isinstance(name, (str, type(None))) for name in built.names):
                 raise Refused("it takes lists, dicts or strings")
             log: list[Remark] = []
-            program = lowered(compiled.program_optimised, self.options, log)
-            plan = split(program, self.options.fp == "strict", not device.is_processor)
+            plan = planned(compiled.program_optimised, self.options, log, not device.is_processor)
             text = self.target.dialect.unit(plan.helpers, plan.kernels)
             if "f64 " in text.partition("k_mul_overflow")[2] and not device.has_double:
                 raise Refused(f"{device.name} has no float64")
@@ -72,7 +71,7 @@ class DeviceFunction(Distributed):
         if values is None:
             return self.py_func(*args, **kwargs)
         shown, arrays, foreign = self._stand_ins(values)
-        found = self._version(shown)
+        found = self._found(shown)
         if isinstance(found, str):
             if found is not GUARDS:
                 self._warn(found)
@@ -87,6 +86,15 @@ class DeviceFunction(Distributed):
         if not done:
             return self._on_cpu(args, kwargs)
         return _each_array(result, foreign) if foreign is not None else result
+
+    def _found(self, values: tuple[Any, ...]) -> tuple[Version, Call] | str:
+        """The version for these arguments, or why there is none: a mistake of weft's own is a reason, too."""
+        try:
+            return self._version(values)
+        except Exception as trouble:
+            if net.is_meant(trouble, self.options):
+                raise
+            return net.refusal(trouble, self._place(), self.options).reason
 
     def _stand_ins(self, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[int, DeviceArray], Any]:
         """What the compiler looks at instead of arrays on the device; which stands for which; and how results become

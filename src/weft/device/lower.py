@@ -10,7 +10,10 @@ from dataclasses import replace
 
 from weft.device import products
 from weft.ir import verify
+from weft.ir.expr import Expr, Limit, real
 from weft.ir.program import Layout, Program
+from weft.ir.walk import map_program_exprs, rewrite
+from weft.limits import LIMIT
 from weft.options import Options
 from weft.passes import PassContext, Remark, match, schedule, simplify, store, version
 
@@ -25,11 +28,23 @@ LOWERING: tuple[tuple[str, Callable[[Program, PassContext], Program]], ...] = (
 )
 
 
-def lowered(program: Program, options: Options, log: list[Remark]) -> Program:
+#: Those that make products of loops; a product inside other loops has no kernel, so that such a program does without.
+_PRODUCTS = ("match", "products")
+
+
+def lowered(program: Program, options: Options, log: list[Remark], matched: bool = True) -> Program:
+    """The program with a device's loops; `matched`: matrix products are found and stay whole."""
     context = PassContext(replace(options, parallel=True), log)
     # A device has copies, which are contiguous whatever the caller's arrays are.
     program = replace(program, buffers=tuple(replace(buffer, layout=Layout.C) for buffer in program.buffers))
-    for _, run in LOWERING:
-        program = run(program, context)
+    for name, run in LOWERING:
+        if matched or name not in _PRODUCTS:
+            program = run(program, context)
+    program = map_program_exprs(program, lambda expr: rewrite(expr, _shipped))
     verify.verify(program, verify.Stage.LOWERED)
     return program
+
+
+def _shipped(expr: Expr) -> Expr:
+    """Numbers of this machine's processor, as weft ships them: a kernel has no table to ask."""
+    return real(LIMIT[expr.name].default) if isinstance(expr, Limit) else expr

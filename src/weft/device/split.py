@@ -16,6 +16,7 @@ from weft.codegen.c_ops import Used
 from weft.device import host, products
 from weft.device.dialect import DIALECTS, FLAG
 from weft.device.kernels import Unit, Work, has_lanes, is_long, kernel, stopped
+from weft.device.lower import lowered
 from weft.device.plan import (
     Again,
     Allocate,
@@ -55,11 +56,22 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.walk import buffers_read, buffers_written, expr_buffers, free_vars, sub_blocks, touched, walk
+from weft.options import Options
+from weft.passes import Remark
 from weft.records import dataclass
 
 #: Dimensions of a launch.
 MOST_DIMENSIONS = 3
 _CONTROL = (Return, Break, Continue, Rebind, Alloc)
+
+
+def planned(program: Program, options: Options, log: list[Remark], barriers: bool = True) -> Plan:
+    """The plan of an optimised program: with matrix products as wholes, or without if they stand inside other loops."""
+    strict = options.fp == "strict"
+    try:
+        return split(lowered(program, options, log), strict, barriers)
+    except Refused:
+        return split(lowered(program, options, log, matched=False), strict, barriers)
 
 
 def split(program: Program, strict: bool = False, barriers: bool = True) -> Plan:
