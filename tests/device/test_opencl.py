@@ -186,6 +186,19 @@ def test_explain_names_kernels_lines_and_bytes():
     assert "__kernel" in compiled.inspect("kernels")
 
 
+def test_a_child_of_a_fork_computes_on_the_cpu():
+    import os
+
+    compiled = weft.jit(elementwise, target="opencl")
+    a = np.random.rand(30)
+    expected = elementwise(a, a)
+    assert np.array_equal(compiled(a, a), expected)
+    child = os.fork()
+    if not child:
+        os._exit(0 if np.array_equal(compiled(a, a), expected) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 def test_auto_without_an_accelerator_is_the_cpu():
     compiled = weft.jit(elementwise, target="auto")
     a = np.random.rand(5)

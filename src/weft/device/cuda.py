@@ -5,12 +5,13 @@ with this target is first called.
 from __future__ import annotations
 
 import functools
-import threading
+import os
 from typing import Any
 
 import numpy as np
 
 from weft.device.plan import Refused
+from weft.forking import Lock
 
 
 @functools.cache
@@ -40,7 +41,8 @@ class Cuda:
 
     def __init__(self) -> None:
         self.cupy = library()
-        self.lock = threading.RLock()
+        self.lock = Lock()
+        self.process = os.getpid()
 
     @property
     def name(self) -> str:

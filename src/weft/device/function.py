@@ -5,6 +5,7 @@ no kernels.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
@@ -149,6 +150,8 @@ class DeviceFunction(Distributed):
     def _run(self, version: Version, call: Call, given: dict[str, Any], stays: bool) -> tuple[bool, Any]:
         """Whether the device has computed the call, and its result."""
         plan, made = version.plan, version.extra
+        if made.device.process != os.getpid():
+            return False, None  # a device does not survive a fork
         changed = sorted(written_params(plan.program))
         start = perf_counter()
         with made.device.lock:

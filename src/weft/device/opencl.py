@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import functools
 import os
-import threading
 from typing import Any
 
 import numpy as np
 
 from weft.device.plan import Refused
+from weft.forking import Lock
 
 #: The environment variable that chooses among several devices, by number.
 CHOICE = "WEFT_OPENCL_DEVICE"
@@ -49,7 +49,8 @@ class OpenCL:
         from pyopencl.tools import ImmediateAllocator, MemoryPool
 
         self.pool = MemoryPool(ImmediateAllocator(self.queue))
-        self.lock = threading.RLock()
+        self.lock = Lock()
+        self.process = os.getpid()
 
     @property
     def name(self) -> str:
@@ -115,7 +116,7 @@ def _first_error(text: str) -> str:
 
 
 _made: dict[int, OpenCL] = {}
-_lock = threading.Lock()
+_lock = Lock()
 
 
 def current() -> OpenCL:
