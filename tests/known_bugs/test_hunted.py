@@ -176,6 +176,12 @@ _PROGRAMS: dict[str, tuple[str, ...]] = {
     ),
     "np.ix_ of nothing": ("def f(a):\n    return np.ix_(()), np.ix_([a])\n", "return (1,)"),
     "constants without an order": ("def f(a):\n    return a if None < 'b' else 1\n", "return (2,)"),
+    "a dtype called on an array of it is the array": (
+        "def f(a):\n    b = np.float64(a)\n    b[0] = 3.0\n    return a, b, np.float64(a[::1]), np.int64(a)\n",
+        "return (np.arange(7.0),)",
+        "return (np.arange(7),)",
+        "return ([1.0, 2.0],)",
+    ),
 }
 
 

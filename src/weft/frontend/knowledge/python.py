@@ -674,6 +674,8 @@ def _register_type(kind: type) -> None:
             return Scalar(arith.cast(Const(0, INT), of))
         value = call.need("x")
         if isinstance(value, Array):
+            if value.type == of and not value.is_list:
+                return value  # the array itself, as NumPy gives it
             return Array(value.shape, of, lambda at: arith.cast(value.element(at), of), cost=value.cost + 1)
         expr = number(call, "x")
         if expr.type.dtype.is_complex and not of.dtype.is_complex:
