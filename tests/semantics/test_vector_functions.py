@@ -70,6 +70,70 @@ def test_recurrences_have_the_functions_of_math() -> None:
     assert weft.jit(summed, fallback="error")(xs) == summed(xs)
 
 
+def of_counters(n: int) -> Any:
+    return [math.sin(i * 0.37) for i in range(n)], [(math.cos(i), math.exp(i * 0.01)) for i in range(n)]
+
+
+def of_a_table(n: int) -> Any:
+    return [[math.cos(i * j) for j in range(n)] for i in range(n)]
+
+
+def powers(n: int) -> Any:
+    return [(i + 0.5) ** 1.3 for i in range(n)]
+
+
+def stored(n: int) -> Any:
+    out = [0.0] * n
+    for i in range(n):
+        out[i] = math.atan2(i, 3.3) * math.log(i + 1.5)
+    for i in range(n):
+        out[i] = math.sin(out[i])
+    return out
+
+
+def appended(n: int) -> Any:
+    out = []
+    for i in range(n):
+        t = i * 0.1
+        u = math.exp(t)
+        out.append(math.cos(u) + math.log(u + 1.5))
+    return sorted(out), max(out)
+
+
+def last_one(n: int) -> Any:
+    v = 0.0
+    for i in range(n):
+        v = math.cos(i)
+    return v
+
+
+def into_an_array(n: int) -> Any:
+    out = np.zeros(n)
+    for i in range(n):
+        out[i] = math.sin(i * 0.37)
+    return out.tolist()
+
+
+@pytest.mark.parametrize("function", [of_counters, of_a_table, powers, stored, appended, last_one, into_an_array])
+def test_loops_over_numbers_of_python_have_the_functions_of_math(function: Any) -> None:
+    for n in (7, 77, 300):
+        assert repr(weft.jit(function, fallback="error")(n)) == repr(function(n))
+
+
+def test_variables_computed_from_arrays_stay_in_vectors() -> None:
+    def values(x: np.ndarray) -> np.ndarray:
+        out = np.zeros(len(x))
+        for i in range(len(x)):
+            r = math.sqrt(x[i])
+            out[i] = math.exp(-r) / (1.0 + r)
+        return out
+
+    native = weft.jit(values, fallback="error")
+    x = np.linspace(0.0, 3.0, 99)
+    np.testing.assert_allclose(native(x), values(x), rtol=1e-14)
+    assert "weft_scalar_exp" not in native.inspect("c")
+
+
 def log10(x: np.ndarray) -> np.ndarray:
     return np.log10(x)
 

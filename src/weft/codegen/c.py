@@ -12,7 +12,7 @@ from weft.analysis.scopes import declarations, exchanged, lasting_writes, writte
 from weft.codegen import c_checked, c_invoke, c_library, c_support, c_tasks, c_vectors
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout, layout, source_files
-from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage, truncates
+from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage, from_arrays, truncates
 from weft.codegen.c_frame import (
     BACK_WORD,
     CHOICE_WORD,
@@ -103,7 +103,9 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
     kinds = {n.kind for part in (program, *program.functions) for n in walk(part.body) if isinstance(n, Loop)}
     regions = options.parallel and not kinds.isdisjoint(REGIONS)
     for part, called in ((program, None), *((form.program, form) for form in forms)):
-        expressions = Expressions(names, used, ranges.environment(part), strict, truncates=whole)
+        expressions = Expressions(
+            names, used, ranges.environment(part), strict, truncates=whole, derived=from_arrays(part)
+        )
         unit = Unit(
             program=part,
             whole=program,

@@ -8,7 +8,7 @@ between: it is plain signed arithmetic, which compilers vectorise.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import field
 
 from weft.analysis import ranges
@@ -17,9 +17,9 @@ from weft.codegen import syntax as C
 from weft.codegen.c_helpers import C_TYPE
 from weft.ir.expr import Cast, Const, Expr, Limit, Op, Read, Var
 from weft.ir.index import affine, canonical
-from weft.ir.program import Buffer, Layout, Program
+from weft.ir.program import Buffer, Layout, Program, Stmt
 from weft.ir.types import INT, DType, ScalarType
-from weft.ir.walk import node_exprs, subexpressions, walk
+from weft.ir.walk import children, node_exprs, subexpressions, walk
 from weft.limits import POSITION
 from weft.records import dataclass
 
@@ -142,6 +142,26 @@ def truncates(program: Program) -> bool:
     )
 
 
+def from_arrays(program: Program) -> frozenset[str]:
+    """Variables and tables of Python's numbers that are computed from elements of arrays.
+
+    Lists are not among them: their items are Python's own, wherever they come from.
+    """
+    held = {b.name for b in program.buffers if b.type.weak and b.rank != 1}
+    stores = [node for node in walk(program.body) if isinstance(node, Stmt) and node.buffer in held]
+    found: set[str] = set()
+    while new := {s.buffer for s in stores if s.buffer not in found and _of_arrays(s.value, found)}:
+        found |= new
+    return frozenset(found)
+
+
+def _of_arrays(expr: Expr, found: Set[str]) -> bool:
+    """Whether a value is computed from elements of arrays, or from one of the buffers in `found`."""
+    if isinstance(expr, Read):
+        return not expr.of.weak or expr.buffer in found
+    return any(_of_arrays(child, found) for child in children(expr))
+
+
 def limit(name: str) -> C.CExpr:
     """A number of the machine, from the run-time table."""
     if name == "threads":
@@ -165,6 +185,8 @@ class Expressions:
     #: Whether the iterations of the nearest loop around are independent, so that a compiler may take vectors of them;
     #: None outside of loops.
     in_vectors: bool | None = None
+    #: What `from_arrays` finds.
+    derived: frozenset[str] = frozenset()
 
     def ctype(self, of: ScalarType) -> str:
         return C_TYPE[of.dtype]
@@ -281,14 +303,13 @@ class Expressions:
         return c_ops.build(expr.op, dtype, args, self.used, weak=True)
 
     def _alone(self, expr: Op) -> bool:
-        """Whether a function is of single numbers: those of Python's, and what one iteration hands to the next.
+        """Whether a function is libm's: that of Python's own numbers, and of what one iteration hands to the next.
 
         Single elements of arrays are as those of longer ones: by the function for vectors.
         """
         if self.in_vectors is None or not expr.of.weak:
             return expr.of.weak or self.in_vectors is False
-        arrays = [part for part in subexpressions(expr) if isinstance(part, Read) and part.index]
-        return not self.in_vectors or (bool(arrays) and all(part.of.weak and len(part.index) == 1 for part in arrays))
+        return not self.in_vectors or not _of_arrays(expr, self.derived)
 
     def _wrapped(self, expr: Op) -> C.CExpr | None:
         """e < 0 ? e + n : e, of an index e from memory, without a choice: gcc takes no such index into a vector."""
