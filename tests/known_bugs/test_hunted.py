@@ -182,6 +182,19 @@ _PROGRAMS: dict[str, tuple[str, ...]] = {
         "return (np.arange(7),)",
         "return ([1.0, 2.0],)",
     ),
+    "the layout of an argument decides between a view and a copy": (
+        "def f(a):\n    b = np.ascontiguousarray(a)\n    b[0] = 4.0\n    return b, np.ascontiguousarray(a[::1])\n",
+        "return (np.arange(6.0),)",
+        "return (np.arange(6.0)[::2],)",
+        "return (np.arange(6.0).reshape(2, 3),)",
+        "return (np.arange(6.0).reshape(2, 3).T,)",
+    ),
+    "a reshape of another layout": (
+        "def f(a):\n    b = a[::1]\n    return b.reshape(-1), np.ravel(a), np.asfortranarray(a)\n",
+        "return (np.arange(6.0).reshape(2, 3),)",
+        "return (np.arange(6.0).reshape(2, 3).T,)",
+        "return (np.arange(24.0).reshape(4, 6)[::2, ::3],)",
+    ),
 }
 
 

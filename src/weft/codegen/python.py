@@ -234,6 +234,9 @@ class _Writer:
         for buffer in self.program.buffers:
             if buffer.role is Role.PARAM and buffer.rank:
                 self.shape_guard(buffer, sizes)
+        for parameter in self.program.arranged:
+            name, layout = self.names.of(parameter), self.program.buffer(parameter).layout
+            self.refuse(f"not {name}.flags.{layout.name.lower()}_contiguous", f"{name} has another layout")
         for first, second in self.program.disjoint:
             one, other = self.names.of(first), self.names.of(second)
             self.refuse(f"np.may_share_memory({one}, {other})", f"{one} and {other} share memory")

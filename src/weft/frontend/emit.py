@@ -237,6 +237,7 @@ class Emitter:
         self.counts: dict[tuple[Expr, tuple[Expr, ...]], Counted] = {}
         self.boxed: set[str] = set()  # scalars that NumPy has as arrays of rank 0: not to be shown as what they are
         self.disjoint: set[tuple[str, str]] = set()  # pairs of arguments that must not share memory: else Python runs
+        self.arranged: set[str] = set()  # arguments whose layout decided between a view and a copy
         self.exchanged: list[tuple[str, ...]] = []  # buffers that change places
         self.array_memory: set[str] = set()  # the buffers of arrays in containers
         self.copied_names: dict[str, set[tuple[int, str]]] = {}  # names of arrays that such buffers have copies of
@@ -685,6 +686,7 @@ class Emitter:
             body,
             results,
             tuple(sorted(self.disjoint)),
+            arranged=tuple(sorted(self.arranged)),
             span=span,
         )
 

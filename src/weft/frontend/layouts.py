@@ -15,7 +15,7 @@ from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Expr, Op, Var, integer
 from weft.ir.index import affine
-from weft.ir.program import Check, Layout, Role
+from weft.ir.program import Check, Layout, Role, is_list
 from weft.ir.types import BOOL
 from weft.records import dataclass
 
@@ -32,6 +32,8 @@ def strides(array: Array, emitter: Emitter) -> list[Poly] | None:
     if buffer.role is not Role.PARAM and not orders.is_c(buffer.name, emitter):
         return None
     extents = [poly(emitter.resolve(extent)) for extent in buffer.shape]
+    if buffer.role is Role.PARAM and buffer.layout is not Layout.STRIDED and not is_list(buffer):
+        emitter.arranged.add(buffer.name)
     if buffer.layout is Layout.STRIDED:
         own = [poly(Var(f"{buffer.name}@{axis}")) for axis in range(buffer.rank)]
     elif buffer.layout is Layout.F:

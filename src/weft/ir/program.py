@@ -366,7 +366,8 @@ class Program:
     """A whole function.  `params` names, in call order, the buffer or symbol each run-time argument fills.
 
     `disjoint` are pairs of parameter buffers assumed not to share memory: a guard, as `guards` are.  `functions` are
-    what Invoke nodes call, in this program and in each other.
+    what Invoke nodes call, in this program and in each other.  `arranged` are parameters whose layout decides what the
+    program computes (a view or a copy): a back end that reads any layout guards theirs.
     """
 
     name: str
@@ -378,6 +379,7 @@ class Program:
     results: tuple[Out, ...]
     disjoint: tuple[tuple[str, str], ...] = ()
     functions: tuple[Program, ...] = ()
+    arranged: tuple[str, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
     def buffer(self, name: str) -> Buffer:

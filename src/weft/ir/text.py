@@ -365,6 +365,7 @@ def show(program: Program, lines: bool = False) -> str:
     header = [_symbol(symbol) for symbol in program.symbols]
     header += [_buffer(buffer, table) for buffer in program.buffers]
     header += [f"disjoint {first}, {second}" for first, second in program.disjoint]
+    header += [f"arranged {name}" for name in program.arranged]
     header += [f"output #{number} = {show_out(out, table)}" for number, out in enumerate(program.results)]
     header += ["guard " + _check(guard, table) for guard in program.guards]
     body = _block(program.body, table, 1, lines)

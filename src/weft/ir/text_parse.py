@@ -78,7 +78,7 @@ _TYPES = {str(of): of for of in (type_named(n) for n in ("pybool", "int", "float
 _KINDS = {kind.value: kind for kind in LoopKind}
 _LAYOUTS = {layout.value: layout for layout in Layout}
 _ROLES = {role.value: role for role in Role}
-_HEADER = ("size", "symbol", "disjoint", "output", "guard", *_ROLES)
+_HEADER = ("size", "symbol", "disjoint", "arranged", "output", "guard", *_ROLES)
 
 
 class ParseError(ValueError):
@@ -202,6 +202,7 @@ class _Parser:
         symbols: list[Symbol] = []
         results: list[Out] = []
         disjoint: list[tuple[str, str]] = []
+        arranged: list[str] = []
         guards: list[Check] = []
         while self.next < len(self.lines) and self._in_header(self.lines[self.next]):
             line = self.lines[self.next]
@@ -213,6 +214,8 @@ class _Parser:
                 first = line.name()
                 line.need(",")
                 disjoint.append((first, line.name()))
+            elif word == "arranged":
+                arranged.append(line.name())
             elif word == "output":
                 line.need("#")
                 line.number_value()
@@ -227,7 +230,8 @@ class _Parser:
         if self.next < len(self.lines):
             raise self.lines[self.next].fail("a line of the program's block")
         buffers = tuple(self.buffers.values())
-        return Program(name, params, tuple(symbols), buffers, tuple(guards), body, tuple(results), tuple(disjoint))
+        program = Program(name, params, tuple(symbols), buffers, tuple(guards), body, tuple(results), tuple(disjoint))
+        return replace(program, arranged=tuple(arranged))
 
     def _declare(self) -> None:
         """Note the type of every buffer first: the shape of one may read another that stands below it."""

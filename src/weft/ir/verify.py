@@ -207,6 +207,7 @@ class _Verifier:
             self.extents(self.table[name], entry)
         for first, second in program.disjoint:
             self.require({first, second} <= params, f"disjoint names {first}, {second}: not both parameters")
+        self.require(params.issuperset(program.arranged), f"arranged {program.arranged}: not all are parameters")
         for guard in program.guards:
             self.node = guard
             self.check(guard, entry)
