@@ -111,6 +111,29 @@ def reversed_with_remove(xs):
     return xs
 
 
+def reversed_that_grows(xs):
+    for x in reversed(xs):
+        xs.append(x * 2)
+    return xs
+
+
+def reversed_that_grows_inside(xs):
+    n = 0
+    for x in reversed(xs):
+        xs.append(x)
+        for y in reversed(xs):
+            n += 1
+            if n < 5:
+                xs.insert(0, y)
+    return xs, n
+
+
+def zip_and_map_of_reversed_that_grow(xs):
+    for x, y in zip(map(abs, reversed(xs)), reversed(xs)):
+        xs.append(x + y)
+    return xs
+
+
 def enumerate_of_reversed(xs):
     out = []
     for i, x in enumerate(reversed(xs)):
@@ -415,6 +438,9 @@ _LISTS: list[Callable[..., Any]] = [
     iterator_handed_to_a_function,
     reversed_while_the_front_goes,
     reversed_with_remove,
+    reversed_that_grows,
+    reversed_that_grows_inside,
+    zip_and_map_of_reversed_that_grow,
     enumerate_of_reversed,
     zip_with_reversed,
     remove_while_running,
