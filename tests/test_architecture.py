@@ -59,6 +59,7 @@ LAYERS: dict[str, set[str]] = {
     "transformer": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
     "heat": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
     "cli": _OPEN | _MIDDLE | {"pipeline", "api", "ahead", "heat", "cluster"},
+    "notebook": {"api", "errors"},
     "__main__": {"cli"},
     "demo": _OPEN | _MIDDLE | {"pipeline", "api"},
     "ahead": _OPEN | _MIDDLE | {"pipeline", "api", "transform_file"},

@@ -59,5 +59,12 @@ def __getattr__(name: str) -> object:
     return value
 
 
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext weft`: the magics of `weft.notebook`."""
+    from weft.notebook import load
+
+    load(shell)
+
+
 def __dir__() -> list[str]:
     return sorted({*globals(), *_HOME})

@@ -130,6 +130,17 @@ class Explanation:
     tree: Branch | None = None
     refused: bool = False  # whether there is no version for some arguments
 
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own: a notebook's styles and the page's stay apart."""
+        from html import escape
+
+        from weft.report.html import page
+
+        height = min(900, 260 + 24 * len(self.lines))
+        frame = f"width: 100%; height: {height}px; border: 1px solid #8884; border-radius: 4px; resize: vertical"
+        inner, name = escape(page([self], self.function)), escape(self.function)
+        return f'<iframe title="{name}" style="{frame}" srcdoc="{inner}"></iframe>'
+
     def to_json(self) -> dict[str, Any]:
         """Plain dictionaries, lists, strings and numbers."""
         return {
