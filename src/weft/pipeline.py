@@ -21,7 +21,7 @@ from weft import steps
 from weft.analysis.exactness import same_bits
 from weft.analysis.scopes import written_params
 from weft.codegen import binding, c, c_library
-from weft.codegen.c_ops import CFeatures
+from weft.codegen.c_ops import ROUNDED, CFeatures
 from weft.deep import with_room
 from weft.directives import NONE, Directives
 from weft.errors import CompileError, LeftToLibrary, ParallelError, Span, Unsupported
@@ -119,8 +119,6 @@ steps.register((name for name, _ in (*PASSES, *LOWERING)), "a pass")
 NEEDED = frozenset({"tasks", "simplify", "races", "schedule", "directed", "store", "version"})
 #: Passes that give whole nests another shape: not in a function whose loops somebody directs one by one.
 RESHAPING = frozenset({"wavefront", "paired", "block", "lanes", "jam", "registers", "trapezoid"})
-#: Functions of the C library that may come from one for vectors, and differ from NumPy's in the last places.
-_VECTOR_FUNCTIONS = CFeatures(libmvec=True, glibc=(99, 0)).vector_functions()
 #: The options of a caller that gives none.
 DEFAULTS = Options()
 #: Specs of arguments that fill several parameters, one a column.
@@ -500,7 +498,7 @@ def _version(compiled: Compiled, places: Any, exceptions: Any, function: Any, ke
         function=function,
         location=location,
         keepalive=keepalive,
-        exact=same_bits((compiled.program_optimised, program), _VECTOR_FUNCTIONS),
+        exact=same_bits((compiled.program_optimised, program), ROUNDED),
         written=written_params(compiled.program_built),
     )
     facts = (D.Fact(read.kind, read.owner, read.name, read.value, read.present) for read in built.reads)

@@ -164,6 +164,13 @@ MEANING: dict[tuple[str, str], Meaning] = {
     (op, kind): meaning for op, entries in _TABLE.items() for kinds, meaning in entries.items() for kind in kinds
 }
 
+#: Functions of which every library rounds the last place in its own way, with the kinds of their operands.
+_ROUNDED = {op for (op, kind), m in MEANING.items() if kind == "f" and isinstance(m, Library)} | {"gamma", "lgamma"}
+ROUNDED = frozenset(
+    {(op, kind) for op, kind in MEANING if kind in "fc" and op in _ROUNDED - {"fmod", "nextafter", "remainder"}}
+    | {("sqrt", "c")}
+)
+
 _CALLED = {m.name for m in MEANING.values() if isinstance(m, Library)} | LIBRARY_OF_HELPERS
 #: Every function of the C library that generated code may call: names that no variable may have.
 LIBRARY_NAMES = frozenset(_CALLED | {f"{name}f" for name in _CALLED})
