@@ -195,6 +195,10 @@ _PROGRAMS: dict[str, tuple[str, ...]] = {
         "return (np.arange(6.0).reshape(2, 3).T,)",
         "return (np.arange(24.0).reshape(4, 6)[::2, ::3],)",
     ),
+    "one view in two places of a result": (
+        "def f(a):\n    c = np.arange(9).reshape((3, 3))\n    d = a[1:]\n    return [c, c], d, (d, 1), c\n",
+        "return (np.arange(4.0),)",
+    ),
 }
 
 

@@ -52,7 +52,8 @@ from weft.frontend.values import (
     Tuple,
     Value,
 )
-from weft.ir.expr import ZERO, Expr, Read
+from weft.ir import walk
+from weft.ir.expr import ZERO, Expr, Read, Var
 from weft.ir.program import (
     ArgumentOut,
     ArrayOut,
@@ -212,6 +213,10 @@ class Results(Handover):
         return value
 
     def _return(self, out: Out, node: ast.AST) -> None:
+        views = [_positional(view) for view in _own_views(out)]
+        if len(views) > len(set(views)):
+            reason = f"the return of one view of {views[0].buffer} in two places, or of two equal ones"
+            raise self.unsupported(node, reason, "add .copy()")
         out = self._with_changes(self.settle_lists(self.optional_result(out), node), node)
         out = self.with_objects(out, node)
         results = self.emitter.results
@@ -540,6 +545,23 @@ def _with_buffers(out: Out, names: dict[str, str]) -> Out:
     if isinstance(out, (ArrayOut, ViewOut)):
         return replace(out, buffer=names.get(out.buffer, out.buffer))
     return out
+
+
+def _own_views(out: Out) -> Iterator[ViewOut]:
+    """The views that the caller gets as such: not the columns of a container."""
+    if isinstance(out, TupleOut) and not out.named.startswith("weft.runtime."):
+        for item in out.items:
+            yield from _own_views(item)
+    elif isinstance(out, ViewOut):
+        yield out
+
+
+def _positional(view: ViewOut) -> ViewOut:
+    """A view whose dimensions are named by their positions: two of the same elements are equal."""
+    names = {dim.var: f"@{axis}" for axis, dim in enumerate(view.dims)}
+    dims = tuple(replace(dim, var=names[dim.var]) for dim in view.dims)
+    index = tuple(walk.substitute(part, {old: Var(new) for old, new in names.items()}) for part in view.index)
+    return ViewOut(view.buffer, dims, index)
 
 
 def _number_parts(template: Any) -> list[Any]:
