@@ -199,6 +199,16 @@ _PROGRAMS: dict[str, tuple[str, ...]] = {
         "def f(a):\n    c = np.arange(9).reshape((3, 3))\n    d = a[1:]\n    return [c, c], d, (d, 1), c\n",
         "return (np.arange(4.0),)",
     ),
+    "Python bools in ufuncs": (
+        "def f(a, b):\n    return np.abs(a), np.maximum(a, True), np.multiply(a, b), np.real(a), np.add(a, 1)\n",
+        "return (True, np.arange(3.0))",
+        "return (True, False)",
+    ),
+    "a root of a Python bool": ("def f(a):\n    return np.sqrt(a > 0)\n", "return (2,)"),
+    "an exponential of a Python bool": ("def f(a):\n    return np.expm1(True)\n", "return (2,)"),
+    "a sign of a Python bool": ("def f(a):\n    return np.positive(a)\n", "return (True,)"),
+    "differences of a Python bool": ("def f(a):\n    return np.ediff1d(a)\n", "return (True,)"),
+    "an angle of Python bools": ("def f(a):\n    return np.arctan2(a, a)\n", "return (True,)"),
 }
 
 

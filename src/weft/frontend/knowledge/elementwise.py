@@ -48,7 +48,8 @@ def _clip(call: Bound) -> Value:
 def _part(name: str) -> None:
     @native(getattr(np, name), parameters="val", borrows=True)
     def build(call: Bound) -> Value:
-        value = as_plain(call.need("val"))
+        given = call.need("val")
+        value = given if isinstance(given, Scalar) else as_plain(given)  # a Python number has the attribute itself
         return call.builder.attribute(value, name, call.builder.scope.source.tree)
 
 

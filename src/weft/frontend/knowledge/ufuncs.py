@@ -18,7 +18,7 @@ from weft.frontend.knowledge import Bound, native
 from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.ops import OPERATIONS
-from weft.ir.types import BOOL, INT, DType, ScalarType, can_cast, from_numpy, promote
+from weft.ir.types import BOOL, INT, PYBOOL, DType, ScalarType, can_cast, from_numpy, promote
 from weft.records import dataclass
 
 Combine = Callable[[tuple[Expr, ...], Span], Expr]
@@ -281,7 +281,9 @@ def elements(call: Bound, operands: Sequence[Value], how: str | Meaning) -> Valu
 
 
 def as_plain(value: Value) -> Value:
-    """A list argument as the array NumPy would make of it."""
+    """A list argument as the array NumPy would make of it, a Python bool as the np.bool it is to NumPy."""
+    if isinstance(value, Scalar) and value.type == PYBOOL:
+        return Scalar(arith.cast(value.expr, BOOL))
     if isinstance(value, Array) and value.is_list:
         of = value.type.strong
         return Array(value.shape, of, lambda at: arith.cast(value.element(at), of), None, False, value.cost)
