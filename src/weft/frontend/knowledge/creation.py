@@ -16,7 +16,7 @@ from weft.frontend.knowledge.ufuncs import as_plain
 from weft.frontend.values import Array, Object, Range, Scalar, Tuple, Value
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
-from weft.ir.types import BOOL, F64, FLOAT, I64, INT, ScalarType, from_numpy, promote
+from weft.ir.types import BOOL, F64, FLOAT, I64, INT, DType, ScalarType, from_numpy, promote
 
 
 def shape_of(value: Value, emitter: Emitter) -> tuple[Expr, ...]:
@@ -291,8 +291,21 @@ def _as_array(call: Bound, value: Value, copy: bool) -> Value:
     array = arrays.as_array(as_plain(value), builder.emitter)
     of = dtype_of(call, array.type.strong)
     if isinstance(value, Array) and value.is_list:
+        settled = call.get("dtype") is not None or of.dtype is DType.F64
+        _hold_items(array.shape[:-1] if settled else array.shape, builder.emitter)
         array = arrays.assigned(value, of, builder.emitter)
     if not copy and of == array.type and array.view is not None:
         return array
     converted = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost + 1)
     return arrays.materialise(converted, builder.emitter, "array")
+
+
+def _hold_items(shape: tuple[Expr, ...], emitter: Emitter) -> None:
+    """No list of a nest is empty, or Python runs: np.array([]) is of float64 and has one axis."""
+    reason = "an array of a list that may be empty, which is of float64 then"
+    for extent in map(emitter.resolve, shape):
+        if emitter.assure(ix.sub(extent, ONE), "RuntimeError"):
+            continue
+        if extent == ZERO or emitter.decisions.unrepeatable:
+            raise Unsupported(emitter.span, reason, "say dtype=")
+        emitter.rarely_fails(Op("gt", (extent, ZERO), BOOL), reason)
