@@ -209,6 +209,25 @@ _PROGRAMS: dict[str, tuple[str, ...]] = {
     "a sign of a Python bool": ("def f(a):\n    return np.positive(a)\n", "return (True,)"),
     "differences of a Python bool": ("def f(a):\n    return np.ediff1d(a)\n", "return (True,)"),
     "an angle of Python bools": ("def f(a):\n    return np.arctan2(a, a)\n", "return (True,)"),
+    "an array of a list that may be empty": (
+        "def f(a):\n    x = [7 for v in a if v > 2]\n    return np.array(x), np.asarray([[v] for v in x])\n",
+        "return ([3],)",
+        "return ([1, 2],)",
+        "return ([],)",
+    ),
+    "an array of a list that may be empty, and a store": (
+        "def f(a, n):\n    a[0] += 1\n    b = [i for i in range(n) if i > 1]\n    a[1] += 1\n    return np.array(b)\n",
+        "return (np.arange(3.0), 4)",
+        "return (np.arange(3.0), 1)",
+    ),
+    "an array of an empty list": ("def f(a):\n    return np.array([7 for v in '' if True])\n", "return (1,)"),
+    "an axis of a number": ("def f(a):\n    return np.take_along_axis(a, 4)\n", "return (4,)"),
+    "no axes for np.rot90": ("def f(a):\n    return np.rot90(a, axes=None)\n", "return (np.ones((2, 2)),)"),
+    "np.nanmean into more axes": ("def f(a):\n    return np.nanmean(a, out=a)\n", "return (np.arange(4.0),)"),
+    "np.nanstd into more axes": ("def f(a):\n    return np.nanstd(a, out=a)\n", "return (np.arange(4.0),)"),
+    "np.nanvar into more axes": ("def f(a):\n    return np.nanvar(a, out=a)\n", "return (np.arange(4.0),)"),
+    "a spacing for no axis": ("def f(a):\n    return np.gradient(a, a, axis=())\n", "return (np.arange(4.0),)"),
+    "np.einsum of a number": ("def f(a):\n    return np.einsum('->', a)\n", "return (1,)", "return (1.5,)"),
 }
 
 

@@ -14,7 +14,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.linear import contract
 from weft.frontend.knowledge.selecting import operand
-from weft.frontend.knowledge.ufuncs import as_plain, deliver, destination
+from weft.frontend.knowledge.ufuncs import as_plain, deliver, destination, strong
 from weft.frontend.values import Array, Index, Tuple, Value
 from weft.ir.expr import Expr
 
@@ -29,7 +29,7 @@ def _einsum(call: Bound) -> Value:
     if call.get("optimize") is not None:
         constant(call.need("optimize"), emitter)  # it only says in which order
     inputs, output, values = _subscripts(call)
-    operands = [arrays.as_array(as_plain(_sequence(call, value)), emitter) for value in values]
+    operands = [arrays.as_array(strong(as_plain(_sequence(call, value))), emitter) for value in values]
     if len(inputs) != len(operands):
         raise Unsupported(emitter.span, "ValueError: the subscripts of np.einsum do not fit its operands")
     inputs = [_spelt_out(text, array.rank, emitter) for text, array in zip(inputs, operands)]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from weft.frontend.knowledge import ARRAYS
-from weft.frontend.knowledge.compose import composed
+from weft.frontend.knowledge.compose import at_least, composed
 
 
 @composed(np.nansum, ranks=ARRAYS)
@@ -48,6 +48,8 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdi
     present = ~np.isnan(a)
     count = np.sum(present, axis=axis, dtype=np.intp, keepdims=keepdims)
     total = np.sum(np.where(present, a, 0), axis=axis, dtype=dtype, keepdims=keepdims)
+    if out is not None:
+        at_least(np.ndim(total), np.ndim(out))
     return np.divide(total, count.astype(total.dtype), out=out)
 
 
@@ -68,6 +70,8 @@ def nanvar(
         square = np.square(gap)
     total = np.sum(square, axis=axis, dtype=dtype, keepdims=keepdims)
     freedom = np.sum(present, axis=axis, dtype=np.intp, keepdims=keepdims) - ddof
+    if out is not None:
+        at_least(np.ndim(total), np.ndim(out))
     spread = np.divide(total, freedom.astype(total.dtype))
     return np.add(np.where(freedom > 0, spread, np.nan), 0, out=out)
 
@@ -76,7 +80,10 @@ def nanvar(
 def nanstd(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False
 ) -> Any:
-    return np.sqrt(np.nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims), out=out)
+    variance = np.nanvar(a, axis=axis, dtype=dtype, ddof=ddof, keepdims=keepdims)
+    if out is not None:
+        at_least(np.ndim(variance), np.ndim(out))
+    return np.sqrt(variance, out=out)
 
 
 @composed(np.nanargmax, ranks=ARRAYS)

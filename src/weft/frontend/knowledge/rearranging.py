@@ -57,6 +57,8 @@ def flipud(m):  # type: ignore[no-untyped-def]
 def _rot90(call: Bound) -> Value:
     emitter = call.builder.emitter
     array = operand(call, "m")
+    if any(name in call.given and call.get(name) is None for name in ("k", "axes")):
+        raise Unsupported(emitter.span, "TypeError: np.rot90 with None for k or axes")
     turns = (1 if call.get("k") is None else constant_int(call.need("k"), emitter)) % 4
     given = (0, 1) if call.get("axes") is None else constant(call.need("axes"), emitter)
     axes = arrays.normalise_axes(tuple(given), array.rank, emitter)

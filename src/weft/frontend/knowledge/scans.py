@@ -133,7 +133,7 @@ def _gradient(call: Bound) -> Value:
         array = Array(source.shape, F64, lambda at: arith.cast(source.element(at), F64), cost=source.cost)
     array = arrays.evaluated(array, emitter)
     steps: list[Value] = list(call.rest) or [Scalar(Const(1.0, FLOAT))]
-    if len(steps) == 1:
+    if len(steps) == 1 and axes:
         steps *= len(axes)
     if len(steps) != len(axes):
         raise Unsupported(emitter.span, "TypeError: np.gradient with a spacing that does not fit the axes")

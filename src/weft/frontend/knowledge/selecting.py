@@ -34,6 +34,8 @@ def axis_of(call: Bound, rank: int, name: str = "axis", default: int | None = No
     if name in call.given and call.get(name) is None:
         return None
     value = call.get(name)
+    if value is None and default is not None and not rank:
+        raise Unsupported(call.builder.emitter.span, f"{call.name}() of a number, which has no axis")
     if value is None:
         return None if default is None else default % rank
     return arrays.normalise_axes(constant_int(value, call.builder.emitter), rank, call.builder.emitter)[0]
