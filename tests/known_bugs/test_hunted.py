@@ -228,6 +228,14 @@ _PROGRAMS: dict[str, tuple[str, ...]] = {
     "np.nanvar into more axes": ("def f(a):\n    return np.nanvar(a, out=a)\n", "return (np.arange(4.0),)"),
     "a spacing for no axis": ("def f(a):\n    return np.gradient(a, a, axis=())\n", "return (np.arange(4.0),)"),
     "np.einsum of a number": ("def f(a):\n    return np.einsum('->', a)\n", "return (1,)", "return (1.5,)"),
+    "an object with a container in it, put into an empty list": (
+        "@dataclass\nclass P:\n    m: int\n    n: list\n\ndef f(a, c):\n    a.append(P(c, [c]))\n",
+        "return ([], 2)",
+    ),
+    "an object with a container as its field": (
+        "@dataclass\nclass P:\n    m: int\n    n: list\n\ndef f(a, c):\n    a.append(P(c, c))\n",
+        "return ([], 2)",
+    ),
 }
 
 
