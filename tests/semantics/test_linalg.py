@@ -265,9 +265,9 @@ def test_a_named_result_outlives_the_process() -> None:
     jitted = weft.jit(fallback="error")(function)
     jitted(np.eye(3))
     (version,) = jitted.versions
-    data = portable.portable(version)
+    data = portable.portable(version, owner=function)
     assert data is not None
-    again = portable.restored(data, version.function, function.__globals__, version.keepalive)
+    again = portable.restored(data, version.function, function.__globals__, version.keepalive, owner=function)
     assert again.returns == version.returns
 
 

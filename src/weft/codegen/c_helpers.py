@@ -428,14 +428,15 @@ _COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
         library=("cpow",),
     ),
     "abs": Helper("c", "static inline $r abs_$t($t a) { return hypot$f(__real__ a, __imag__ a); }", library=("hypot",)),
-    # A number on the same side of a limit as the magnitude: squares that are far enough apart tell it.
+    # A number on the same side of a limit as the magnitude: squares that are far enough apart tell it, else libm's own
+    # function, which Python and NumPy have, and not the one for vectors.
     "side": Helper(
         "c",
         """static inline $r side_$t($t a, $r c) {
   $r s = __real__ a * __real__ a + __imag__ a * __imag__ a, q = c * c;
-  return s > q * (1 + 1e-14) ? 2 * c : s < q * (1 - 1e-14) ? 0 : abs_$t(a);
+  return s > q * (1 + 1e-14) ? 2 * c : s < q * (1 - 1e-14) ? 0 : weft_scalar_hypot$f(__real__ a, __imag__ a);
 }""",
-        needs=("abs",),
+        library=("weft_scalar_hypot",),
     ),
     "sign": Helper(
         "c",

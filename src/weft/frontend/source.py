@@ -174,7 +174,8 @@ def _found(code: types.CodeType, namespace: dict[str, Any]) -> tuple[_File, _Def
         nodes = file.definitions.get(key, [])
         if (known or own) and nodes:
             return file, _among(code, nodes)
-        reason = "the file has changed since the function was defined"
+        if code.co_filename != "<string>":  # any text that was executed has this name
+            reason = "the file has changed since the function was defined"
     return reason
 
 

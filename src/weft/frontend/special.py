@@ -14,6 +14,8 @@ import enum
 import types
 from typing import Any
 
+import numpy as np
+
 from weft.errors import Span
 from weft.frontend import arith, reads
 from weft.frontend.calls import Calls
@@ -265,7 +267,7 @@ class SpecialMethods(Calls):
             if isinstance(found, types.FunctionType):
                 raise self.unsupported(node, f"the attribute {name} of {owner!r}, whose class has {special}")
         looked_up = reads.lookup(owner, name) if isinstance(owner, type) else reads.lookup(kind, name)
-        if not own and reads.is_descriptor(looked_up):
+        if not own and reads.is_descriptor(looked_up) and not isinstance(owner, (np.finfo, np.iinfo)):
             raise self.unsupported(node, f"the attribute {name} of {owner!r}, a descriptor")
         value = reads.attribute(owner, name)
         if value is reads.ABSENT:
