@@ -63,7 +63,7 @@ LAYERS: dict[str, set[str]] = {
     "__main__": {"cli"},
     "demo": _OPEN | _MIDDLE | {"pipeline", "api"},
     "ahead": _OPEN | _MIDDLE | {"pipeline", "api", "transform_file"},
-    "": _OPEN | _MIDDLE | {"pipeline", "api"},
+    "": _OPEN | _MIDDLE | {"pipeline", "api", "notebook"},
 }
 # Loading these costs more than the whole of weft, so they are imported inside the functions that need them.
 LATE = {"scipy", "islpy", "rich", "numba", "matplotlib"}

@@ -783,18 +783,3 @@ def test_arrays_with_strides() -> None:
     for view in (base, base[::2], base[::-1], base[:0]):
         differential(filled, lambda view=view: (np.zeros(8), view.copy()[::1]), memory=True)
         differential(filled, lambda view=view: (np.zeros(8)[::-2], view), memory=False)
-
-
-def set_on_some_paths(n, c):
-    for i in range(n):
-        if i > 3:
-            x = i
-    if c:
-        x = 1
-    return x
-
-
-def test_a_name_that_some_paths_set() -> None:
-    compiled = weft.jit(fallback="error")(set_on_some_paths)
-    for arguments in ((6, True), (2, False), (2, True), (6, False)):
-        assert compare(outcome(compiled, arguments), outcome(set_on_some_paths, arguments), 0) is None

@@ -96,6 +96,15 @@ def an_array(x, k):
 
 X = np.arange(10.0) + 0.5
 M = np.arange(20.0).reshape(5, 4)
+def set_on_some_paths(n, c):
+    for i in range(n):
+        if i > 3:
+            x = i
+    if c:
+        x = 1
+    return x
+
+
 CASES = [
     (from_the_iteration_before, [(X,), (X[:1],), (X[:0],)]),
     (from_some_iteration, [(X, 1), (X, 5), (X, 99)]),
@@ -105,6 +114,7 @@ CASES = [
     (given_back, [(9,), (2,)]),
     (returned_in_a_tuple, [(5, 2), (5, 4), (2, 9)]),
     (with_a_real_none, [(2,), (3,), (4,), (0,)]),
+    (set_on_some_paths, [(6, True), (2, False), (2, True), (6, False)]),
     (an_array, [(M, 1), (M, 4), (M[:2], 0)]),
 ]
 

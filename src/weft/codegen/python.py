@@ -66,12 +66,11 @@ from weft.ir.routines import types_of
 from weft.ir.types import DType
 from weft.ir.walk import (
     buffers_written,
-    children,
     dim_children,
     domain_buffers,
     expr_buffers,
-    reads,
     subexpressions,
+    sure_reads,
     walk,
 )
 from weft.runtime.descriptor import GuardFailed
@@ -637,7 +636,7 @@ class _Writer:
         frame = self.frame(domain)
         to = self.to
         to.keep_small = keep_small
-        to.harmless = {(stmt.buffer, stmt.index)} | {(r.buffer, r.index) for r in _unconditional(stmt.value)}
+        to.harmless = {(stmt.buffer, stmt.index)} | {(r.buffer, r.index) for r in sure_reads(stmt.value)}
         to.clamped = set()
         to.nonempty = frozenset()
         try:
@@ -784,18 +783,3 @@ def _sum(nodes: list[ast.expr]) -> ast.expr:
     for position, node in enumerate(nodes):
         total = node if position == 0 else py.binary("add", total, node)
     return total
-
-
-def _unconditional(expr: Expr) -> Iterator[Read]:
-    """Reads that every evaluation makes: those below a choice's branches are not among them."""
-    if isinstance(expr, Op) and expr.op == "select":
-        yield from _unconditional(expr.args[0])
-        return
-    if isinstance(expr, Reduce):
-        return  # it may have no points
-    if isinstance(expr, Read):
-        yield expr
-        yield from (inner for e in expr.index for inner in reads(e))
-        return
-    for child in children(expr):
-        yield from _unconditional(child)

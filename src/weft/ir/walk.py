@@ -109,6 +109,21 @@ def reads(expr: Expr) -> Iterator[Read]:
             yield node
 
 
+def sure_reads(expr: Expr) -> Iterator[Read]:
+    """Reads that every evaluation makes: those below a choice's branches are not among them."""
+    if isinstance(expr, Op) and expr.op == "select":
+        yield from sure_reads(expr.args[0])
+        return
+    if isinstance(expr, Reduce):
+        return  # it may have no points
+    if isinstance(expr, Read):
+        yield expr
+        yield from (inner for e in expr.index for inner in reads(e))
+        return
+    for child in children(expr):
+        yield from sure_reads(child)
+
+
 def is_repeatable(expr: Expr) -> bool:
     """Whether the value is the same, to the last bit, each time and wherever it is computed."""
 

@@ -661,17 +661,6 @@ static PyObject *dispatcher_call_counts(PyObject *self, PyObject *unused)
     return counts;
 }
 
-static PyObject *tuple_of(const int64_t *numbers, Py_ssize_t count)
-{
-    PyObject *tuple = PyTuple_New(count);
-    for (Py_ssize_t i = 0; tuple != NULL && i < count; i++)
-        if (PyTuple_SetItem(tuple, i, PyLong_FromLongLong(numbers[i])) < 0) {
-            Py_DecRef(tuple);
-            return NULL;
-        }
-    return tuple;
-}
-
 /* (refused calls, calls by branch of each choice, words of the last call's parameters, nanoseconds of a native and of a plain
    call if plain ones are preferred), versions as they were added. */
 static PyObject *dispatcher_profiles(PyObject *self, PyObject *unused)

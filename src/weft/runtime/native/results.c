@@ -184,3 +184,15 @@ static PyObject *build_result(const result *r, const int64_t *w, PyObject *const
         return sequence_object(r, w, values);
     }
 }
+
+/* The tuple of some integers. */
+static PyObject *tuple_of(const int64_t *numbers, Py_ssize_t count)
+{
+    PyObject *tuple = PyTuple_New(count);
+    for (Py_ssize_t i = 0; tuple != NULL && i < count; i++)
+        if (PyTuple_SetItem(tuple, i, PyLong_FromLongLong(numbers[i])) < 0) {
+            Py_DecRef(tuple);
+            return NULL;
+        }
+    return tuple;
+}
