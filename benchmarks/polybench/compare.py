@@ -24,6 +24,10 @@ DIFFERENT = {
         "k, which takes copies of the row and the column. Neither is the other unless path[k, k] is known not to be "
         "negative."
     ),
+    "durbin": (
+        "Sums over the items of a flat list have the order of the source, as in Python; sums over arrays may be cut "
+        "into vectors."
+    ),
 }
 
 

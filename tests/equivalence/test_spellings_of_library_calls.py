@@ -287,7 +287,6 @@ TABLE: list[tuple[str, Function, tuple[Any, ...]]] = [
     ("gemv", lambda a, x: (a * x).sum(axis=1), (A, X)),
     ("gemv", lambda a, x: np.einsum("ij,i", a, x), (A, X)),
     ("dot", accumulated, (LONG, LONG + 1)),
-    ("dot", accumulated, (LONG.tolist(), (LONG + 1).tolist())),
     ("dot", lambda x, y: sum(p * q for p, q in zip(x, y)), (LONG, LONG + 1)),
     ("dot", lambda x, y: np.sum(x * y), (LONG, LONG + 1)),
     ("syrk", gram_both_halves, (A,)),

@@ -78,6 +78,8 @@ _MOST_BRANCHES = 3
 class Results(Handover):
     """`finish` and what it needs."""
 
+    _returned_twice = False  # whether one array stands in two places of the result
+
     def _exec_return(self, node: ast.Return) -> bool:
         if isinstance(node.value, ast.IfExp):
             branch = self.branched(node, node.value)
@@ -125,6 +127,8 @@ class Results(Handover):
 
     def finish(self, value: Value, node: ast.AST) -> None:
         """Return `value` to the Python caller."""
+        arrays = [id(array) for array in arrays_in(value)]
+        self._returned_twice = len(set(arrays)) < len(arrays)
         containers = list(self._containers_in(value))
         if len(set(containers)) < len(containers):
             raise self.unsupported(node, "the return of one list, dict or object in two places", "return it once")
@@ -214,8 +218,8 @@ class Results(Handover):
 
     def _return(self, out: Out, node: ast.AST) -> None:
         views = [_positional(view) for view in _own_views(out)]
-        if len(views) > len(set(views)):
-            reason = f"the return of one view of {views[0].buffer} in two places, or of two equal ones"
+        if self._returned_twice and len(views) > len(set(views)):
+            reason = f"the return of one view of {views[0].buffer} in two places"
             raise self.unsupported(node, reason, "add .copy()")
         out = self._with_changes(self.settle_lists(self.optional_result(out), node), node)
         out = self.with_objects(out, node)

@@ -73,10 +73,13 @@ def _surroundings(function: Any, values: Iterable[Any]) -> list[Any] | None:
 def _class_of(value: Any) -> Any:
     """The class of an argument, or of the first item in it, if that is the program's own."""
     for _ in range(3):
-        if isinstance(value, (list, tuple)) and value:
-            value = value[0]
-        elif isinstance(value, dict) and value:
-            value = next(iter(value.values()))
+        # By the methods of the built-in classes: those of the program's own may do anything, or have no truth value.
+        if isinstance(value, tuple) and tuple.__len__(value):
+            value = tuple.__getitem__(value, 0)
+        elif isinstance(value, list) and list.__len__(value):
+            value = list.__getitem__(value, 0)
+        elif isinstance(value, dict) and dict.__len__(value):
+            value = next(iter(dict.values(value)))
     return type(value) if _is_users(type(value)) else None
 
 
