@@ -199,6 +199,27 @@ def test_a_child_of_a_fork_computes_on_the_cpu():
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+def helper(x):
+    return x * 2
+
+
+SCALE = 3.0
+
+
+def with_surroundings(a):
+    return helper(a) + SCALE
+
+
+def test_a_helper_or_global_that_changes_between_calls_is_seen(monkeypatch):
+    compiled = weft.jit(with_surroundings, target="opencl", fallback="error")
+    a = np.arange(20.0)
+    assert np.array_equal(compiled(a), a * 2 + 3)
+    monkeypatch.setitem(globals(), "helper", lambda x: x * 5)
+    assert np.array_equal(compiled(a), a * 5 + 3)
+    monkeypatch.setitem(globals(), "SCALE", 4.0)
+    assert np.array_equal(compiled(a), a * 5 + 4)
+
+
 def test_auto_without_an_accelerator_is_the_cpu():
     compiled = weft.jit(elementwise, target="auto")
     a = np.random.rand(5)

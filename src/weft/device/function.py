@@ -22,7 +22,6 @@ from weft.device.plan import Refused
 from weft.device.split import planned
 from weft.device.targets import TARGETS, Target, accelerator
 from weft.options import Options
-from weft.passes import Remark
 from weft.records import dataclass
 
 #: Timed calls on the device and on the CPU before "auto" settles for one of them.
@@ -36,7 +35,6 @@ class Made:
     device: Any
     text: str
     kernels: Any
-    log: list[Remark]
     seconds: float = 0.0
 
 
@@ -57,15 +55,15 @@ class DeviceFunction(Distributed):
             built = compiled.built
             if any(not isinstance(name, (str, type(None))) for name in built.names):
                 raise Refused("it takes lists, dicts or strings")
-            log: list[Remark] = []
-            plan = planned(compiled.program_optimised, self.options, log, not device.is_processor)
+            plan = planned(compiled.program_optimised, self.options, [], not device.is_processor)
             text = self.target.dialect.unit(plan.helpers, plan.kernels)
             if "f64 " in text.partition("k_mul_overflow")[2] and not device.has_double:
                 raise Refused(f"{device.name} has no float64")
-            made = Made(device, text, device.build(text) if plan.kernels else {}, log)
+            made = Made(device, text, device.build(text) if plan.kernels else {})
         except Refused as problem:
             raise Uncut(str(problem)) from problem
-        return Version(plan, built.specs, built.names, tuple(built.hidden), None, perf_counter() - start, extra=made)
+        hidden, seconds = tuple(built.hidden), perf_counter() - start
+        return Version(plan, built.specs, built.names, hidden, None, seconds, built.reads, extra=made)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values = self._bound(args, kwargs)
@@ -213,7 +211,8 @@ class AutoFunction(DeviceFunction):
             return self.local(*args, **kwargs)
         if any(isinstance(value, DeviceArray) for value in (*args, *kwargs.values())):
             return super().__call__(*args, **kwargs)
-        key = tuple((type(value), getattr(value, "shape", None), getattr(value, "dtype", None)) for value in args)
+        given = [*enumerate(args), *kwargs.items()]
+        key = tuple((n, type(v), getattr(v, "shape", None), getattr(v, "dtype", None)) for n, v in given)
         times = self._times.setdefault(key, {"cpu": [], "device": []})
         where = self._chosen.get(key) or min(times, key=lambda name: len(times[name]))
         start = perf_counter()

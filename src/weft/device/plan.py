@@ -13,7 +13,7 @@ from typing import Union
 
 from weft.errors import NOWHERE, Span
 from weft.ir.expr import Dim, Expr
-from weft.ir.program import Block, Program
+from weft.ir.program import Program
 from weft.records import dataclass
 
 
@@ -131,11 +131,10 @@ Steps = tuple[Step, ...]
 
 @dataclass(frozen=True)
 class Plan:
-    """`resident`: buffers in device memory; `host`: scalars that the host computes; `helpers`: text before kernels."""
+    """`host`: scalars that the host computes; `helpers`: text before the kernels."""
 
     program: Program
     steps: Steps
     kernels: tuple[Kernel, ...]
     helpers: str
     host: frozenset[str]
-    body: Block = field(default=(), compare=False, repr=False)

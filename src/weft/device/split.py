@@ -55,7 +55,7 @@ from weft.ir.program import (
     Stmt,
     While,
 )
-from weft.ir.walk import buffers_read, buffers_written, expr_buffers, free_vars, sub_blocks, touched, walk
+from weft.ir.walk import buffers_written, expr_buffers, free_vars, sub_blocks, touched, walk
 from weft.options import Options
 from weft.passes import Remark
 from weft.records import dataclass
@@ -111,8 +111,6 @@ def on_host(node: Node) -> bool:
         for inner in block:
             if isinstance(inner, (Return, Rebind, Alloc, Call)) or _is_parallel(inner) or on_host(inner):
                 return True
-            if isinstance(inner, (Break, Continue)) and isinstance(node, If):
-                continue  # of a loop inside the same kernel, or of one on the host: its own test decides
     return False
 
 
@@ -273,7 +271,7 @@ class _Splitter:
 
 
 def _written(loop: Loop) -> set[str]:
-    return {name for node in walk(loop.body) for name in buffers_written(node)} - buffers_read(loop)
+    return {name for node in walk(loop.body) for name in buffers_written(node)}
 
 
 def _leaving(node: Node) -> list[Node]:
