@@ -1,0 +1,1 @@
+"""The compiler for plain Python: containers, strings, classes, closures."""

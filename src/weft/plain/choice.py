@@ -1,0 +1,167 @@
+"""Which compiler a function goes to first.  In: a function and arguments; out: whether it is plain Python.
+
+Arrays, and loops over numbers in lists, are for the array compiler, which makes vectors and threads of them. Code
+that works with strings, dicts, sets, objects, closures or generators is for the compiler of plain Python. What the
+first refuses the other may take: functions that mix arrays with all that, too.
+"""
+
+from __future__ import annotations
+
+import ast
+import dis
+import itertools
+import types
+from typing import Any, Final
+
+#: Modules whose names say that a function asks for weft's own means, or for what only the array compiler knows.
+_FOREIGN: Final = ("scipy", "weft", "cupy", "jax", "torch", "ray", "mpi4py")
+_NUMBERS: Final = (int, float, bool, complex, type(None))
+
+
+def uses_arrays(function: Any, arguments: tuple[Any, ...]) -> bool:
+    """Whether arrays come in, or NumPy is named."""
+    return _uses(("numpy",), function, arguments)
+
+
+def uses_foreign(function: Any, arguments: tuple[Any, ...]) -> bool:
+    """Whether something comes in, or is named, that only the array compiler knows."""
+    return _uses(_FOREIGN, function, arguments)
+
+
+def _uses(modules: tuple[str, ...], function: Any, arguments: tuple[Any, ...]) -> bool:
+    if any(_is_of(modules, value) for value in arguments):
+        return True
+    return any(_is_name_of(modules, value) for value in _names(function, 0, set()))
+
+
+def _is_of(modules: tuple[str, ...], value: Any, depth: int = 0) -> bool:
+    """Whether a value is of one of these modules, or holds such a one: containers by their first items."""
+    kind = type(value)
+    if kind.__module__.partition(".")[0] in modules:
+        return True
+    if depth > 4 or isinstance(value, (type, types.ModuleType, types.FunctionType)):
+        return False
+    if kind in (list, tuple):
+        return any(_is_of(modules, item, depth + 1) for item in value[:3])
+    held = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+    return any(_is_of(modules, item, depth + 1) for item in itertools.islice(held.values(), 12))
+
+
+def _is_name_of(modules: tuple[str, ...], value: Any) -> bool:
+    if isinstance(value, types.ModuleType):
+        return value.__name__.partition(".")[0] in modules
+    home = getattr(value, "__module__", None)
+    if type(value).__module__.startswith("weft."):
+        return "weft" in modules and type(value).__name__ != "Jitted"
+    if type(value).__module__ == "numpy":
+        home = "numpy"
+    return isinstance(home, str) and home.partition(".")[0] in modules
+
+
+def _names(function: Any, depth: int, seen: set[int]) -> list[Any]:
+    """The objects behind the global names of a function and of those it calls."""
+    if id(function) in seen or depth > 3 or len(seen) > 100:
+        return []
+    seen.add(id(function))
+    found = []
+    codes = [function.__code__]
+    while codes:
+        code = codes.pop()
+        codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+        for name in code.co_names:
+            if name in function.__globals__:
+                value = function.__globals__[name]
+                found.append(value)
+                inner = getattr(value, "py_func", value)
+                if isinstance(inner, types.FunctionType):
+                    found += _names(inner, depth + 1, seen)
+    for cell in function.__closure__ or ():
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            continue
+        found.append(value)
+        inner = getattr(value, "py_func", value)
+        if isinstance(inner, types.FunctionType):
+            found += _names(inner, depth + 1, seen)
+    return found
+
+
+def is_plain(function: Any, tree: ast.FunctionDef, arguments: tuple[Any, ...]) -> bool:
+    """Whether a function that uses no arrays is better off as plain Python than as loops over numbers."""
+    if any(not _is_numeric(value) for value in arguments):
+        return True
+    names = [a.arg for a in (*tree.args.posonlyargs, *tree.args.args)]
+    lists = {name for name, value in zip(names, arguments) if type(value) is list}
+    if lists and any(_changes_one_of(lists, node) for node in ast.walk(tree)):
+        return True
+    return any(_is_object_code(node) for statement in tree.body for node in ast.walk(statement)) or _calls_objects(
+        function
+    )
+
+
+#: Instructions of loops, in the versions of CPython that there are.
+_LOOPS: Final = ("FOR_ITER", "JUMP_BACKWARD", "POP_JUMP_BACKWARD", "JUMP_ABSOLUTE")
+
+
+def has_loops(function: Any) -> bool:
+    """Whether a function, or one that it calls, runs loops of its own or calls itself: else it only has NumPy work."""
+    called = [getattr(value, "py_func", value) for value in _names(function, 0, set())]
+    inner = [value for value in called if isinstance(value, types.FunctionType)]
+    return function in inner or any(_loops(value.__code__) for value in (function, *inner))
+
+
+def has_loops_beside(tree: ast.FunctionDef, line: int) -> bool:
+    """Whether a function has loops over arrays that a statement on `line` does not stand in."""
+    return any(
+        isinstance(node, (ast.For, ast.While))
+        and not node.lineno <= line <= (node.end_lineno or line)
+        and not any(map(_is_object_code, ast.walk(node)))
+        for node in ast.walk(tree)
+    )
+
+
+def _loops(code: types.CodeType) -> bool:
+    if any(instruction.opname.startswith(_LOOPS) for instruction in dis.get_instructions(code)):
+        return True
+    return any(_loops(constant) for constant in code.co_consts if isinstance(constant, types.CodeType))
+
+
+def _is_numeric(value: Any, depth: int = 0) -> bool:
+    """Numbers, and lists of them of any depth."""
+    kind = type(value)
+    if kind in _NUMBERS:
+        return True
+    return kind is list and len(value) > 0 and depth < 8 and all(_is_numeric(item, depth + 1) for item in value[:3])
+
+
+_CHANGES: Final = ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse")
+
+
+def _changes_one_of(lists: set[str], node: ast.AST) -> bool:
+    """Whether a node makes a list argument longer or shorter, or sorts it: it is then more than numbers in a row."""
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return node.target.id in lists
+    if isinstance(node, ast.Delete):
+        return any(isinstance(target, ast.Subscript) for target in node.targets)
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES):
+        return False
+    return isinstance(node.func.value, ast.Name) and node.func.value.id in lists
+
+
+_OBJECT_NODES: Final = (ast.Dict, ast.DictComp, ast.Set, ast.SetComp, ast.JoinedStr, ast.Try, ast.Yield)
+_OBJECT_CALLS: Final = ("dict", "set", "str", "frozenset", "defaultdict", "Counter", "deque", "OrderedDict")
+
+
+def _is_object_code(node: ast.AST) -> bool:
+    """Whether a node works on more than numbers. Closures do not say: both compilers have them."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id in _OBJECT_CALLS
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and len(node.value) < 20
+    return isinstance(node, _OBJECT_NODES)
+
+
+def _calls_objects(function: Any) -> bool:
+    """Whether classes of the program, or methods, are called."""
+    return any(isinstance(value, type) and value.__flags__ & (1 << 9) for value in _names(function, 0, set()))

@@ -1,0 +1,453 @@
+"""Functions of NumPy.  In: calls; out: new arrays and numbers, by the run time or by NumPy itself.
+
+What makes arrays is native. Every other function in the list below is NumPy's own: it is called with views of the
+arguments, and its result is copied in. All of them give new arrays and have no effect.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable
+from typing import Any, Final
+
+from weft.plain import operators
+from weft.plain.builtin import Function
+from weft.plain.frame import Frame, Value
+from weft.plain.types import DTYPES, NUMPY_SCALARS, Head, Node, representation
+from weft.plain.unit import MAX_RANK, Observer, Refusal
+from weft.plain.values import arrays, as_int, exactly, given, numpy_scalars, sequences
+from weft.plain.values.arrays import array, dtype_of, rank_of, type_of
+
+_SCALARS: Final = operators.NUMBERS | frozenset(NUMPY_SCALARS)
+
+#: Functions that give new arrays, or numbers, and change nothing.
+_PURE: Final = """
+    sum prod mean std var median min max amin amax ptp argmin argmax argsort sort cumsum cumprod dot matmul vdot inner
+    outer cross kron trace tensordot where clip nonzero argwhere flatnonzero searchsorted bincount histogram unique
+    concatenate stack vstack hstack column_stack tile repeat roll diff gradient interp linspace logspace isnan isfinite
+    isinf isclose allclose array_equal all any count_nonzero percentile quantile average exp exp2 log log2 log10 log1p
+    expm1 sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh hypot power maximum minimum fmax fmin floor ceil rint
+    trunc sign mod fmod remainder floor_divide true_divide divide add subtract multiply negative logical_and logical_or
+    logical_not logical_xor bitwise_and bitwise_or bitwise_xor invert left_shift right_shift greater greater_equal less
+    less_equal equal not_equal take eye identity tri tril triu round around sqrt cbrt abs absolute fabs square
+    reciprocal deg2rad rad2deg radians degrees copysign signbit heaviside nan_to_num isin setdiff1d union1d intersect1d
+    digitize convolve correlate polyval cov corrcoef lexsort partition argpartition nanmin nanmax nansum nanmean
+"""
+_PURE_LINALG: Final = "norm solve inv det eigh eigvalsh cholesky qr svd lstsq matrix_rank pinv slogdet"
+
+
+def function_for(callee: Any) -> Function | None:
+    """How a function or class of NumPy is called; None if it is not native."""
+    import numpy as np
+
+    name = getattr(callee, "__name__", "")
+    if isinstance(callee, type):
+        dtype = _dtype_name(callee)
+        return None if dtype is None or not issubclass(callee, np.generic) else functools.partial(_scalar_made, dtype)
+    rule = _RULES.get(name)
+    if rule is not None and getattr(np, name, None) is callee:
+        return rule
+    pure = name in _PURE.split() and getattr(np, name, None) is callee
+    if not pure and not (name in _PURE_LINALG.split() and getattr(np.linalg, name, None) is callee):
+        return None
+
+    def run(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+        return arrays.by_numpy(cx, callee, arguments, keywords)
+
+    return run
+
+
+# --- types that are known while compiling ----------------------------------------
+
+
+def _dtype_name(held: Any) -> str | None:
+    import numpy as np
+
+    try:
+        dtype = np.dtype(held)
+    except TypeError:
+        return None
+    return dtype.name if dtype.name in DTYPES and dtype.isnative else None
+
+
+def known_dtype(cx: Frame, value: Value | None, default: str = "float64") -> str:
+    """The element type that an argument `dtype` names."""
+    if value is None or value.kinds() == {"none"}:
+        return default
+    held = value.text if value.text is not None else value.constant()
+    found = _dtype_name(held) if held is not None else None
+    if found is None:
+        raise cx.refuse(f"a dtype that is not known while compiling, or has no native form: {value.node!r}")
+    return found
+
+
+def extents(cx: Frame, shape: Value) -> tuple[str, int]:
+    """A shape as a C array, and its length."""
+    head = shape.node.only()
+    if head is not None and head.kind == "tuple":
+        items = [sequences.tuple_item(cx, shape, place) for place in range(len(head.parts))]
+    else:
+        items = [shape]
+    if not 1 <= len(items) <= MAX_RANK:
+        raise cx.refuse(f"an array of {len(items)} dimensions")
+    codes = []
+    for place, item in enumerate(items):
+        with cx.inside(place):
+            codes.append(as_int(cx, item, "an extent").code)
+    if not cx.emitting:
+        return "0", len(items)
+    name = cx.name()
+    cx.write(f"int64_t {name}[] = {{{', '.join(codes)}}};")
+    return name, len(items)
+
+
+# --- making arrays ----------------------------------------
+
+
+def new(cx: Frame, dtype: str, shape: Value) -> Value:
+    codes, rank = extents(cx, shape)
+    return array(cx, dtype, rank, f"wp_array_new({type_of(cx, dtype, rank)}, {codes}, {cx.line})", check=True)
+
+
+def filled(cx: Frame, made: Value, value: Value) -> Value:
+    dtype = dtype_of(made.head())
+    code = numpy_scalars.converted(cx, dtype, value)
+    if code is None:
+        raise cx.refuse(f"an array of {dtype} filled with a value of type {value.node!r}")
+    cx.write(f"wp_array_fill({made.code}, {numpy_scalars.literal(dtype, code)}, {cx.line});")
+    return made
+
+
+def _zeros(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+    shape, dtype = given(cx, "numpy.zeros", arguments, keywords, "shape dtype")
+    if shape is None:
+        raise cx.refuse("an array without a shape")
+    return new(cx, known_dtype(cx, dtype), shape)
+
+
+def _ones(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+    return filled(cx, _zeros(cx, arguments, keywords), cx.literal("int", "(1LL)"))
+
+
+def _full(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+    shape, value, dtype = given(cx, "numpy.full", arguments, keywords, "shape fill_value dtype")
+    if shape is None or value is None:
+        raise cx.refuse("a call of `numpy.full` with these arguments")
+    return filled(cx, new(cx, _dtype_for(cx, dtype, value), shape), value)
+
+
+def _dtype_for(cx: Frame, dtype: Value | None, value: Value) -> str:
+    """The element type that is asked for, or that of the value."""
+    kinds = {"float": "float64", "int": "int64", "bool": "bool"}
+    found = {kinds.get(kind, kind.removeprefix("np.")) for kind in value.kinds() & _SCALARS}
+    if dtype is None and (len(found) != 1 or not value.kinds() <= _SCALARS):
+        raise cx.refuse(f"an array of values of type {value.node!r}", "give a dtype")
+    return known_dtype(cx, dtype, found.pop() if found else "float64")
+
+
+def _like(fill: str | None) -> Function:
+    def rule(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+        names = "a dtype" if fill != "full" else "a fill_value dtype"
+        parts = given(cx, "numpy.zeros_like", arguments, keywords, names)
+        model, dtype, value = parts[0], parts[-1], parts[1] if fill == "full" else cx.literal("int", "(1LL)")
+
+        def one(a: Value) -> Value:
+            if a.head().kind != "ndarray" or value is None or (rank_of(a.head()) > 1 and fill is None):
+                raise cx.refuse(f"an array like a value of type {a.node!r}")
+            to = known_dtype(cx, dtype, dtype_of(a.head()))
+            made = _shaped_like(cx, a, to)
+            return filled(cx, made, value) if fill is not None else made
+
+        if model is None:
+            raise cx.refuse("a call of `numpy.zeros_like` with these arguments")
+        return cx.cases([model], one, "like")
+
+    return rule
+
+
+def _shaped_like(cx: Frame, a: Value, dtype: str) -> Value:
+    """NumPy lays it out as the model lies: an array that is not in C order is left to Python."""
+    rank = rank_of(a.head())
+    if rank > 1:
+        with cx.block(f"if (WP_UNLIKELY(!wp_array_is_c({a.code})))"):
+            cx.deoptimise("an array like one that is not in C order")
+    return array(
+        cx, dtype, rank, f"wp_array_new({type_of(cx, dtype, rank)}, ((wp_array *){a.code})->extent, {cx.line})"
+    )
+
+
+def _zeros_like(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+    model, dtype = given(cx, "numpy.zeros_like", arguments, keywords, "a dtype")
+
+    def one(a: Value) -> Value:
+        if a.head().kind != "ndarray":
+            raise cx.refuse(f"an array like a value of type {a.node!r}")
+        return _shaped_like(cx, a, known_dtype(cx, dtype, dtype_of(a.head())))
+
+    if model is None:
+        raise cx.refuse("a call of `numpy.zeros_like` with these arguments")
+    return cx.cases([model], one, "like")
+
+
+def _arange(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+    """arange(start, stop, step) of whole numbers; of others NumPy computes it."""
+    from weft.plain import iteration
+
+    if keywords or not all(isinstance(a, Value) and a.kinds() <= {"int", "np.int64"} for a in arguments):
+        return arrays.by_numpy(cx, _numpy("arange"), arguments, keywords)
+    exactly(cx, "numpy.arange", arguments, keywords, 1, 3)
+    codes = []
+    for place, a in enumerate(arguments):
+        with cx.inside(place):
+            codes.append(as_int(cx, a, "a bound").code)
+    start, stop, step = ["0", codes[0], "1"] if len(codes) == 1 else [*codes, "1"][:3]
+    if len(codes) == 3:
+        with cx.block(f"if ({step} == 0)"):
+            cx.deoptimise("a step of 0")
+    length = cx.scalar("int", f"wp_range_length({start}, {stop}, {step})")
+    made = new(cx, "int64", length)
+    held = cx.held("wp_array *", made.code)
+    number = cx.held("int64_t", "0")
+    with iteration.loop(cx, iteration.Counted(start, stop, step, 0)) as item:
+        cx.write(f"((int64_t *){held}->data)[{number}++] = {item.code};")
+    return Value(made.node, held)
+
+
+def _numpy(name: str) -> Any:
+    import numpy as np
+
+    return getattr(np, name)
+
+
+def from_items(cx: Frame, items: Value, dtype: Value | None) -> Value:
+    """np.array(items): of numbers, or of rows of equal length."""
+    head = items.node.only()
+    if head is not None and head.kind == "ndarray":
+        if rank_of(head) > 1:
+            return arrays.by_numpy(cx, _numpy("array"), [items], {} if dtype is None else {"dtype": dtype})
+        return arrays.copied(cx, items, known_dtype(cx, dtype, dtype_of(head)))
+    if head is None or head.kind not in ("list", "tuple", "vtuple"):
+        raise cx.refuse(f"an array of a value of type {items.node!r}")
+    inner = _item_node(cx, head)
+    if not inner.kinds() <= _SCALARS or not len(inner):
+        return arrays.by_numpy(cx, _numpy("array"), [items], {} if dtype is None else {"dtype": dtype})
+    return _from_numbers(cx, items, inner, dtype)
+
+
+def _item_node(cx: Frame, head: Head) -> Node:
+    node = cx.site("items of an array")
+    for part in head.parts:
+        cx.flow(part.root(), node)
+    return node
+
+
+def _from_numbers(cx: Frame, items: Value, inner: Node, dtype: Value | None) -> Value:
+    from weft.plain import iteration
+    from weft.plain.values import lengths
+
+    to = _dtype_for(cx, dtype, Value(inner, "0"))
+    length = lengths.length(cx, items)
+    assert length is not None
+    if items.head().kind != "tuple":
+        with cx.block(f"if ({length.code} == 0)"):
+            if dtype is None:
+                cx.deoptimise("an array of nothing")
+    made = new(cx, to, length)
+    held = cx.held("wp_array *", made.code)
+    number = cx.held("int64_t", "0")
+    element = arrays.C_ELEMENTS[to]
+    with iteration.loop(cx, iteration.plan_value(cx, items)) as item:
+        code = numpy_scalars.converted(cx, to, item)
+        cx.write(f"(({element} *){held}->data)[{number}++] = {code};")
+    return Value(made.node, held)
+
+
+def _array(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+    items, dtype = given(cx, "numpy.array", arguments, keywords, "object dtype")
+    if items is None:
+        raise cx.refuse("a call of `numpy.array` with these arguments")
+    return from_items(cx, items, dtype)
+
+
+def _scalar_made(dtype: str, cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+    """np.float64(x)"""
+    exactly(cx, f"numpy.{dtype}", arguments, keywords, 0, 1)
+    value = arguments[0] if arguments else cx.literal("int", "(0LL)")
+    code = numpy_scalars.converted(cx, dtype, value)
+    if code is None:
+        raise cx.refuse(f"`numpy.{dtype}` of a value of type {value.node!r}")
+    return numpy_scalars.made(cx, f"np.{dtype}", code)
+
+
+def _of_numbers(name: str, compute: Callable[[Frame, Value], Value | None]) -> Function:
+    """A function of one number that is exact; of arrays NumPy computes it."""
+
+    def rule(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+        callee = _numpy(name)
+        if keywords or len(arguments) != 1 or not isinstance(arguments[0], Value):
+            return arrays.by_numpy(cx, callee, arguments, keywords)
+
+        def one(x: Value) -> Value:
+            found = compute(cx, x)
+            return arrays.by_numpy(cx, callee, [x], {}) if found is None else found
+
+        return cx.cases([arguments[0]], one, name)
+
+    return rule
+
+
+def _sqrt(cx: Frame, x: Value) -> Value | None:
+    if x.head().kind not in ("int", "float", "np.float64", "np.int64"):
+        return None
+    number = numpy_scalars.as_double(x)
+    with cx.block(f"if (WP_UNLIKELY({number} < 0.0))"):
+        cx.deoptimise("an operation that NumPy warns of")
+    return numpy_scalars.made_float(cx, "np.float64", f"__builtin_sqrt({number})")
+
+
+def _absolute(cx: Frame, x: Value) -> Value | None:
+    kind = x.head().kind
+    if kind == "float":
+        return numpy_scalars.made_float(cx, "np.float64", f"__builtin_fabs({x.code})")
+    return numpy_scalars.unary(cx, "Abs", x) if kind in NUMPY_SCALARS else None
+
+
+def _asked(name: str) -> Callable[[Frame, Value], Value | None]:
+    def rule(cx: Frame, x: Value) -> Value | None:
+        if x.head().kind not in ("float", "np.float64"):
+            return None
+        return numpy_scalars.made_whole(cx, "np.bool", f"!!__builtin_{name}({numpy_scalars.as_double(x)})")
+
+    return rule
+
+
+def _rounded(name: str) -> Callable[[Frame, Value], Value | None]:
+    def rule(cx: Frame, x: Value) -> Value | None:
+        if x.head().kind not in ("float", "np.float64"):
+            return None
+        return numpy_scalars.made_float(cx, "np.float64", f"__builtin_{name}({numpy_scalars.as_double(x)})")
+
+    return rule
+
+
+def _copy(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+    return arrays.by_numpy(cx, _numpy("copy"), arguments, keywords)
+
+
+_RULES: Final[dict[str, Function]] = {
+    "zeros": _zeros,
+    "empty": _zeros,
+    "ones": _ones,
+    "full": _full,
+    "zeros_like": _zeros_like,
+    "empty_like": _zeros_like,
+    "ones_like": _like("ones"),
+    "full_like": _like("full"),
+    "arange": _arange,
+    "array": _array,
+    "copy": _copy,
+    "sqrt": _of_numbers("sqrt", _sqrt),
+    "abs": _of_numbers("abs", _absolute),
+    "absolute": _of_numbers("abs", _absolute),
+    "isnan": _of_numbers("isnan", _asked("isnan")),
+    "isinf": _of_numbers("isinf", _asked("isinf")),
+    "isfinite": _of_numbers("isfinite", _asked("isfinite")),
+    "floor": _of_numbers("floor", _rounded("floor")),
+    "ceil": _of_numbers("ceil", _rounded("ceil")),
+}
+
+
+# --- calls of NumPy ----------------------------------------
+
+
+def _sample(cx: Frame, value: Value) -> Any:
+    """A value of the type of an argument; a constant as it is."""
+    head = value.node.only()
+    if value.text is not None:
+        return value.text
+    if head is None:
+        raise cx.refuse(f"an argument of NumPy of type {value.node!r}")
+    if head.kind == "const":
+        return head.value
+    if head.kind == "int" and value.code.startswith("(") and value.code.endswith("LL)"):
+        return int(value.code[1:-3])
+    if head.kind == "bool":
+        return value.code == "1"
+    return _sample_of(cx, head)
+
+
+def _sample_of(cx: Frame, head: Head) -> Any:
+    if head.kind == "none":
+        return None
+    if head.kind == "ndarray" or head.kind in _SCALARS:
+        return arrays.sample(head)
+    if head.kind in ("tuple", "list", "vtuple") and (head.kind != "tuple" or head.key[2] is None):
+        inner = []
+        for part in head.parts:
+            only = part.root().only()
+            if only is None:
+                raise cx.refuse(f"an argument of NumPy of type {head!r}")
+            inner.append(_sample_of(cx, only))
+        return tuple(inner) if head.kind == "tuple" else inner * 2 if head.kind == "list" else tuple(inner * 2)
+    raise cx.refuse(f"an argument of NumPy of type {head!r}")
+
+
+def call(cx: Frame, callee: Any, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+    """callee(*arguments, **keywords) by NumPy."""
+    if "out" in keywords:
+        raise cx.refuse(f"a call of `{callee.__name__}` with `out`")
+    values = [*arguments, *keywords.values()]
+    result = cx.site(("numpy", callee.__name__))
+    if not all(len(value.node) for value in values):
+        return Value(result, "0")
+    if cx.writer is None:
+        _observe(
+            cx, callee, [_sample(cx, a) for a in arguments], {k: _sample(cx, v) for k, v in keywords.items()}, result
+        )
+        return Value(result, "0")
+    name = cx.name()
+    cx.write(f"wp_val {name}[] = {{{', '.join(cx.tagged(value) for value in values) or 'wp_of_p(0)'}}};")
+    python = cx.writer.python_object(_quiet(callee, len(arguments), tuple(keywords)))
+    spec = cx.writer.spec(result)
+    found = cx.temporary("v", f"wp_call_python({python}, {name}, {len(values)}, {spec}, {cx.line})")
+    cx.check()
+    letter = representation(result)
+    code = found if letter == "v" else f"{found}.u.{'d' if letter == 'd' else 'p' if letter == 'p' else 'i'}"
+    return cx.make(result, code)
+
+
+def _observe(cx: Frame, callee: Any, samples: list[Any], keywords: dict[str, Any], result: Node) -> None:
+    """The type of a result, from a call with samples."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = callee(*samples, **keywords)
+        except Exception as trouble:
+            raise cx.refuse(f"a call of `{callee.__name__}` ({type(trouble).__name__}: {str(trouble)[:80]})") from None
+    if type(found).__module__ == "numpy" and hasattr(found, "_fields"):
+        found = tuple(found)
+    try:
+        Observer(cx.unit).see(found, result)
+    except Refusal as problem:
+        raise cx.refuse(f"a call of `{callee.__name__}`: its result is {problem.reason}") from None
+
+
+class LeftToPython(Exception):
+    """An exception without a native form: the call deoptimises, even where a handler is near."""
+
+
+@functools.cache
+def _quiet(callee: Any, count: int, names: tuple[str, ...]) -> Any:
+    """The function with arguments by position. Python repeats a call that NumPy warns of, or in which it raises: that
+    may be about the views that it was given, which cannot be written."""
+    import numpy as np
+
+    def run(*values: Any) -> Any:
+        try:
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                return callee(*values[:count], **dict(zip(names, values[count:])))
+        except Exception as problem:
+            raise LeftToPython from problem
+
+    return run

@@ -1,0 +1,360 @@
+"""Sequence methods and functions, over `len`, items and comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weft.plain.models.primitives import leave, same
+
+
+def contains(values: Any, wanted: Any) -> Any:
+    for item in values:
+        if same(item, wanted):
+            return True
+    return False
+
+
+def index(values: Any, wanted: Any, start: Any = 0, stop: Any = 9223372036854775807) -> Any:
+    n = len(values)
+    if start < 0:
+        start += n
+        if start < 0:
+            start = 0
+    if stop < 0:
+        stop += n
+    at = 0
+    for item in values:
+        if at >= stop:
+            break
+        if at >= start and same(item, wanted):
+            return at
+        at += 1
+    raise ValueError("not found")
+
+
+def count(values: Any, wanted: Any) -> Any:
+    found = 0
+    for item in values:
+        if same(item, wanted):
+            found += 1
+    return found
+
+
+def remove(values: Any, wanted: Any) -> None:
+    for at in range(len(values)):
+        if same(values[at], wanted):
+            del values[at]
+            return
+    raise ValueError("list.remove(x): x not in list")
+
+
+def reverse_in_place(values: Any) -> None:
+    left = 0
+    right = len(values) - 1
+    while left < right:
+        held = values[left]
+        values[left] = values[right]
+        values[right] = held
+        left += 1
+        right -= 1
+
+
+def remove_from_deque(values: Any, wanted: Any) -> None:
+    for at in range(len(values)):
+        if same(values[at], wanted):
+            values.rotate(0 - at)
+            values.popleft()
+            values.rotate(at)
+            return
+    raise ValueError("deque.remove(x): x not in deque")
+
+
+def reduce(function: Any, values: Any) -> Any:
+    first = True
+    total = None
+    for item in values:
+        if first:
+            total = item
+            first = False
+        else:
+            total = function(total, item)
+    if first:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    return total
+
+
+def reduce_from(function: Any, values: Any, start: Any) -> Any:
+    total = start
+    for item in values:
+        total = function(total, item)
+    return total
+
+
+def sort_by(values: Any, keys: Any, reverse: Any) -> None:
+    """Sort `values` in place by `keys`, which are as many: stable, as list.sort (merges of sorted runs)."""
+    n = len(values)
+    if reverse:
+        values.reverse()
+        keys.reverse()
+    width = 8
+    start = 0
+    while start < n:
+        stop = min(start + width, n)
+        for i in range(start + 1, stop):
+            key = keys[i]
+            item = values[i]
+            j = i
+            while j > start and key < keys[j - 1]:
+                keys[j] = keys[j - 1]
+                values[j] = values[j - 1]
+                j -= 1
+            keys[j] = key
+            values[j] = item
+        start = stop
+    other_keys = list(keys)
+    other_values = list(values)
+    while width < n:
+        start = 0
+        while start < n:
+            middle = min(start + width, n)
+            stop = min(start + 2 * width, n)
+            if middle >= stop or not keys[middle] < keys[middle - 1]:
+                for i in range(start, stop):
+                    other_keys[i] = keys[i]
+                    other_values[i] = values[i]
+            else:
+                a = start
+                b = middle
+                for i in range(start, stop):
+                    if b >= stop or (a < middle and not keys[b] < keys[a]):
+                        other_keys[i] = keys[a]
+                        other_values[i] = values[a]
+                        a += 1
+                    else:
+                        other_keys[i] = keys[b]
+                        other_values[i] = values[b]
+                        b += 1
+            start = stop
+        for i in range(n):
+            keys[i] = other_keys[i]
+            values[i] = other_values[i]
+        width = 2 * width
+    if reverse:
+        values.reverse()
+
+
+def heappush(heap: Any, item: Any) -> None:
+    heap.append(item)
+    sift_down(heap, 0, len(heap) - 1)
+
+
+def sift_down(heap: Any, start: Any, at: Any) -> None:
+    item = heap[at]
+    while at > start:
+        parent_at = (at - 1) >> 1
+        parent = heap[parent_at]
+        if item < parent:
+            heap[at] = parent
+            at = parent_at
+            continue
+        break
+    heap[at] = item
+
+
+def sift_up(heap: Any, at: Any) -> None:
+    end = len(heap)
+    start = at
+    item = heap[at]
+    child = 2 * at + 1
+    while child < end:
+        right = child + 1
+        if right < end and not heap[child] < heap[right]:
+            child = right
+        heap[at] = heap[child]
+        at = child
+        child = 2 * at + 1
+    heap[at] = item
+    sift_down(heap, start, at)
+
+
+def heappop(heap: Any) -> Any:
+    last = heap.pop()
+    if heap:
+        first = heap[0]
+        heap[0] = last
+        sift_up(heap, 0)
+        return first
+    return last
+
+
+def heapreplace(heap: Any, item: Any) -> Any:
+    first = heap[0]
+    heap[0] = item
+    sift_up(heap, 0)
+    return first
+
+
+def heappushpop(heap: Any, item: Any) -> Any:
+    if heap and heap[0] < item:
+        first = heap[0]
+        heap[0] = item
+        sift_up(heap, 0)
+        return first
+    return item
+
+
+def heapify(heap: Any) -> None:
+    for at in range(len(heap) // 2 - 1, -1, -1):
+        sift_up(heap, at)
+
+
+def nlargest(n: Any, iterable: Any, key: Any = None) -> Any:
+    return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
+
+
+def nsmallest(n: Any, iterable: Any, key: Any = None) -> Any:
+    return sorted(iterable, key=key)[: max(n, 0)]
+
+
+def merge(*iterables: Any) -> Any:
+    """heapq.merge: of equal items those of the first iterable come first"""
+    sources = [iter(row) for row in iterables]
+    heap: list[Any] = []
+    for place in range(len(sources)):
+        for item in sources[place]:
+            heap.append((item, place))
+            break
+    heapify(heap)
+    while heap:
+        item, place = heap[0]
+        yield item
+        for follower in sources[place]:
+            heapreplace(heap, (follower, place))
+            break
+        else:
+            heappop(heap)
+
+
+def prod(iterable: Any, /, *, start: Any = 1) -> Any:
+    total = start
+    for item in iterable:
+        total = total * item
+    return total
+
+
+def bisect_left(values: Any, x: Any, lo: Any = 0, hi: Any = None) -> Any:
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    end = len(values) if hi is None else hi
+    while lo < end:
+        middle = (lo + end) // 2
+        if values[middle] < x:
+            lo = middle + 1
+        else:
+            end = middle
+    return lo
+
+
+def bisect_right(values: Any, x: Any, lo: Any = 0, hi: Any = None) -> Any:
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    end = len(values) if hi is None else hi
+    while lo < end:
+        middle = (lo + end) // 2
+        if x < values[middle]:
+            end = middle
+        else:
+            lo = middle + 1
+    return lo
+
+
+def insort_left(values: Any, x: Any) -> None:
+    values.insert(bisect_left(values, x), x)
+
+
+def insort_right(values: Any, x: Any) -> None:
+    values.insert(bisect_right(values, x), x)
+
+
+def gcd(a: Any, b: Any) -> Any:
+    a = abs(a)
+    b = abs(b)
+    while b:
+        rest = a % b
+        a = b
+        b = rest
+    return a
+
+
+def item_of(key: Any) -> Any:
+    """operator.itemgetter(key)"""
+
+    def get(values: Any) -> Any:
+        return values[key]
+
+    return get
+
+
+def keys_and(keys: Any, other: Any) -> Any:
+    found = set()
+    for key in other:
+        if key in keys:
+            found.add(key)
+    return found
+
+
+def keys_and_set(keys: Any, other: Any) -> Any:
+    if len(keys) > len(other):
+        return keys_and(keys, other)
+    found = set()
+    for key in keys:
+        if key in other:
+            found.add(key)
+    return found
+
+
+def keys_and_keys(keys: Any, other: Any) -> Any:
+    return keys_and(other, keys) if len(other) > len(keys) else keys_and(keys, other)
+
+
+def keys_either(keys: Any, other: Any) -> Any:
+    found = set(keys)
+    found.symmetric_difference_update(set(other))
+    return found
+
+
+def keys_without(keys: Any, other: Any) -> Any:
+    found = set(keys)
+    found.difference_update(set(other))
+    return found
+
+
+def keys_or(keys: Any, other: Any) -> Any:
+    found = set(keys)
+    found.update(other)
+    return found
+
+
+def union_of(rows: Any) -> Any:
+    """set.union(*rows)"""
+    if not rows:
+        leave("a method without its object")
+    found = set(rows[0])
+    for place in range(1, len(rows)):
+        found.update(rows[place])
+    return found
+
+
+def intersection_of(rows: Any) -> Any:
+    """set.intersection(*rows) of sets"""
+    if not rows:
+        leave("a method without its object")
+    found = set(rows[0])
+    for place in range(1, len(rows)):
+        found = found & rows[place]
+    return found
+
+
+def behind(values: Any, start: Any) -> Any:
+    """What a call gives on to `*` of a function: the items from a place on"""
+    return tuple([values[place] for place in range(start, len(values))])

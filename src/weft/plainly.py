@@ -1,0 +1,131 @@
+"""Which compiler takes a function.  In: a `Jitted` and the arguments of a call; out: whether it runs as plain Python
+from now on.
+
+There are two compilers: that of arrays (frontend, passes, codegen) and that of plain Python (weft.plain). A function
+that works on containers, strings or objects goes to the second at once, any other one if the first refuses it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any
+
+from weft import collector, forking, handlers, net, steps
+from weft.errors import Unsupported
+from weft.trial import Regions
+
+#: Attempts that fail before a function is left to the other compiler.
+MAX_FAILURES = 4
+
+
+def may_take(function: Any, values: tuple[Any, ...]) -> bool:
+    """Whether a function may be plain Python: nothing was asked of the compiler of arrays."""
+    from weft.plain import choice
+
+    options, stress = function.options, function.options.stress
+    asked = options.backend == "python" or stress.general or function.transforms()
+    if asked or function._is_region or function.signature.variadic or os.environ.get("WEFT_PLAIN", "1") == "0":
+        return False
+    return not choice.uses_foreign(function.py_func, values)
+
+
+def takes_first(function: Any, values: tuple[Any, ...]) -> bool:
+    """Whether a call is run as plain Python before the compiler of arrays is asked."""
+    from weft.plain import choice
+
+    if (function._compiled and function._native is None) or not may_take(function, values):
+        return False
+    if function._native is not None:
+        return True  # it makes its versions itself
+    try:
+        if choice.uses_arrays(function.py_func, values):
+            return False  # the compiler of arrays makes vectors and threads, and has the first word
+        wanted = choice.is_plain(function.py_func, function._load().tree, values)
+    except Unsupported:
+        return False
+    return wanted and takes(function, values)
+
+
+def takes_refused(function: Any, values: tuple[Any, ...], problem: Unsupported) -> bool:
+    """The same for what the compiler of arrays refuses. Whole loops over arrays that are left beside the statement in
+    question stay with that compiler: regions run them in vectors and threads."""
+    from weft.plain import choice
+
+    beside = function.options.fallback != "error" and function._native is None and function._source is not None
+    if beside and choice.uses_arrays(function.py_func, values):
+        if choice.has_loops_beside(function._load().tree, problem.span.line):
+            return False
+    return takes(function, values)
+
+
+def takes(function: Any, values: tuple[Any, ...]) -> bool:
+    """Have a function compiled as plain Python for these arguments; False if that cannot be."""
+    from weft.plain import choice
+    from weft.plain.function import Native
+    from weft.runtime.progress import telling
+
+    if function._plain_failures >= MAX_FAILURES or not may_take(function, values) or _is_bulk(function, values):
+        return False
+    forced = function.options.stress.deoptimise
+    native = function._native or Native(function.py_func, functools.partial(missed, function), forced)
+    try:
+        steps.enter("plain")
+        with telling(function.py_func.__name__), collector.switched_off():
+            native.extend(values)
+    except Unsupported as problem:
+        function._plain_failures += 1
+        if not choice.uses_arrays(function.py_func, values):  # of arrays the other compiler's reason is the one to tell
+            function._refused["plain"] = problem
+        return False
+    except Exception as trouble:
+        return _failed(function, trouble)
+    function._refused.pop("plain", None)
+    if function._native is None:
+        function._native = native
+        entry = native.entry()
+        if function.may_run_plain:
+            function._in_regions = Regions(function, entry, function.py_func)
+        else:
+            function._plain = entry
+    return True
+
+
+def takes_over(function: Any, values: tuple[Any, ...]) -> bool:
+    """Versions of arrays have given up every call, as integers that overflow make them do: then the other compiler is
+    asked. False, as Python runs the call at hand."""
+    if function._native is None and function._compiled and not any(function._call_counts()) and takes(function, values):
+        function.clear_versions()
+        function._compiled = []
+    return False
+
+
+def _is_bulk(function: Any, values: tuple[Any, ...]) -> bool:
+    """Whether a function does nothing but have NumPy work on whole arrays: plain Python has nothing to gain there."""
+    from weft.plain import choice
+
+    arrays = function._native is None and choice.uses_arrays(function.py_func, values)
+    return arrays and not choice.has_loops(function.py_func)
+
+
+def _failed(function: Any, trouble: Exception) -> bool:
+    """A mistake of weft's own: told once, and not tried again."""
+    if net.is_meant(trouble, function.options):
+        raise trouble
+    problem = function._refused["plain"] = net.refusal(trouble, function._place(), function.options)
+    function._plain_failures = MAX_FAILURES
+    if isinstance(trouble, steps.OutOfTime):
+        function._late = problem
+    if function.options.fallback == "error":
+        raise problem from trouble
+    function._warn(problem)
+    return False
+
+
+def missed(function: Any, values: tuple[Any, ...]) -> bool:
+    """No version as plain Python takes a call: make one. Whatever goes wrong, Python runs it."""
+    if forking.is_working() or not forking.can_load():
+        return False
+    function.questions += 1
+    with handlers.passing(), forking.working(), function._lock, steps.budget(function.options.compile_timeout):
+        return takes(function, values)

@@ -1,0 +1,110 @@
+"""Programs as people write them, as native plain Python against CPython: results, changed arguments, exceptions."""
+
+from __future__ import annotations
+
+import copy
+import random
+
+import pytest
+
+import weft
+from tests.plain import (
+    programs_classes_and_closures,
+    programs_collections_and_text,
+    programs_records,
+    programs_simulations,
+)
+from weft.plain.function import Native
+from weft.plain.infer import infer, walk_order
+from weft.plain.runtime import last, load
+
+pytestmark = pytest.mark.skipif(load() is None, reason="no C compiler")
+
+MODULES = (programs_simulations, programs_collections_and_text, programs_classes_and_closures, programs_records)
+CASES = [case for module in MODULES for case in module.CASES]
+#: What needs integers beyond 64 bits, or raises what nobody catches, falls back to Python.
+DEOPTIMISES = {("overflow", "(30,)"), ("deleted", "(4,)"), ("handler", "([5, 0, 2],)")}
+
+
+def outcome(function, arguments):
+    """The result and the changed arguments as text; text tells 1 from 1.0 and -0.0 from 0.0."""
+    given = copy.deepcopy(arguments)
+    state = random.getstate()
+    try:
+        result = repr(function(*given))
+    except Exception as problem:
+        result = f"{type(problem).__name__}: {problem}"
+    after = random.getstate()
+    random.setstate(state)
+    return result, repr(given), hash(after)
+
+
+@pytest.mark.parametrize("function, arguments", CASES, ids=[f"{f.__name__}-{k}" for k, (f, _) in enumerate(CASES)])
+def test_native_plain_python_gives_cpythons_answer(function, arguments):
+    native = Native(function)
+    version = native.extend(arguments)
+    expected = outcome(function, arguments)
+    assert outcome(native, arguments) == expected
+    assert outcome(native, arguments) == expected  # the second call finds a used heap
+    found = last(version.call)
+    if (function.__name__, repr(arguments)) not in DEOPTIMISES:
+        assert (found.deopts, found.misses) == (0, 0), found
+
+
+@pytest.mark.parametrize("function, arguments", CASES[::4], ids=[f.__name__ for f, _ in CASES[::4]])
+def test_jit_takes_the_same_programs(function, arguments):
+    compiled = weft.jit(fallback="error")(function)
+    expected = outcome(function, arguments)
+    for _ in range(3):
+        assert outcome(compiled, arguments) == expected
+    assert compiled.signatures
+
+
+def subsets(items):
+    if not items:
+        return [[]]
+    rest = subsets(items[1:])
+    return rest + [[items[0], *chosen] for chosen in rest]
+
+
+def queens(n):
+    def place(row, columns, down, up):
+        if row == n:
+            return 1
+        free = [c for c in range(n) if not (c in columns or row + c in down or row - c in up)]
+        return sum([place(row + 1, columns | {c}, down | {row + c}, up | {row - c}) for c in free])
+
+    return place(0, set(), set(), set())
+
+
+def even_parts(items, parts):
+    return odd_parts(items[1:], {**parts, items[0]: len(items)}) if items else parts
+
+
+def odd_parts(items, parts):
+    return even_parts(items[1:], {**parts, items[0]: -len(items)}) if items else parts
+
+
+def flattened(nested):
+    out = []
+    for item in nested:
+        if isinstance(item, list):
+            out.extend(flattened(item))
+        else:
+            out.append(item)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "most"),
+    [
+        (subsets, ([1, 2, 3],), 2),
+        (queens, (5,), 4),
+        (even_parts, ([3, 1, 2], {}), 6),
+        (flattened, ([[[1], [2]], [[3]]],), 3),  # an instance for each depth: types differ
+    ],
+)
+def test_recursion_that_makes_new_containers_has_few_instances(function, arguments, most):
+    _, root = infer(function, arguments)
+    assert len(walk_order(root)) <= most
+    assert outcome(Native(function), arguments) == outcome(function, arguments)
