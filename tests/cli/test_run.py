@@ -248,7 +248,7 @@ HELPER = """def dot(a, b):
 def words(n):
     parts = []
     for i in range(n):
-        parts.append(format(i, 'x'))
+        parts.append(len(vars()))  # the variables by name: never native, whatever it costs
     return parts
 """
 

@@ -13,6 +13,7 @@ import os
 import sys
 from _frozen_importlib_external import SourceFileLoader
 
+import weft.warned as warned  # `from weft` would ask the package for a name first, which loads importlib
 from weft.cli import DONE, FAILED, WRONG_REQUEST, complain
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
@@ -98,6 +99,7 @@ def run_program(program: Program, options: dict[str, Any], *, eager: bool = Fals
     compiled: list[Any] = []
     watch: Watch | None = None
     has_ended = False
+    warned.summarise()
 
     def ended() -> None:
         nonlocal has_ended
@@ -108,6 +110,7 @@ def run_program(program: Program, options: dict[str, Any], *, eager: bool = Fals
             watch.stop()
         if report:
             _show(watch, compiled)
+        _sum_up()
 
     try:
         if eager and program.text is not None:
@@ -156,7 +159,7 @@ def _watched(program: Program, options: dict[str, Any]) -> Watch:
     from weft.heat.beforehand import prepared
     from weft.heat.early import Watch
 
-    watch = Watch(options)
+    watch = Watch(options, program.file)
     if program.text is not None:
         code = _compiled(program.text, program.file)
         program.code = prepared(code, program.text, program.module.__dict__, options, watch.spots)
@@ -265,6 +268,12 @@ def _without_weft(told: traceback.TracebackException) -> None:
     for behind in (told.__cause__, told.__context__):
         if behind is not None:
             _without_weft(behind)
+
+
+def _sum_up() -> None:
+    """The lines that stay Python beyond the first few, on stderr."""
+    for line in warned.summary():
+        print(f"weft: {line}", file=sys.stderr)
 
 
 def _show(watch: Watch | None, compiled: Sequence[Any]) -> None:

@@ -10,6 +10,8 @@ import _thread
 import os
 from time import process_time, sleep
 
+from weft.heat.remembered import Note
+
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
     from typing import Any
@@ -18,20 +20,23 @@ if TYPE_CHECKING:
     from weft.heat.spots import Spot
 
 _QUIET = 0.3  # seconds of the processor
+_QUIET_AGAIN = 0.03  # of a program that was hot before
 _SLOWEST = 0.5  # seconds between two looks at a program that waits for something
 
 
 class Watch:
     """One program from `start` to `stop`; `manager` is there once it has run for a while."""
 
-    def __init__(self, options: dict[str, Any]) -> None:
+    def __init__(self, options: dict[str, Any], file: str = "") -> None:
         self.options = options
+        self.note = Note(file)  # of the last run of this script
         self.manager: Manager | None = None
         self.spots: list[Spot] = []  # of functions compiled before their first call
         self._lock = _thread.allocate_lock()  # held while modules are imported: no fork of the program in between
         self._holds = False  # the lock, for a fork
         self._running = False
         self._process = os.getpid()
+        self._main = _thread.get_ident()
 
     def start(self) -> None:
         self._running = True
@@ -47,10 +52,20 @@ class Watch:
         with self._lock:
             if self.manager is not None:
                 self.manager.stop()
+                if os.getpid() == self._process:
+                    self._remember(self.manager)
+
+    def _remember(self, manager: Manager) -> None:
+        """Leave a note for the next run.  The program is over: a mistake of ours here is nothing to show its user."""
+        try:
+            self.note.write(manager)
+        except Exception:
+            if os.environ.get("WEFT_VERIFY", "0") not in ("", "0"):
+                raise
 
     def _watch(self, process: int) -> None:
-        interval = _QUIET
-        while (left := _QUIET - process_time()) > 0.0:
+        interval = quiet = _QUIET_AGAIN if self.note else _QUIET
+        while (left := quiet - process_time()) > 0.0:
             sleep(max(left, interval))
             interval = min(1.5 * interval, _SLOWEST)
         with self._lock:
@@ -63,7 +78,7 @@ class Watch:
         if self.manager is None:
             from weft.heat.manager import Manager
 
-            self.manager = Manager(self.options, self._lock)
+            self.manager = Manager(self.options, self._lock, self._main, self.note)
             self.manager.spots = self.spots
         return self.manager
 
@@ -93,6 +108,7 @@ class Watch:
         if not self._holds:
             return
         self._after_fork()
+        self._main = _thread.get_ident()
         if self.manager is not None:
-            self.manager.forked()
+            self.manager.forked(self._main)
         _thread.start_new_thread(self._watch, (os.getpid(),))

@@ -17,6 +17,7 @@ from time import perf_counter
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
     import types
+    from collections.abc import Callable
     from typing import Any, NoReturn
 
 _LIMIT = 120.0  # seconds a compilation may take
@@ -24,10 +25,29 @@ _LARGE = 0.25  # part of the machine's memory above which a process is not doubl
 
 
 class Answer:
-    """What became of a request: whether a version is in the disk cache; if not, why, and on which line."""
+    """What became of a request: whether a version is in the disk cache; if not, why, and on which line.
 
-    def __init__(self, good: bool, signature: str = "", reason: str = "", line: int = 0, seconds: float = 0.0) -> None:
+    `plain`: it is one of the compiler of plain Python; `call`: seconds of a native call, 0 if that was not tried.
+    `gain`: how many times faster a loop is, 0 if that is not known; `line` is then that of the loop.
+    `wide`: lines on which integers need more than 64 bits.  `early`: a loop in its first iteration may be good later.
+    """
+
+    def __init__(
+        self,
+        good: bool,
+        signature: str = "",
+        reason: str = "",
+        line: int = 0,
+        seconds: float = 0.0,
+        plain: bool = False,
+        call: float = 0.0,
+        gain: float = 0.0,
+        wide: list[int] | None = None,
+        early: bool = False,
+    ) -> None:
+        self.early = early
         self.good, self.signature, self.reason, self.line, self.seconds = good, signature, reason, line, seconds
+        self.plain, self.call, self.gain, self.wide = plain, call, gain, wide or []
 
 
 class Request:
@@ -87,8 +107,8 @@ def possible() -> str | None:
     return "the program's memory is too large to fork" if resident > _LARGE * os.sysconf("SC_PHYS_PAGES") else None
 
 
-def start(function: types.FunctionType, arguments: tuple[Any, ...], options: dict[str, Any], attempt: int) -> Request:
-    """Begin to compile `function` for these arguments, which are needed only until this returns."""
+def start(work: Callable[[], Answer]) -> Request:
+    """Begin to compile in another process; what `work` uses of the program is needed only until this returns."""
     global making
     reader, writer = os.pipe()
     making = True
@@ -96,7 +116,7 @@ def start(function: types.FunctionType, arguments: tuple[Any, ...], options: dic
         # Two forks: the one in between ends at once, so that the program never finds a child that it has not made.
         child = os.fork()
         if child == 0:
-            _between(writer, function, arguments, options, attempt)
+            _between(writer, work)
     finally:
         making = False
     os.close(writer)
@@ -111,19 +131,15 @@ def start(function: types.FunctionType, arguments: tuple[Any, ...], options: dic
     return Request(reader, group)
 
 
-def _between(
-    writer: int, function: types.FunctionType, arguments: tuple[Any, ...], options: dict[str, Any], attempt: int
-) -> NoReturn:
+def _between(writer: int, work: Callable[[], Answer]) -> NoReturn:
     try:
         if os.fork() == 0:
-            _work(writer, function, arguments, options, attempt)
+            _work(writer, work)
     finally:
         os._exit(0)
 
 
-def _work(
-    writer: int, function: types.FunctionType, arguments: tuple[Any, ...], options: dict[str, Any], attempt: int
-) -> NoReturn:
+def _work(writer: int, work: Callable[[], Answer]) -> NoReturn:
     import json
     import signal
 
@@ -133,14 +149,34 @@ def _work(
         os.write(writer, str(os.getpid()).ljust(16).encode())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _leave_files(writer)
-        os.nice(2)
         os.environ["WEFT_CALIBRATE"] = "0"
         sys.settrace(None)
         sys.setprofile(None)
-        answer = _compile(function, arguments, options, attempt)
+        answer = _compile(work)
         os.write(writer, json.dumps(vars(answer)).encode())
     finally:
         os._exit(0)
+
+
+def build_run_time() -> None:
+    """Have the run time of plain Python built, if this machine has none yet, in a session of its own.
+
+    It is built once, and takes longer than many a program: one that ends meanwhile must not end that, or the next run
+    would begin again.
+    """
+    from weft.plain import runtime
+
+    if sys.platform != "linux" or runtime.is_built():
+        return
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+            _leave_files(-1)
+            runtime.load()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
 
 
 def _leave_files(writer: int) -> None:
@@ -160,16 +196,40 @@ def _leave_files(writer: int) -> None:
                 continue  # the listing's own
 
 
-def _compile(
+def prepare(
     function: types.FunctionType, arguments: tuple[Any, ...], options: dict[str, Any], attempt: int
 ) -> Answer:
+    """Plain Python needs neither NumPy nor the dispatcher; what it refuses may be for the array compiler."""
+    from weft.errors import Unsupported
+    from weft.heat import plainly
+
+    refused: Unsupported | None = None
+    if plainly.may_take(function, arguments, options):
+        try:
+            return plainly.prepare(function, arguments)
+        except Unsupported as problem:
+            refused = problem
+            if "numpy" not in sys.modules and not _is_numeric(arguments):
+                raise
+    from weft.heat.hot import prepare
+
+    answer = prepare(function, arguments, options, attempt)
+    if not answer.good and refused is not None:
+        answer.reason, answer.line = refused.reason, refused.span.line
+    return answer
+
+
+def _is_numeric(values: tuple[Any, ...]) -> bool:
+    """Numbers and lists of them, which the array compiler takes as well."""
+    return all(type(v) in (int, float, bool, complex) or (type(v) is list and _is_numeric((*v[:1],))) for v in values)
+
+
+def _compile(work: Callable[[], Answer]) -> Answer:
     from weft.errors import WeftError
 
     began = perf_counter()
     try:
-        from weft.heat.hot import prepare
-
-        answer = prepare(function, arguments, options, attempt)
+        answer = work()
     except WeftError as problem:
         reason = str(getattr(problem, "reason", problem))
         answer = Answer(False, reason=reason, line=getattr(getattr(problem, "span", None), "line", 0))

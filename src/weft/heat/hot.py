@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from weft import plainly
 from weft.errors import Unsupported
 from weft.frontend import specs
 from weft.heat.elsewhere import Answer
@@ -82,6 +83,7 @@ def prepare(
     made = Jitted(function, make_options(options))
     kinds = tuple(specs.specs_of(arguments))
     made._keys[kinds] = attempt
+    made._plain_failures = plainly.MAX_FAILURES  # that has been tried
     if not made._extend(arguments):
         problem = made._refused.get(kinds)
         if problem is None:

@@ -16,10 +16,14 @@ import types
 from time import perf_counter
 
 from weft.heat import elsewhere, trampoline
+from weft.heat.loops import Loop
+from weft.heat.remembered import Note
 from weft.heat.spots import Spot
+from weft.heat.underway import UnderWay
 
 TYPE_CHECKING = False  # as typing has it, without loading typing: a script waits for these imports
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 # A sample makes the program give way to another thread, which costs up to a third of a millisecond: the interval grows
@@ -28,13 +32,20 @@ _INTERVAL, _SLOWEST, _GROWTH = 0.015, 0.1, 0.04
 _TURN = 1e-4  # seconds that the program waits for a sample, beside those of the sample itself
 _HOT = 6  # samples
 _DEPTH = 64
-_SHARE = 0.04  # of the time the program has run: what may be spent on it
+_SHARE = 0.05  # of the time the program has run: what may be spent on it
+_SHARE_SAVED = 0.3  # of what native code has saved
 _STARTING = 0.01  # seconds before the program began
 _FORK = 0.005  # seconds: a process for the compiler, and the pages that it makes the program copy
 _COMPILING = 1.0  # seconds of a processor, which the program pays for where no other is idle
 _LOADING, _LOADING_NUMPY = 0.065, 0.11  # seconds: the dispatcher, and what it needs
 _RESTORING = 0.01  # seconds: a version from the disk
-_BUSY = 0.3  # of an interval: below it the program is waiting for something
+_RESTORING_PLAIN = 0.03  # seconds: one of plain Python, whose C is generated again
+_MOST_PENDING = 2  # compilers at work
+_DELIBERATION = 0.04  # seconds: functions that are measured at the same time are compared
+_LONGEST_DELIBERATION = 0.5  # seconds, while others are called
+_STAKE = 0.5  # of the time that a function has taken: what may be spent when it is known to gain
+_LEAST_CORES = 0.2
+_BUSY = 0.1  # of an interval: below it the program is waiting for something
 _REVIEW = 0.5
 _YOUNG = 5.0  # seconds of the program
 _PATIENCE = 20.0  # seconds in a function, before the program may wait while the parts of it that can be are compiled
@@ -58,17 +69,19 @@ def is_users(file: str) -> bool:
 class Manager:
     """Watches one program from `start` to `stop`."""
 
-    def __init__(self, options: dict[str, Any], lock: _thread.LockType | None = None) -> None:
+    def __init__(
+        self, options: dict[str, Any], lock: _thread.LockType | None = None, main: int = 0, note: Note | None = None
+    ) -> None:
         self.options = options
+        self.note = note or Note("")
+        self.loops = UnderWay(self, main)
         self.spots: list[Spot] = []
         self.samples = 0
         self.trouble = ""
         self._table: dict[int, Spot | None] = {}
         self._tops: dict[int, int] = {}  # how often code was found at the top of a stack
         self._kept: list[types.CodeType] = []  # whose identities the table uses
-        self._request: tuple[elsewhere.Request, Spot, Any] | None = None
-        self._answer: elsewhere.Answer | None = None  # to the request; loading what it leads to may have to wait
-        self._busy = False
+        self._pending: list[_Pending] = []
         # Held while this thread is at work, which may import modules: no fork of the program in between.
         self._lock = lock or _thread.allocate_lock()
         self._spent = _STARTING  # seconds of the program's own threads
@@ -82,23 +95,23 @@ class Manager:
     def stop(self) -> None:
         """No more samples; a compilation under way is given up."""
         self._running = False
-        request, self._request = self._request, None
-        if request is not None and self._answer is None:
-            request[0].give_up()
+        pending, self._pending = self._pending, []
+        for asked in pending:
+            if asked.answer is None:
+                asked.request.give_up()
 
-    def forked(self) -> None:
+    def forked(self, main: int = 0) -> None:
         """In a child of the program, which is watched as well: the compilation under way belongs to its parent."""
-        request, self._request = self._request, None
-        self._busy = False
+        pending, self._pending = self._pending, []
         self._is_child = True
         self._began, self._spent, self._turns = perf_counter(), 0.0, 0
         self._ours = 0.0
-        if request is not None:
-            if self._answer is None:
-                os.close(request[0].reader)
-            self._answer = None
-            if request[1].state == "asked":
-                request[1].again()
+        for asked in pending:
+            if asked.answer is None:
+                os.close(asked.request.reader)
+            if isinstance(asked.spot, Spot) and asked.spot.state == "asked":
+                asked.spot.again()
+        self.loops = UnderWay(self, main)
 
     # --- watching ---------------------------------------------------------------------------------------------------
 
@@ -118,6 +131,7 @@ class Manager:
                 self._turns += 1
                 self._ours = time.thread_time()
                 interval = min(max(_INTERVAL, _GROWTH * time.process_time()), _SLOWEST)
+                interval /= min(max(self._cores, _LEAST_CORES), 1.0)  # a busy machine: by the program's own time
         except Exception as trouble:  # the program goes on as it is; the report says why nothing more was compiled
             self.trouble = f"{type(trouble).__name__}: {trouble}"
             self.stop()
@@ -128,6 +142,7 @@ class Manager:
         for thread, top in sys._current_frames().items():
             if thread == own:
                 continue
+            self.loops.look(thread, top, interval * min(self._cores, 1.0))
             self._look_below(top)
             frame: types.FrameType | None = top
             seen: set[int] = set()
@@ -141,10 +156,12 @@ class Manager:
                     if spot is _MISSING:
                         spot = self._meet(code, frame.f_globals)
                     if spot is not None:
-                        spot.sampled(id(frame), is_leaf, interval)
+                        spot.sampled(is_leaf, interval)
                         is_leaf = False
-                        if spot.state == "seen" and spot.samples >= _HOT and self._can_ask():
+                        if spot.state == "seen" and spot.samples >= _HOT and self.can_ask():
                             self._consider(spot)
+                elif self._table.get(key) is not None:
+                    self._table[key].is_recursive = True  # type: ignore[union-attr]
                 frame, depth = frame.f_back, depth + 1
 
     def _look_below(self, frame: types.FrameType) -> None:
@@ -166,7 +183,7 @@ class Manager:
                 spot = self._meet(inner, function.__globals__)
             if spot is None or spot.state != "seen" or trampoline.unfit(inner) is not None:
                 continue
-            if trampoline.has_loop(inner) and self._can_ask():
+            if trampoline.has_loop(inner) and self.can_ask():
                 spot.arm(function, self._ask_first, perf_counter())
 
     def _meet(self, code: types.CodeType, namespace: dict[str, Any]) -> Spot | None:
@@ -175,26 +192,41 @@ class Manager:
         if is_users(code.co_filename) and not _is_made(code):
             spot = Spot(code, namespace)
             self.spots.append(spot)
+            self._recall(spot)
         self._table[id(code)] = spot
         return spot
 
-    def _affordable(self, seconds: float) -> bool:
+    def _recall(self, spot: Spot) -> None:
+        """A function that was native in the last run: it has been compiled, and what it gains is known."""
+        noted = self.note.function(spot.code)
+        if noted is None or trampoline.unfit(spot.code) is not None:
+            return
+        function = trampoline.find_function(spot.code, spot.namespace)
+        if function is not None:
+            spot.arm(function, self._ask_first)
+            spot.plain.calls, spot.plain.seconds = 1, noted.plain
+            answer = elsewhere.Answer(True, plain=True, call=noted.native, wide=noted.wide)
+            spot.answered(answer, self._make_plain)
+
+    def affordable(self, seconds: float) -> bool:
         """Whether the program may lose so much more of its time."""
         spent = self._spent + self._ours + self._turns * _TURN
-        return spent + seconds < _SHARE * time.process_time()
+        saved = sum(spot.saved for spot in self.spots)
+        return spent + seconds < _SHARE * time.process_time() + _SHARE_SAVED * saved
 
-    def _can_ask(self) -> bool:
+    def can_ask(self) -> bool:
         """Whether a compilation may begin: it costs a fork, and its own time as well if no processor is idle."""
-        if self._busy:
+        if len(self._pending) >= _MOST_PENDING:
             return False
         has_idle = not self._is_child and self._cores < _processors() - 0.5
-        return self._affordable(_FORK if has_idle else _FORK + _COMPILING)
+        return self.affordable(_FORK if has_idle else _FORK + _COMPILING)
 
     def _consider(self, spot: Spot) -> None:
         """Arm a hot function, or say why not."""
         reason = trampoline.unfit(spot.code)
         began = perf_counter()
-        if reason is None and not trampoline.has_loop(spot.code) and began - self._began < _YOUNG:
+        is_short = "numpy" in sys.modules and not trampoline.has_loop(spot.code)
+        if reason is None and is_short and began - self._began < _YOUNG:
             spot.samples = 0  # what is left to gain over NumPy takes longer to pay for loading the dispatcher
             return
         function = None if reason else trampoline.find_function(spot.code, spot.namespace)
@@ -206,33 +238,55 @@ class Manager:
 
     # --- compiling --------------------------------------------------------------------------------------------------
 
-    def _ask_first(self, spot: Spot, values: tuple[Any, ...]) -> bool:
-        return self._ask(spot, None, values, 0)
+    def _ask_first(self, spot: Spot, values: tuple[Any, ...]) -> bool | None:
+        """Compile what takes long, or was chosen; the choice among the others waits until more is known."""
+        return self._ask(spot, None, values, 0) if spot.is_long or spot.is_chosen else None
+
+    def _choose(self, now: float) -> None:
+        """Have the outermost hot function compiled of those that were measured: its calls hold those of the others."""
+        ready = [spot for spot in self.spots if spot.state == "ready"]
+        if not ready or not self.can_ask():
+            return
+        waited = now - min(spot.since for spot in ready)
+        if waited < _DELIBERATION or (waited < _LONGEST_DELIBERATION and any(s.is_being_measured for s in self.spots)):
+            return
+        if any(asked.kinds is None and asked.answer is None for asked in self._pending):
+            return  # if that one gains, these may no longer be hot
+        most = max(spot.total for spot in ready)
+        chosen = max((spot for spot in ready if 2 * spot.total >= most), key=lambda spot: spot.plain.mean)
+        chosen.is_chosen = True
+        chosen.rearm()
 
     def _ask(self, spot: Spot, kinds: Any, values: tuple[Any, ...], attempt: int) -> bool:
         """Begin to compile for the arguments of a call, on the program's own thread; False if that has to wait."""
-        if not self._running or spot.twin is None or not self._can_ask():
+        is_sure = kinds is not None and spot.expected_gain > 1.0 and len(self._pending) < _MOST_PENDING
+        if not self._running or spot.twin is None or not (is_sure or self.can_ask()):
             return False
         if elsewhere.possible() is not None:
-            if kinds is None and self._affordable(_COMPILING):
+            if kinds is None and self.affordable(_COMPILING):
                 spot.answered(elsewhere.Answer(True), self._make_direct)
                 return True
             return False
+        twin, options = spot.twin, self.options
+        return self.begin(lambda: elsewhere.prepare(twin, values, options, attempt), spot, kinds)
+
+    def begin(self, work: Callable[[], elsewhere.Answer], spot: Any, kinds: Any, is_locked: bool = False) -> bool:
+        """Have the compiler's process do something, for a spot or a loop; False if that has to wait."""
         # A process that is made while this one imports something would wait for that for ever.
-        if not self._lock.acquire(blocking=False):
+        if not is_locked and not self._lock.acquire(blocking=False):
             return False
-        self._busy = True
-        began = perf_counter()
+        began = time.thread_time()
         try:
-            request = elsewhere.start(spot.twin, values, self.options, attempt)
+            request = elsewhere.start(work)
         except OSError as problem:
             self.trouble = f"no process for the compiler: {problem}"
-            self._running = self._busy = False
+            self._running = False
             return False
         finally:
-            self._lock.release()
-            self._spent += max(2 * (perf_counter() - began), _FORK)
-        self._request = (request, spot, kinds)
+            if not is_locked:
+                self._lock.release()
+            self._spent += max(2 * (time.thread_time() - began), _FORK)  # not what a busy machine adds
+        self._pending.append(_Pending(request, spot, kinds))
         return True
 
     def _settle(self) -> None:
@@ -242,23 +296,48 @@ class Manager:
             self._reviewed = now
             for spot in self.spots:
                 spot.review()
-                if spot.has_parts and spot.seconds > _PATIENCE and not self._busy:
+                if spot.has_parts and spot.seconds > _PATIENCE and not self._pending:
                     spot.in_parts(self._make_direct)
-        pending = self._request
-        if pending is None:
+        for asked in list(self._pending):
+            if asked.answer is None:
+                asked.answer = asked.request.answer(0.0)
+            if isinstance(asked.spot, Loop):
+                if asked.answer is not None:
+                    self._pending.remove(asked)
+                    asked.spot.answered(asked.answer)
+            elif asked.answer is not None and self._can_follow(asked.spot, asked.answer):
+                self._pending.remove(asked)
+                self._follow(asked, asked.answer)
+        self._choose(now)
+
+    def _can_follow(self, spot: Spot, answer: elsewhere.Answer) -> bool:
+        """Whether there is time for what an answer leads to, or its gain pays for it."""
+        if not answer.good or not spot.is_worth(answer.call):
+            return True
+        loading = loading_time(answer.plain)
+        return self.affordable(loading) or (answer.call > 0.0 and loading < _STAKE * spot.seconds)
+
+    def _follow(self, asked: _Pending, answer: elsewhere.Answer) -> None:
+        if asked.kinds is not None:
+            asked.spot.native.told(asked.kinds, answer)
             return
-        request, spot, kinds = pending
-        if self._answer is None:
-            self._answer = request.answer(0.0)
-        answer = self._answer
-        if answer is None or (answer.good and not self._affordable(_loading())):
-            return
-        if kinds is None:
-            spot.answered(answer, self._make)
-        else:
-            spot.native.told(kinds, answer)
-        self._request = self._answer = None
-        self._busy = False
+        asked.spot.answered(answer, self._make_plain if answer.plain else self._make)
+        if asked.spot.state == "trial":  # what it calls may no longer be hot
+            for spot in self.spots:
+                if spot.state == "ready":
+                    spot.again()
+
+    def _make_plain(self, spot: Spot) -> Any:
+        from weft.heat.plainly import HotPlain
+
+        assert spot.twin is not None
+
+        def ask(kinds: Any, values: tuple[Any, ...], attempt: int) -> bool:
+            return self._ask(spot, kinds, values, attempt)
+
+        native = HotPlain(spot.twin, self.options, ask)
+        native.wide = spot.wide
+        return native
 
     def _make(self, spot: Spot) -> Any:
         from weft.heat.hot import HotFunction
@@ -279,8 +358,18 @@ class Manager:
         return Counted(spot.twin, make_options(self.options))
 
 
-def _loading() -> float:
+class _Pending:
+    """A request to the compiler: its spot, its kinds of arguments (None: the first), its answer if there is one."""
+
+    def __init__(self, request: elsewhere.Request, spot: Any, kinds: Any) -> None:
+        self.request, self.spot, self.kinds = request, spot, kinds
+        self.answer: elsewhere.Answer | None = None  # what it leads to may have to wait
+
+
+def loading_time(is_plain: bool) -> float:
     """Seconds until a compiled function can be called in this process."""
+    if is_plain:
+        return _RESTORING_PLAIN + (0.0 if "weft.heat.plainly" in sys.modules else _LOADING)
     if "weft.heat.hot" in sys.modules:
         return _RESTORING
     return _LOADING + _RESTORING + (0.0 if "numpy" in sys.modules else _LOADING_NUMPY)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from weft.heat.loops import Loop
     from weft.heat.manager import Manager
     from weft.heat.spots import Spot
 
@@ -16,6 +17,7 @@ _MOST = 20
 _LEAST_SHARE = 0.02
 _STATES = {
     "seen": "not hot enough",
+    "ready": "hot, and a function that calls it was compiled first",
     "armed": "hot, and not called again",
     "asked": "still being compiled at the end",
     "trial": "compiled, and hardly called since",
@@ -27,7 +29,10 @@ def lines(manager: Manager) -> Iterator[str]:
     taken = max(manager.samples, 1)
     shown = [spot for spot in manager.spots if spot.state == "native" or spot.total / taken >= _LEAST_SHARE]
     shown.sort(key=lambda spot: -spot.total)
-    if not shown:
+    loops = list(manager.loops.found.values())
+    for loop in loops:
+        yield f"       loop in {loop.name} ({os.path.basename(loop.code.co_filename)}:{loop.line}): {_loop_state(loop)}"
+    if not shown and not loops:
         yield "nothing was hot" if manager.samples else "the program ended before anything could be hot"
     for spot in shown[:_MOST]:
         yield f"{spot.total / taken:5.0%}  {spot.name} ({_place(spot)}): {_state(spot)}"
@@ -51,6 +56,15 @@ def _state(spot: Spot) -> str:
         return "plain Python" + _regions(spot.native) + (f", {spot.gain:.3g}x as fast" if spot.gain else "")
     gain = f", {spot.gain:.3g}x as fast as plain Python" if spot.gain else ", before its first call"
     return f"native for {signatures}{gain}, {sum(spot.native.call_counts)} calls"
+
+
+def _loop_state(loop: Loop) -> str:
+    if loop.state in ("left", "early"):
+        return f"plain Python: {loop.reason}"
+    if loop.state != "native":
+        return _STATES["asked"] if loop.state == "asked" else "compiled, and over before it was entered"
+    gain = f", {loop.gain:.3g}x as fast as plain Python" if loop.gain else ""
+    return f"native{gain}, entered {loop.entries} times, {loop.seconds:.2f} s"
 
 
 def _regions(native: Any) -> str:
