@@ -11,6 +11,18 @@ using std::rint; using std::copysign; using std::ldexp; using std::frexp; using 
 #define __device__
 #define __shared__ static
 #define __restrict__ __restrict
+struct float2 { float x, y; }; struct double2 { double x, y; };
+static inline float2 make_float2(float x, float y) { return float2{x, y}; }
+static inline double2 make_double2(double x, double y) { return double2{x, y}; }
+template <class T> static inline T atomicAdd(T *p, T v) { T old = *p; *p = old + v; return old; }
+/* A variable in shared memory that counts how often it is read and written, where a test asks for that. */
+static long k_counts[2];
+template <class T> struct k_counted {
+  T value;
+  operator T() const { k_counts[0]++; return value; }
+  k_counted &operator=(T v) { k_counts[1]++; value = v; return *this; }
+  k_counted &operator=(const k_counted &o) { return *this = (T)o; }
+};
 struct k_three { unsigned x, y, z; };
 static k_three threadIdx, blockIdx, blockDim, gridDim;
 static inline double __longlong_as_double(long long w) { double d; std::memcpy(&d, &w, 8); return d; }

@@ -126,6 +126,54 @@ def row_medians(a):
     return b.mean(axis=0), b.T[1:3]
 
 
+def own_pairs(n):
+    """Every lane has the two numbers of its own element."""
+    rows, columns = np.mgrid[0:n, 0:n]
+    return np.sqrt(rows * 1.0) * columns / n
+
+
+def kept(x, limit):
+    """An array whose size only the device knows."""
+    y = x[x > limit]
+    return (y * y + 1)[::-1], y.size
+
+
+def wide_histogram(index, weight, n):
+    """Too many bins for a private copy each: integers are added by atomic operations."""
+    h = np.zeros(n, dtype=np.int64)
+    for i in range(index.size):
+        h[index[i]] += weight[i]
+    return h
+
+
+def narrow_counts(index, n):
+    h = np.zeros(n, dtype=np.int32)
+    for i in range(index.size):
+        h[index[i]] += 1
+    return h
+
+
+def scattered_floats(index, weight, n):
+    h = np.zeros(n)
+    for i in range(index.size):
+        h[index[i]] += weight[i]
+    return h
+
+
+def wide_stencil(a):
+    """Neighbours up to two rows and columns away, and some beside the array of which a tile is fetched."""
+    b = np.zeros_like(a)
+    b[2:-2, 2:-2] = a[:-4, 2:-2] + a[4:, 2:-2] - 4 * a[2:-2, 2:-2] + a[2:-2, :-4] * a[2:-2, 4:]
+    return b
+
+
+def planes(a):
+    b = a.copy()
+    inner = a[1:-1, :-2, 1:-1] + a[1:-1, 2:, 1:-1] + a[:-2, 1:-1, 1:-1] - a[1:-1, 1:-1, 2:] * a[2:, 1:-1, 1:-1]
+    b[1:-1, 1:-1, 1:-1] = inner
+    return b
+
+
 PROGRAMS: tuple[Program, ...] = (
     (elementwise, lambda: (_random(37, 130), _random(37, 130))),
     (elementwise, lambda: (_random(0, 5), _random(0, 5))),
@@ -148,5 +196,14 @@ PROGRAMS: tuple[Program, ...] = (
     (integers, lambda: (np.arange(-3000, 3000),)),
     (triangle, lambda: (_random(60, 60),)),
     (window, lambda: (_random(500),)),
+    (wide_histogram, lambda: (np.arange(3000) * 7 % 4000, np.arange(3000) - 1500, 4000)),
+    (narrow_counts, lambda: (np.arange(3000) * 7 % 4000, 4000)),
+    (scattered_floats, lambda: (np.arange(3000) * 7 % 4000, _random(3000), 4000)),
+    (scattered_floats, lambda: (np.arange(30000) * 7 % 40, _random(30000), 40)),
+    (wide_stencil, lambda: (_random(37, 150),)),
+    (wide_stencil, lambda: (_random(4, 4),)),
+    (planes, lambda: (_random(5, 11, 70),)),
+    (own_pairs, lambda: (90,)),
+    (kept, lambda: (_random(400), 0.3)),
     (row_medians, lambda: (_random(40, 9),)),
 )

@@ -1,5 +1,5 @@
 """The kernels of the benchmarks on an OpenCL device, at their smallest sizes: equal to NumPy, and on the device unless
-a library routine or complex numbers keep them on the CPU."""
+a library routine keeps them on the CPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = [
 ]
 
 #: What keeps a kernel on the CPU: words of its reason.
-REASONS = ("library routine", "complex numbers", "lists, dicts or strings")
+REASONS = ("a routine of the CPU", "lists, dicts or strings")
 
 
 @pytest.mark.parametrize("name", NAMES)

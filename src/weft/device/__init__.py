@@ -1,6 +1,6 @@
 """Devices: the same function as kernels for OpenCL or CUDA, and arrays that stay where kernels are.
 
-    lowered Program --split--> Plan (host steps, kernels) --kernels--> text in a dialect --engine--> launches
+lowered Program --split--> Plan (host steps, kernels) --kernels--> text in a dialect --engine--> launches
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ class DeviceArray:
     memory: Any
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    #: The array of another library whose memory this is, or is a copy of: what changes goes back there.
+    owner: Any = None
 
     @property
     def ndim(self) -> int:
@@ -45,6 +47,31 @@ class DeviceArray:
         if array.size:
             self.device.fetch(array, self.memory)
         return array
+
+    def become(self, memory: Any) -> None:
+        """What kernels made of it, which nobody else has."""
+        if self.owner is None:
+            self.memory = memory
+        elif self.size:
+            self.device.store(self.owner, memory)
+
+    def take(self, array: Array) -> None:
+        """Elements from the host."""
+        if not array.size:
+            return
+        memory = self.memory if self.owner is None else self.device.allocate(array.size, array.dtype)
+        self.device.send(memory, array)
+        self.become(memory)
+
+    def shares(self, other: DeviceArray) -> bool:
+        """Whether the two may have elements in common."""
+        if self.device is not other.device:
+            return False
+        one, another = (
+            (array.memory, 0, array.nbytes) if array.owner is None else array.device.span(array.owner)
+            for array in (self, other)
+        )
+        return self.device.is_same(one[0], another[0]) and one[1] < another[2] and another[1] < one[2]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if copy is False:

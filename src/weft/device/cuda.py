@@ -4,13 +4,17 @@ with this target is first called.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from weft.device.dialect import CUDA
 from weft.device.plan import Refused
+from weft.device.targets import DeviceTarget
 from weft.forking import Lock
 
 
@@ -36,7 +40,10 @@ def devices() -> list[Any]:
 class Cuda:
     """The current CUDA device, in CuPy's current stream; memory comes from CuPy's pool."""
 
+    #: Groups along each dimension of a launch.
+    most_groups = (2**31 - 1, 65535, 65535)
     is_processor = False
+    has_library = True
     has_double = True
 
     def __init__(self) -> None:
@@ -49,7 +56,7 @@ class Cuda:
         found = self.cupy.cuda.runtime.getDeviceProperties(self.cupy.cuda.Device().id)["name"]
         return found.decode() if isinstance(found, bytes) else str(found)
 
-    def build(self, text: str) -> Any:
+    def build(self, text: str, types: Any = None) -> Any:
         try:
             module = self.cupy.RawModule(code=text, options=("-fmad=false",))
             module.compile()
@@ -75,6 +82,24 @@ class Cuda:
     def fetch(self, array: Any, memory: Any) -> None:
         memory[: array.size].get(out=array.reshape(-1))
 
+    def usage(self, kernel: Any) -> str:
+        """What the assembler says that a thread, or block, of a kernel takes."""
+        spilled = f", {kernel.local_size_bytes} bytes of them spilled" if kernel.local_size_bytes else ""
+        return f"{kernel.num_regs} registers{spilled} and {kernel.shared_size_bytes} bytes of shared memory"
+
+    @contextlib.contextmanager
+    def lent(self, loans: Sequence[Any], here: bool) -> Iterator[tuple[Any, list[Any]]]:
+        """Memory as arrays of CuPy's, for its libraries; `here`: copies as NumPy's, for what only that has."""
+        arrays = [loan.memory[: loan.count] for loan in loans]
+        if not here:
+            yield self.cupy, arrays
+            return
+        copies = [array.get() for array in arrays]
+        yield np, copies
+        for loan, array, copy in zip(loans, arrays, copies):
+            if loan.written:
+                array.set(copy)
+
     def launch(self, kernel: Any, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> None:
         kernel(tuple(-(-count // size) for count, size in zip(total, group)), group, tuple(arguments))
 
@@ -84,6 +109,22 @@ class Cuda:
             return None
         array = self.cupy.ascontiguousarray(self.cupy.asarray(value))
         return array.reshape(-1), array.shape, array.dtype
+
+    def store(self, owner: Any, memory: Any) -> None:
+        """Elements into the memory of an array of another library's."""
+        array = self.cupy.asarray(owner)
+        array[...] = memory[: array.size].reshape(array.shape)
+
+    def span(self, owner: Any) -> tuple[Any, int, int]:
+        """Where the elements of an array may be; all of CUDA's memory has one address space."""
+        array = self.cupy.asarray(owner)
+        reach = [(size - 1) * stride for size, stride in zip(array.shape, array.strides)]
+        first = array.data.ptr + sum(step for step in reach if step < 0)
+        past = array.data.ptr + sum(step for step in reach if step > 0) + array.itemsize
+        return None, first, past if array.size else first
+
+    def is_same(self, one: Any, other: Any) -> bool:
+        return one is other
 
     def returned(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
         """A result as the kind of array that came in."""
@@ -111,3 +152,6 @@ def current() -> Cuda:
     if not devices():
         raise Refused("no CUDA device was found: is its driver installed?")
     return _made()
+
+
+TARGET = DeviceTarget("cuda", CUDA, __name__)

@@ -29,7 +29,7 @@ _MATHS = tuple(
     """acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp2 expm1 fmod hypot lgamma log log10 log1p
     log2 nextafter pow remainder sin sinh tan tanh tgamma""".split()  # noqa: SIM905
 )
-_BUILTINS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "ldexp", "frexp")
+_BUILTINS = ("fabs", "sqrt", "floor", "ceil", "trunc", "rint", "ldexp", "frexp")
 
 #: Integer products that leave 64 bits, from the upper half of the product.
 _OVERFLOW = """
@@ -55,13 +55,20 @@ class Dialect:
     function: str
     restrict: str
     prelude: str
+    double: str
     long_suffix: str
     #: Names that no variable may have.
     reserved: frozenset[str]
 
     def unit(self, helpers: str, kernels: Sequence[Kernel]) -> str:
-        """The text of all kernels of a plan."""
-        return "\n".join((self.prelude, self._adapted(helpers), *map(self._kernel, kernels)))
+        """The text of all kernels of a plan, with what they all begin with."""
+        text = self.text(helpers, kernels)
+        # A device without float64 does not even take the names of its types.
+        return "\n".join((self.double if uses_double(text) else "", self.prelude, text))
+
+    def text(self, helpers: str, kernels: Sequence[Kernel]) -> str:
+        """The kernels of a plan alone."""
+        return "\n".join((self._adapted(helpers), *map(self._kernel, kernels)))
 
     def _adapted(self, text: str) -> str:
         """Text in the shared C as this language has it: storage of functions, suffixes of literals."""
@@ -80,6 +87,11 @@ class Dialect:
         return f"{argument.type} {argument.variable}"
 
 
+def uses_double(text: str) -> bool:
+    """Whether kernels compute with float64."""
+    return re.search(r"\b(f64|c128)\b", text) is not None
+
+
 def _mapped(names: Sequence[str], suffixed: bool) -> str:
     """Macros that lead from C's names to those of the dialect; float32 has no suffix where functions are overloaded."""
     lines = [f"#define __builtin_{name} {name}" for name in _BUILTINS]
@@ -88,14 +100,23 @@ def _mapped(names: Sequence[str], suffixed: bool) -> str:
     else:
         lines += [f"#define __builtin_{name}f {name}" for name in _BUILTINS]
         lines += [f"#define {name}f {name}" for name in names]
+    for suffix, real in (("", "f64"), ("f", "f32")):  # literals among the operands must choose no other function
+        name = f"copysign{suffix}" if suffixed else "copysign"
+        lines.append(f"#define __builtin_copysign{suffix}(x, y) {name}(({real})(x), ({real})(y))")
     return "\n".join(lines)
 
 
-_OPENCL_PRELUDE = """#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL FP_CONTRACT OFF
+_OPENCL_DOUBLE = """#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double f64; typedef double2 c128;
+#define make_c128(re, im) ((double2)((f64)(re), (f64)(im)))
+"""
+
+_OPENCL_PRELUDE = """#pragma OPENCL FP_CONTRACT OFF
 typedef char i8; typedef short i16; typedef int i32; typedef long i64;
 typedef uchar u8; typedef ushort u16; typedef uint u32; typedef ulong u64;
-typedef uchar b8; typedef float f32; typedef double f64;
+typedef uchar b8; typedef float f32; typedef float2 c64;
+#define make_c64(re, im) ((float2)((f32)(re), (f32)(im)))
+#define weft_scalar_hypot hypot
 #define __builtin_nan(s) as_double(0x7ff8000000000000UL)
 #define __builtin_nanf(s) as_float(0x7fc00000U)
 #define __builtin_inf() as_double(0x7ff0000000000000UL)
@@ -107,12 +128,23 @@ typedef uchar b8; typedef float f32; typedef double f64;
 #define k_lane ((i64)get_local_id(0))
 #define k_local(d) ((i64)get_local_id(d))
 #define k_block(d) ((i64)get_group_id(d))
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#define k_atomic_add_i32(p, v) atomic_add((volatile __global i32 *)(p), (i32)(v))
+#define k_atomic_add_u32(p, v) atomic_add((volatile __global u32 *)(p), (u32)(v))
+#define k_atomic_add_i64(p, v) atom_add((volatile __global i64 *)(p), (i64)(v))
+#define k_atomic_add_u64(p, v) atom_add((volatile __global u64 *)(p), (u64)(v))
 #define k_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+"""
+
+_CUDA_DOUBLE = """typedef double f64; typedef double2 c128;
+#define make_c128(re, im) make_double2((f64)(re), (f64)(im))
 """
 
 _CUDA_PRELUDE = """typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64;
 typedef unsigned char u8; typedef unsigned short u16; typedef unsigned int u32; typedef unsigned long long u64;
-typedef unsigned char b8; typedef float f32; typedef double f64;
+typedef unsigned char b8; typedef float f32; typedef float2 c64;
+#define make_c64(re, im) make_float2((f32)(re), (f32)(im))
+#define weft_scalar_hypot hypot
 #define __builtin_nan(s) __longlong_as_double(0x7ff8000000000000LL)
 #define __builtin_nanf(s) __int_as_float(0x7fc00000)
 #define __builtin_inf() __longlong_as_double(0x7ff0000000000000LL)
@@ -125,6 +157,10 @@ typedef unsigned char b8; typedef float f32; typedef double f64;
 #define k_lane ((i64)threadIdx.x)
 #define k_local(d) ((i64)((d) == 0 ? threadIdx.x : (d) == 1 ? threadIdx.y : threadIdx.z))
 #define k_block(d) ((i64)((d) == 0 ? blockIdx.x : (d) == 1 ? blockIdx.y : blockIdx.z))
+#define k_atomic_add_i32(p, v) atomicAdd((i32 *)(p), (i32)(v))
+#define k_atomic_add_u32(p, v) atomicAdd((u32 *)(p), (u32)(v))
+#define k_atomic_add_i64(p, v) atomicAdd((u64 *)(p), (u64)(v))
+#define k_atomic_add_u64(p, v) atomicAdd((u64 *)(p), (u64)(v))
 #define k_barrier() __syncthreads()
 """
 
@@ -140,6 +176,7 @@ OPENCL = Dialect(
     local="__local ",
     function="static inline ",
     restrict="restrict",
+    double=_OPENCL_DOUBLE,
     prelude=_OPENCL_PRELUDE + _mapped(_MATHS, False) + Template(_OVERFLOW).substitute(high="mul_hi"),
     long_suffix="L",
     reserved=frozenset(_OPENCL_WORDS.split()),
@@ -152,6 +189,7 @@ CUDA = Dialect(
     local="__shared__ ",
     function="inline __device__ ",
     restrict="__restrict__",
+    double=_CUDA_DOUBLE,
     prelude=_CUDA_PRELUDE
     + _mapped(_MATHS, True)
     + Template(_OVERFLOW).substitute(high="__mul64hi").replace("static inline", "inline __device__"),
@@ -181,9 +219,9 @@ def group_shape(kernel: Kernel) -> tuple[int, ...]:
     """The work-items of one group, along the dimensions of the launch (innermost first)."""
     if kernel.mapping is Mapping.BLOCKS:
         return (*ITEMS, 1) if len(kernel.grid) == 3 else ITEMS
-    if kernel.mapping is Mapping.SINGLE:
+    if kernel.mapping in (Mapping.SINGLE, Mapping.CHUNKS):
         return (1,)
     if kernel.mapping is Mapping.GROUPS:
-        return (LANES,)
+        return (kernel.lanes,)
     rank = len(kernel.grid)
     return (TILE[0] * TILE[1],) if rank == 1 else (*TILE, *(1,) * (rank - 2))

@@ -4,40 +4,27 @@ complained, in which case nothing of the caller's has changed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from collections.abc import Mapping as Table
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
 
 from weft.device import host
 from weft.device.array import DeviceArray
-from weft.device.dialect import launch_shape
-from weft.device.plan import (
-    Again,
-    Allocate,
-    Argument,
-    Assign,
-    Choose,
-    Exchange,
-    Jump,
-    Kernel,
-    Launch,
-    Leave,
-    Plan,
-    Repeat,
-    Source,
-    Step,
-    Steps,
-)
+from weft.device.prepared import Left, Prepared
 from weft.ir import results
-from weft.ir.expr import Dim, Expr
+from weft.ir.expr import Expr
 from weft.ir.program import ArrayOut, Buffer, Role, ScalarOut, ViewOut
-from weft.ir.types import DType
-from weft.ir.walk import expr_buffers
 from weft.records import dataclass
 
 Array = np.ndarray[Any, Any]
+
+
+#: Launches of one call that are timed.
+MOST_EVENTS = 256
 
 
 class Device(Protocol):
@@ -48,7 +35,8 @@ class Device(Protocol):
     def copy(self, memory: Any) -> Any: ...
     def send(self, memory: Any, array: Array) -> None: ...
     def fetch(self, array: Array, memory: Any) -> None: ...
-    def launch(self, kernel: Any, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> None: ...
+    def launch(self, kernel: Any, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> Any:
+        """A function that tells the seconds of the launch once it has ended, or None."""
 
 
 @dataclass
@@ -58,32 +46,33 @@ class Counts:
     launches: int = 0
     sent: int = 0
     fetched: int = 0
+    #: Launches of each kernel with what the device's clock tells of them, where it was asked.
+    events: list[tuple[str, Any]] = field(default_factory=list)
 
-
-class _Left(Exception):
-    """A Return, a break or a continue on its way out."""
-
-    def __init__(self, kind: str, result: int = 0) -> None:
-        super().__init__(kind)
-        self.kind, self.result = kind, result
+    def seconds(self) -> dict[str, float]:
+        """The time in each kernel."""
+        found: dict[str, float] = {}
+        for name, event in self.events:
+            found[name] = found.get(name, 0.0) + event()
+        return found
 
 
 class Run:
     """One call."""
 
-    def __init__(self, plan: Plan, kernels: Table[str, Any], device: Device, numbers: Table[str, int]) -> None:
-        self.plan, self.kernels, self.device = plan, kernels, device
+    def __init__(self, prepared: Prepared, kernels: Table[str, Any], device: Device, numbers: Table[str, int]) -> None:
+        self.prepared, self.kernels, self.device = prepared, kernels, device
+        self.plan = prepared.plan
         self.values: dict[str, Any] = dict(numbers)
         self.memory: dict[str, Any] = {}
         self.shapes: dict[str, tuple[int, ...]] = {}
-        self.flag = device.allocate(1, np.int32)
-        device.clear(self.flag)
+        # Without a kernel that could complain nobody needs to wait for the last of them.
+        self.flag = device.allocate(1, np.int32) if prepared.complains else None
+        if self.flag is not None:
+            device.clear(self.flag)
         self.counts = Counts()
-        self.resident = {
-            buffer.name
-            for buffer in plan.program.buffers
-            if not buffer.rank and buffer.name not in plan.host and buffer.role is not Role.PARAM
-        }
+        #: Work-items or groups of the newest launch, and the iterations that each of them takes.
+        self.pieces = self.chunk = 1
 
     # --- data ---------------------------------------------------------------------------------------------------------
 
@@ -97,47 +86,48 @@ class Run:
             if not buffer.rank:
                 self.values[name] = value
                 continue
-            if isinstance(value, DeviceArray):
+            if isinstance(value, DeviceArray) and value.device is self.device:
                 self.shapes[name] = value.shape
                 self.memory[name] = self.device.copy(value.memory) if name in written else value.memory
                 continue
-            array = np.ascontiguousarray(value)
-            self._new(buffer, array.shape)
+            # What is on another device comes by way of the host.
+            array = value.get() if isinstance(value, DeviceArray) else np.ascontiguousarray(value)
+            self.new(buffer, array.shape)
             if array.size:
                 self.device.send(self.memory[name], array)
                 self.counts.sent += array.nbytes
 
-    def _new(self, buffer: Buffer, shape: tuple[int, ...]) -> None:
+    def new(self, buffer: Buffer, shape: tuple[int, ...]) -> None:
         self.shapes[buffer.name] = shape
-        self.memory[buffer.name] = self.device.allocate(max(int(np.prod(shape)), 1), buffer.type.dtype.numpy)
+        self.memory[buffer.name] = self.device.allocate(max(math.prod(shape), 1), buffer.type.dtype.numpy)
 
-    def fetched(self, name: str, out: Array | None = None) -> Array:
-        """An array of the device, into `out` if that is given."""
+    def fetched(self, name: str) -> Array:
+        """An array of the device."""
         buffer = self.plan.program.table[name]
         array = np.empty(self.shapes[name], buffer.type.dtype.numpy)
         if array.size:
             self.device.fetch(array, self.memory[name])
             self.counts.fetched += array.nbytes
-        if out is not None:
-            out[...] = array
         return array
 
     def scalar(self, name: str) -> Any:
         """The value of a scalar, which may be on the device."""
-        if name not in self.resident:
+        if name not in self.prepared.resident:
             return self.values[name]
         cell = np.empty(1, self.plan.program.table[name].type.dtype.numpy)
-        self.device.fetch(cell, self._cell(name))
+        self.device.fetch(cell, self.cell(name))
         self.counts.fetched += cell.nbytes
         return cell[0]
 
-    def _cell(self, name: str) -> Any:
+    def cell(self, name: str) -> Any:
         if name not in self.memory:
-            self._new(self.plan.program.table[name], ())
+            self.new(self.plan.program.table[name], ())
         return self.memory[name]
 
     def complained(self) -> bool:
         """Whether a kernel found what only Python, or the CPU, can answer."""
+        if self.flag is None:
+            return False
         flag = np.empty(1, np.int32)
         self.device.fetch(flag, self.flag)
         return bool(flag[0])
@@ -147,121 +137,35 @@ class Run:
     def run(self) -> int | None:
         """All steps; the number of the result, None if a kernel complained."""
         try:
-            self._steps(self.plan.steps)
+            for action in self.prepared.steps:
+                action(self)
             result = 0
-        except _Left as left:
+        except Left as left:
             if left.kind == "complaint":
                 return None
             result = left.result
         return None if self.complained() else result
 
-    def _steps(self, steps: Steps) -> None:
-        for step in steps:
-            self._step(step)
-
-    def _step(self, step: Step) -> None:
-        if isinstance(step, Launch):
-            self._launch(step.kernel)
-        elif isinstance(step, Assign):
-            value = self._value(step.value)
-            if isinstance(value, int) and not -(2**63) <= value < 2**63:
-                raise _Left("complaint")
-            self.values[step.buffer] = value
-        elif isinstance(step, Allocate):
-            self._allocate(step)
-        elif isinstance(step, Exchange):
-            self.memory.update({to: self.memory[of] for to, of in zip(step.targets, step.sources)})
-        elif isinstance(step, Choose):
-            self._steps(step.then if self._decision(step.condition) else step.orelse)
-        elif isinstance(step, Repeat):
-            self._repeat(step)
-        elif isinstance(step, Again):
-            self._again(step)
-        elif isinstance(step, Jump):
-            raise _Left(step.kind)
-        else:
-            assert isinstance(step, Leave)
-            raise _Left("return", step.result)
-
-    def _repeat(self, step: Repeat) -> None:
-        for value in range(self._value(step.dim.lo), self._value(step.dim.hi), step.dim.step):
-            self.values[step.dim.var] = value
-            if self._ended(step.steps):
-                return
-
-    def _again(self, step: Again) -> None:
-        while True:
-            self._steps(step.prelude)
-            if not self._decision(step.condition) or self._ended(step.steps):
-                return
-
-    def _ended(self, steps: Steps) -> bool:
-        """Run the body of a loop; whether a break ended it."""
-        try:
-            self._steps(steps)
-        except _Left as left:
-            if left.kind not in ("break", "continue"):
-                raise
-            return left.kind == "break"
-        return False
-
-    def _decision(self, condition: Expr) -> bool:
-        """A condition that may need a look at the device; a complaint there makes it meaningless."""
-        if expr_buffers(condition) & self.resident and self.complained():
-            raise _Left("complaint")
-        return bool(self._value(condition))
-
-    def _value(self, expr: Expr) -> Any:
-        wanted = expr_buffers(expr) & self.resident
-        values = {**self.values, **{name: self.scalar(name).item() for name in wanted}} if wanted else self.values
-        return host.function(expr, self._scalars)(values)
-
-    @property
-    def _scalars(self) -> frozenset[str]:
-        return frozenset(buffer.name for buffer in self.plan.program.buffers if not buffer.rank)
-
-    def _allocate(self, step: Allocate) -> None:
-        buffer = self.plan.program.table[step.buffer]
-        self._new(buffer, tuple(self._value(extent) for extent in buffer.shape))
-        if step.zero:
-            self.device.clear(self.memory[step.buffer])
-
-    def _launch(self, kernel: Kernel) -> None:
-        counts = tuple(self._trips(dim) for dim in kernel.grid)
-        if 0 in counts:
-            return
-        total, group = launch_shape(kernel, counts)
-        pieces = int(np.prod(counts)) if counts else 1
-        arguments = [self._argument(argument, pieces) for argument in kernel.arguments]
-        self.device.launch(self.kernels[kernel.name], total, group, arguments)
-        self.counts.launches += 1
-
-    def _trips(self, dim: Dim) -> int:
-        return len(range(self._value(dim.lo), self._value(dim.hi), dim.step))
-
-    def _argument(self, argument: Argument, pieces: int) -> Any:
-        buffer = self.plan.program.table.get(argument.name)
-        if argument.source is Source.FLAG:
-            return self.flag
-        if argument.source is Source.EXTENT:
-            return np.int64(self.shapes[argument.name][argument.axis])
-        if argument.source is Source.MEMORY:
-            return self.memory[argument.name] if argument.name in self.memory else self._cell(argument.name)
-        if argument.source is Source.SCRATCH:
-            assert buffer is not None
-            shape = tuple(self._value(extent) for extent in buffer.shape)
-            self.shapes[argument.name] = shape
-            return self.device.allocate(max(pieces * int(np.prod(shape)), 1), buffer.type.dtype.numpy)
-        return _number(self.values[argument.name], DType.I64 if buffer is None else buffer.type.dtype)
+    def launch(self, name: str, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> None:
+        event = self.device.launch(self.kernels[name], total, group, arguments)
+        counts = self.counts
+        if event is not None and len(counts.events) < MOST_EVENTS:
+            counts.events.append((name, event))
+        counts.launches += 1
 
     # --- results ------------------------------------------------------------------------------------------------------
 
-    def written(self, name: str, value: Any) -> None:
-        """What kernels made of an argument, into the caller's array."""
-        if isinstance(value, DeviceArray):
-            value.memory = self.memory[name]
-        else:
-            self.fetched(name, value)
+    def written(self, values: Table[str, Any]) -> None:
+        """What kernels made of arguments, into the caller's arrays: all of them have come here before one changes."""
+        own = {name for name, value in values.items() if isinstance(value, DeviceArray) and value.device is self.device}
+        fetched = {name: self.fetched(name) for name in values if name not in own}
+        for name, value in values.items():
+            if name in own:
+                value.become(self.memory[name])
+            elif isinstance(value, DeviceArray):
+                value.take(fetched[name])
+            else:
+                value[...] = fetched[name]
 
     def result(self, number: int, given: Table[str, Any], stays: bool = False) -> Any:
         """What the caller gets; `stays`: new arrays stay on the device until Python looks at them."""
@@ -290,8 +194,4 @@ class Run:
         return self.plan.program.table[name].type.dtype.numpy
 
     def _place(self, expr: Expr, at: Table[str, int]) -> int:
-        return int(host.function(expr, self._scalars)({**self.values, **at}))
-
-
-def _number(value: Any, dtype: DType) -> Any:
-    return dtype.numpy.type(value)
+        return int(host.function(expr, self.prepared.scalars)({**self.values, **at}))

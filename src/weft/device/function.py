@@ -6,26 +6,33 @@ no kernels.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from weft import net
+from weft import net, targets
 from weft.analysis.scopes import written_params
 from weft.cluster.function import GUARDS, Call, Distributed, Version
 from weft.cluster.plan import Refused as Uncut
-from weft.device import engine
+from weft.device import costs, engine, foreign
 from weft.device.array import DeviceArray
+from weft.device.dialect import uses_double
 from weft.device.plan import Refused
+from weft.device.prepared import Prepared, number_types
 from weft.device.split import planned
-from weft.device.targets import TARGETS, Target, accelerator
+from weft.device.targets import DeviceTarget, accelerator
 from weft.options import Options
 from weft.records import dataclass
+from weft.runtime.holding import holds
 
 #: Timed calls on the device and on the CPU before "auto" settles for one of them.
 TRIALS = 2
+#: How many times faster one side must be by the model for "auto" not to time both.
+DOUBTLESS = 8.0
+#: Kinds and shapes of arguments on the device whose version is remembered.
+MOST_KNOWN = 256
 
 
 @dataclass
@@ -35,41 +42,90 @@ class Made:
     device: Any
     text: str
     kernels: Any
+    prepared: Prepared
+    #: Arguments that the function writes.
+    changed: tuple[str, ...] = ()
     seconds: float = 0.0
+    #: The sizes of the newest call, and whether its arrays stayed on the device.
+    numbers: Any = None
+    resident: bool = False
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The version for arguments of some kinds and shapes, and its sizes."""
+
+    version: Version
+    numbers: Mapping[str, int]
+
+
+def _resident_key(args: tuple[Any, ...]) -> Any:
+    """What decides about a call on arrays of a device: kinds, shapes and numbers; None if it has other arguments."""
+    found: list[Any] = []
+    for value in args:
+        kind = type(value)
+        if kind is DeviceArray or kind.__module__ == "pyopencl.array" or hasattr(value, "__cuda_array_interface__"):
+            found.append((kind, value.shape, value.dtype))
+        elif kind in (int, float, bool):
+            found.append((kind, repr(value)))
+        else:
+            return None
+    if len({id(value) for value in args}) < len(args):
+        return None  # one array as two arguments
+    return tuple(found)
 
 
 class DeviceFunction(Distributed):
     """A function that runs on the device of its target."""
 
+    _elsewhere = "runs on the CPU"
+    _refusal = "it cannot run on the device"
+
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
+        super().__init__(function, options)
+        self._known: dict[Any, _Known] = {}
+
     @property
-    def target(self) -> Target:
-        return TARGETS[self.options.target]
+    def target(self) -> DeviceTarget:
+        found: DeviceTarget = targets.find(self.options.target)
+        return found
 
     def _planned(self, key: tuple[Any, ...], values: tuple[Any, ...], specialise: bool) -> Version:
-        from weft import pipeline
+        from weft import asked, pipeline
 
         start = perf_counter()
+        if self.options.dim_info:
+            asked.require_dimensions(self, values)
         try:
             device = self.target.current()
             compiled = pipeline.front(self.local._load(), key, values, self.options, specialise, lower=False)
             built = compiled.built
             if any(not isinstance(name, (str, type(None))) for name in built.names):
                 raise Refused("it takes lists, dicts or strings")
-            plan = planned(compiled.program_optimised, self.options, [], not device.is_processor)
+            barriers, has_library = not device.is_processor, device.has_library
+            plan = planned(compiled.program_optimised, self.options, [], barriers, has_library)
             text = self.target.dialect.unit(plan.helpers, plan.kernels)
-            if "f64 " in text.partition("k_mul_overflow")[2] and not device.has_double:
-                raise Refused(f"{device.name} has no float64")
-            made = Made(device, text, device.build(text) if plan.kernels else {})
+            if not device.has_double and any(uses_double(part) for part in (plan.helpers, *_bodies(plan))):
+                raise Refused(f"{device.name} has no float64: arrays of float32 would run there")
+            if self.options.dump:
+                asked.dump(self, text)
+            changed = tuple(sorted(written_params(plan.program)))
+            types = {kernel.name: number_types(kernel) for kernel in plan.kernels}
+            made = Made(device, text, device.build(text, types) if plan.kernels else {}, Prepared(plan), changed)
         except Refused as problem:
             raise Uncut(str(problem)) from problem
-        hidden, seconds = tuple(built.hidden), perf_counter() - start
-        return Version(plan, built.specs, built.names, hidden, None, seconds, built.reads, extra=made)
+        hidden, seconds, optimised = tuple(built.hidden), perf_counter() - start, compiled.program_optimised
+        return Version(plan, built.specs, built.names, hidden, optimised, seconds, built.reads, extra=made)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        key = None if kwargs else _resident_key(args)
+        known = self._known.get(key) if key is not None else None
+        if known is not None and all(map(holds, known.version.facts)):
+            return self._again(known, args)
         values = self._bound(args, kwargs)
         if values is None:
             return self.py_func(*args, **kwargs)
-        shown, arrays, foreign = self._stand_ins(values)
+        shown, arrays, back = self._stand_ins(values)
         found = self._found(shown)
         if isinstance(found, str):
             if found is not GUARDS:
@@ -77,6 +133,8 @@ class DeviceFunction(Distributed):
             return self._on_cpu(args, kwargs)
         version, call = found
         given = {name: arrays.get(id(value), value) for name, value in call.given.items()}
+        if len(arrays) > 1:
+            _check_overlap(given, version.extra.changed)
         try:
             done, result = self._run(version, call, given, bool(arrays))
         except Refused as problem:
@@ -84,7 +142,35 @@ class DeviceFunction(Distributed):
             done, result = False, None
         if not done:
             return self._on_cpu(args, kwargs)
-        return _each_array(result, foreign) if foreign is not None else result
+        if key is not None and len(args) == len(values) and len(self._known) < MOST_KNOWN:
+            self._keep(key, version, call)
+        return _each_array(result, back) if back is not None else result
+
+    def _keep(self, key: Any, version: Version, call: Call) -> None:
+        """Remember which version takes arguments like these, if nothing but their kinds and shapes decides."""
+        if not version.hidden and not version.looks_at_arrays and all(isinstance(n, str) for n in version.names):
+            self._known[key] = _Known(version, call.numbers)
+
+    def _again(self, known: _Known, args: tuple[Any, ...]) -> Any:
+        """A call whose version is known: its arrays are on the device already."""
+        back = None
+        given: dict[str, Any] = {}
+        for name, value in zip(known.version.names, args):
+            if not isinstance(value, (DeviceArray, int, float)):
+                found = foreign.taken(value, self.target.current)
+                if found is None or not isinstance(found.array, DeviceArray):
+                    return self._on_cpu(args, {})
+                value, back = found.array, found.back
+            given[name] = value
+        _check_overlap(given, known.version.extra.changed)
+        try:
+            done, result = self._run(known.version, Call(given, known.numbers, {}), given, True)
+        except Refused as problem:
+            self._warn(str(problem))
+            done, result = False, None
+        if not done:
+            return self._on_cpu(args, {})
+        return _each_array(result, back) if back is not None else result
 
     def _found(self, values: tuple[Any, ...]) -> tuple[Version, Call] | str:
         """The version for these arguments, or why there is none: a mistake of weft's own is a reason, too."""
@@ -98,71 +184,76 @@ class DeviceFunction(Distributed):
     def _stand_ins(self, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[int, DeviceArray], Any]:
         """What the compiler looks at instead of arrays on the device; which stands for which; and how results become
         the kind of array that came in, if that is another library's."""
-        shown, arrays, foreign = list(values), {}, None
+        shown, arrays, back = list(values), {}, None
+        met: dict[int, Any] = {}
         for position, value in enumerate(values):
-            known = value if isinstance(value, DeviceArray) else None
-            if known is None and not isinstance(value, (np.ndarray, int, float, complex, np.generic)):
-                known = self._adopted(value)
-                if known is not None:
-                    foreign = known.device.returned
-            if known is not None:
+            if id(value) in met:
+                shown[position] = met[id(value)]
+                continue
+            known = value
+            if not isinstance(value, DeviceArray) and (found := foreign.taken(value, self.target.current)) is not None:
+                known, back = found.array, found.back
+            if isinstance(known, DeviceArray):
                 shown[position] = np.empty(known.shape, known.dtype)  # memory is given only where it is touched
                 arrays[id(shown[position])] = known
-        return tuple(shown), arrays, foreign
-
-    def _adopted(self, value: Any) -> DeviceArray | None:
-        """An array of the device's own library."""
-        if not hasattr(value, "dtype") or not hasattr(value, "shape"):
-            return None
-        try:
-            device = self.target.current()
-        except Refused:
-            return None
-        found = device.adopted(value)
-        return None if found is None else DeviceArray(device, *found)
+            else:
+                shown[position] = known
+            met[id(value)] = shown[position]
+        return tuple(shown), arrays, back
 
     def _on_cpu(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call on this machine's processors; what changes in arrays of the device goes back there."""
         brought: list[tuple[Any, DeviceArray, Any]] = []
+        back: Any = None
 
         def here(value: Any) -> Any:
-            known = value if isinstance(value, DeviceArray) else None
-            if known is None and not isinstance(value, np.ndarray):
-                known = self._adopted(value)
-            if known is None:
-                return value
+            nonlocal back
             for other, _, array in brought:
                 if other is value:
                     return array
+            known = value
+            if not isinstance(value, DeviceArray) and (found := foreign.taken(value, self.target.current)) is not None:
+                known, back = found.array, found.back
+            if not isinstance(known, DeviceArray):
+                return known
             brought.append((value, known, known.get()))
             return brought[-1][2]
 
         result = self.local(*map(here, args), **{name: here(value) for name, value in kwargs.items()})
-        for value, known, array in brought:
-            if array.size and known.get().tobytes() != array.tobytes():
-                known.device.send(known.memory, array)
+        changed = [n for n, (_, known, array) in enumerate(brought) if known.get().tobytes() != array.tobytes()]
+        arrays = {f"argument {n + 1}": known for n, (_, known, _) in enumerate(brought)}
+        _check_overlap(arrays, [f"argument {n + 1}" for n in changed])
+        for n in changed:
+            brought[n][1].take(brought[n][2])
+        for value, _, array in brought:
             if result is array:
-                result = value
-        return result
+                return value
+        return back(result) if back is not None and not brought and isinstance(result, np.ndarray) else result
 
     def _run(self, version: Version, call: Call, given: dict[str, Any], stays: bool) -> tuple[bool, Any]:
         """Whether the device has computed the call, and its result."""
-        plan, made = version.plan, version.extra
+        made = version.extra
         if made.device.process != os.getpid():
             return False, None  # a device does not survive a fork
-        changed = sorted(written_params(plan.program))
+        changed = made.changed
         start = perf_counter()
         with made.device.lock:
-            run = engine.Run(plan, made.kernels, made.device, call.numbers)
-            run.take(given, changed)
-            number = run.run()
+            run = engine.Run(made.prepared, made.kernels, made.device, call.numbers)
+            try:
+                run.take(given, changed)
+                number = run.run()
+            except (Refused, MemoryError, KeyboardInterrupt):
+                raise
+            except Exception as trouble:  # a mistake of weft's own: nothing of the caller's has changed
+                if net.is_meant(trouble, self.options):
+                    raise
+                raise Refused(net.refusal(trouble, self._place(), self.options).reason) from trouble
             version.last = run.counts
             if number is None:
                 return False, None
-            for name in changed:
-                run.written(name, given[name])
+            run.written({name: given[name] for name in changed})
             result = run.result(number, given, stays)
-        made.seconds = perf_counter() - start
+        made.seconds, made.numbers, made.resident = perf_counter() - start, call.numbers, stays
         return True, result
 
     def kernels(self) -> Sequence[str]:
@@ -172,21 +263,45 @@ class DeviceFunction(Distributed):
     def inspect(self, what: str = "ir", signature: str | int | None = None) -> str:
         if what == "kernels":
             return "\n".join(self.kernels())
+        if what == "pragmas" and self.versions():
+            from weft.report.pragmas import annotated
+
+            newest = self.versions()[-1]
+            source = self.local._load()
+            return annotated(source.text, source.tree, newest.programs, newest.plan.program)
         return self.local.inspect(what, signature)
 
     def explain(self, format: str = "text") -> Any:
         """What became of each line, and of the kernels."""
         from weft.device.report import Explained
 
+        if format == "pragmas":
+            return self.inspect(format)
         return Explained(self.local, self.versions(), tuple(self._refused.values()), self.options.target).shown(format)
 
 
-def _each_array(result: Any, change: Callable[..., Any]) -> Any:
-    if isinstance(result, DeviceArray):
-        return change(result.memory, result.shape, result.dtype)
+def _check_overlap(given: Mapping[str, Any], changed: Sequence[str]) -> None:
+    """Kernels work on copies: an array that changes must not be seen through another one."""
+    for name in changed:
+        for other, value in given.items():
+            both = isinstance(value, DeviceArray) and isinstance(given[name], DeviceArray)
+            if both and other != name and value is not given[name] and value.shares(given[name]):
+                raise ValueError(
+                    f"{name} changes and shares memory of the device with {other}: pass a copy of one of them"
+                )
+
+
+def _each_array(result: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(result, (DeviceArray, np.ndarray)):
+        return change(result)
     if type(result) in (tuple, list):
         return type(result)(_each_array(item, change) for item in result)
     return result
+
+
+def _bodies(plan: Any) -> list[str]:
+    types = [argument.type for kernel in plan.kernels for argument in kernel.arguments]
+    return [*types, *(kernel.body for kernel in plan.kernels)]
 
 
 class AutoFunction(DeviceFunction):
@@ -199,7 +314,7 @@ class AutoFunction(DeviceFunction):
         self._target = accelerator()
 
     @property
-    def target(self) -> Target:
+    def target(self) -> DeviceTarget:
         assert self._target is not None
         return self._target
 
@@ -214,6 +329,8 @@ class AutoFunction(DeviceFunction):
         given = [*enumerate(args), *kwargs.items()]
         key = tuple((n, type(v), getattr(v, "shape", None), getattr(v, "dtype", None)) for n, v in given)
         times = self._times.setdefault(key, {"cpu": [], "device": []})
+        if key not in self._chosen and not any(times.values()):
+            self._predict(key, args, kwargs)
         where = self._chosen.get(key) or min(times, key=lambda name: len(times[name]))
         start = perf_counter()
         result = super().__call__(*args, **kwargs) if where == "device" else self.local(*args, **kwargs)
@@ -222,6 +339,19 @@ class AutoFunction(DeviceFunction):
             if all(len(taken) > TRIALS for taken in times.values()):  # the first of each has compiled
                 self._chosen[key] = min(times, key=lambda name: min(times[name][1:]))
         return result
+
+    def _predict(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Settle for one of the two at once if the model leaves no doubt."""
+        values = self._bound(args, kwargs)
+        found = GUARDS if values is None else self._found(values)
+        if isinstance(found, str):
+            self._chosen[key] = "cpu"
+            return
+        version, call = found
+        there = costs.predicted(version.plan, call.numbers, costs.rates_of(version.extra.device, self.target.dialect))
+        here = costs.predicted(version.plan, call.numbers, costs.HOST, resident=True)
+        if there.total > DOUBTLESS * here.total or here.total > DOUBTLESS * there.total:
+            self._chosen[key] = "cpu" if there.total > here.total else "device"
 
     @property
     def stats(self) -> dict[str, Any]:

@@ -19,7 +19,8 @@ Values = Mapping[str, Any]
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _INFIX |= {"and": "and", "or": "or"}
-_CALLS = {"floordiv": "_floordiv", "mod": "_mod", "minimum": "min", "maximum": "max", "truediv": "_divide"}
+_CALLS = {"floordiv": "_floordiv", "mod": "_mod", "minimum": "min", "maximum": "max"}
+_CALLS |= {"truediv": "_divide", "ratio": "_divide"}
 
 
 def _floordiv(a: int, b: int) -> int:
@@ -42,14 +43,19 @@ _NAMES |= {"int": int, "float": float, "bool": bool, "__builtins__": {}}
 
 def evaluable(expr: Expr, known: Collection[str]) -> bool:
     """Whether the host can compute an expression; `known`: the rank-0 buffers whose values it has."""
-    return _text(expr, known) is not None
+    return text(expr, known) is not None
 
 
 def function(expr: Expr, known: Collection[str]) -> Callable[[Values], Any]:
     """The Python function of an expression that the host can compute."""
-    text = _text(expr, known)
-    assert text is not None
-    return _compiled(text)
+    return _function(expr, frozenset(known))
+
+
+@functools.lru_cache(maxsize=4096)
+def _function(expr: Expr, known: frozenset[str]) -> Callable[[Values], Any]:
+    found = text(expr, known)
+    assert found is not None
+    return _compiled(found)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -58,7 +64,7 @@ def _compiled(text: str) -> Callable[[Values], Any]:
     return made
 
 
-def _text(expr: Expr, known: Collection[str]) -> str | None:
+def text(expr: Expr, known: Collection[str]) -> str | None:
     if isinstance(expr, Const):
         return _constant(expr)
     if isinstance(expr, Var):
@@ -70,7 +76,7 @@ def _text(expr: Expr, known: Collection[str]) -> str | None:
     if not _plain(expr):
         return None
     if isinstance(expr, Cast):
-        inner = _text(expr.value, known)
+        inner = text(expr.value, known)
         if inner is None or not (_plain(expr.value) and (expr.value.type.dtype.is_integer or _widens(expr))):
             return None
         name = "bool" if expr.of.dtype is DType.BOOL else "int" if expr.of.dtype.is_integer else "float"
@@ -98,7 +104,7 @@ def _constant(expr: Const) -> str | None:
 
 
 def _operation(expr: Op, known: Collection[str]) -> str | None:
-    parts = [_text(arg, known) for arg in expr.args]
+    parts = [text(arg, known) for arg in expr.args]
     if None in parts:
         return None
     # Floats order differently where a NaN takes part, and only integers are certain to be none.

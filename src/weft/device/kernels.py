@@ -1,6 +1,7 @@
 """The text of one kernel.  In: a block of a lowered program and how its iterations are laid out; out: a `Kernel`.
 
-Two ways to run a block.  *Alone*: a work-item runs it from top to bottom.  *Together*: all lanes of a group run it,
+Two ways to run a block.  *Alone*: a work-item runs it from top to bottom; its sums have as many partial results as
+there are lanes elsewhere, and meet in the same tree.  *Together*: all lanes of a group run it,
 each with its own copy of every scalar, and all copies are equal; vector loops are dealt out to the lanes, sums over
 them meet in a tree of fixed shape, and a single element is written by lane 0.  Barriers stand where lanes read what
 others wrote.
@@ -8,19 +9,22 @@ others wrote.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from typing import Any
 
-from weft.analysis import cost, ranges
+from weft.analysis import choices, cost, ranges
 from weft.analysis.scopes import Path
 from weft.codegen import c_ops
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import OVERFLOW, Expressions, Names, Storage, truncates
 from weft.codegen.c_helpers import C_TYPE
+from weft.device import maths
 from weft.device.dialect import BARRIER, FLAG, GROUP, LANE, LANES
+from weft.device.lanes import constant_count, has_lanes, is_long, is_small, lane_arrays, leaving, shared_elements
 from weft.device.plan import Argument, Kernel, Mapping, Refused, Source
 from weft.errors import NOWHERE, Span
-from weft.ir.expr import CompressedDim, Const, Dim, Expr
+from weft.ir.expr import CompressedDim, Dim, Expr, Op, real
 from weft.ir.index import affine
 from weft.ir.ops import REDUCTIONS
 from weft.ir.program import (
@@ -41,15 +45,19 @@ from weft.ir.program import (
     Stmt,
     While,
 )
-from weft.ir.types import INT
+from weft.ir.types import FLOAT, INT
 from weft.ir.walk import buffers_written, expr_buffers, free_vars, node_exprs, reads, walk
 from weft.passes.scheduling.kinds import neutral
 from weft.records import dataclass
 
-#: Temporaries of constant size up to this many bytes are private to a work-item.
-PRIVATE_BYTES = 1024
+Updates = dict[str, Callable[[Stmt], Any]]
+
 #: The variable with the number of a work-item among all of its launch.
 NUMBER = "k_number"
+#: Before a loop of one work-item whose iterations share nothing; compilers that do not know it pass over it.
+VECTORS = ("#pragma clang loop vectorize(assume_safety)",)
+#: Iterations that one work-item of a processor takes, and which of all iterations it is at.
+CHUNK, AT = "k_chunk", "k_at"
 
 
 @dataclass
@@ -65,6 +73,8 @@ class Unit:
     strict: bool
     #: Whether barriers and local memory pay: on a processor they do not.
     barriers: bool = True
+    #: Whether the device has a library for products.
+    library: bool = False
     storages: dict[str, Storage] = field(default_factory=dict)
     #: C names of extents that are only known when memory is allocated, with buffer and axis.
     noted: dict[str, tuple[str, int]] = field(default_factory=dict)
@@ -74,7 +84,12 @@ class Unit:
         for part in self.program.symbols:
             self.names.of(part.name)
         self.expressions = Expressions(
-            self.names, self.used, ranges.environment(self.program), self.strict, truncates=truncates(self.program)
+            self.names,
+            self.used,
+            ranges.environment(self.program),
+            self.strict,
+            libm=False,
+            truncates=truncates(self.program),
         )
         for buffer in self.program.buffers:
             self.storages[buffer.name] = self._storage(buffer)
@@ -82,8 +97,6 @@ class Unit:
 
     def _storage(self, buffer: Buffer) -> Storage:
         """Everything on the device is contiguous, in C's order."""
-        if buffer.type.dtype.is_complex:
-            raise Refused(f"{buffer.name} holds complex numbers, which kernels do not have")
         name = self.names.of(buffer.name)
         fixed = {symbol.name for symbol in self.program.symbols}
         extents: list[C.CExpr] = []
@@ -97,21 +110,6 @@ class Unit:
         return Storage(buffer, name, Layout.C, tuple(extents))
 
 
-def has_lanes(block: Block) -> bool:
-    """Whether something in a block is worth several lanes."""
-    return any(isinstance(node, Loop) and is_long(node) for node in walk(block))
-
-
-def is_long(loop: Loop) -> bool:
-    """A vector loop that is not a handful of iterations of known number, which one work-item does in registers."""
-    if loop.kind is not LoopKind.VECTOR:
-        return False
-    dim = loop.dim
-    if isinstance(dim, Dim) and isinstance(dim.lo, Const) and isinstance(dim.hi, Const):
-        return abs(int(dim.hi.value.real) - int(dim.lo.value.real)) > 16
-    return True
-
-
 @dataclass
 class Body:
     """Translates the block of one kernel."""
@@ -121,6 +119,10 @@ class Body:
     #: The number of the work-item or group, by which it finds its own temporaries.
     number: C.CExpr
     scratch: list[str] = field(default_factory=list)
+    #: Small arrays of which every lane has one of its own.
+    private: frozenset[str] = frozenset()
+    #: Arrays that other work-items add to meanwhile, with what tells the term of an update.
+    atomic: Updates = field(default_factory=dict)
     heads: list[C.CStmt] = field(default_factory=list)
     #: Inside a vector loop that is dealt out: every lane is somewhere else.
     apart: bool = False
@@ -141,9 +143,11 @@ class Body:
 
     def declared(self, path: Path) -> list[C.CStmt]:
         storages = [self.unit.storages[name] for name in self.unit.declarations.get(path, ())]
-        return [C.Declare(storage.type, storage.name, C.Number("0")) for storage in storages]
+        return [C.Declare(storage.type, storage.name, _zero(storage)) for storage in storages]
 
     def node(self, node: Node, path: Path) -> list[C.CStmt]:
+        if self._uniform and isinstance(node, Loop) and _all_parallel(node):
+            return self._dealt(node, path)
         if self._uniform and self._for_one_lane(node, path):
             return self._by_one_lane(node, path)
         if isinstance(node, Stmt):
@@ -151,7 +155,10 @@ class Body:
         if isinstance(node, Check):
             return self._check(node)
         if isinstance(node, Loop):
-            return self._dealt(node, path) if self._uniform and is_long(node) else self._counted(node, path)
+            dealt = self._uniform and is_long(node) and not shared_elements(node) - set(self.private)
+            if dealt:
+                return self._dealt(node, path)
+            return self._striped(node, path) if self._in_stripes(node) else self._counted(node, path)
         if isinstance(node, While):
             return self._while(node, path)
         if isinstance(node, If):
@@ -231,6 +238,64 @@ class Body:
             out += self._joined(accumulator, partial)
         return out
 
+    def _in_stripes(self, loop: Loop) -> bool:
+        """Whether one work-item accumulates as many lanes would, so that sums have the same bits everywhere."""
+        if self.together or not loop.accumulators or not is_long(loop):
+            return False
+        return not any(leaving(node) for node in loop.body)
+
+    def _striped(self, loop: Loop, path: Path) -> list[C.CStmt]:
+        """for j: s += ...   -->   for blocks of j: for lane: s[lane] += ...; then the tree"""
+        dim, names = _dense(loop), self.unit.names
+        storages = dict(self.unit.storages)
+        out: list[C.CStmt] = []
+        begin: list[C.CStmt] = []
+        end: list[C.CStmt] = []
+        lane, first, trips = (C.Name(names.own(name)) for name in ("l", "first", "trips"))
+        parts: list[C.Name] = []
+        for accumulator in loop.accumulators:
+            storage = self.unit.storages[accumulator.buffer]
+            array, mine = C.Name(names.own("parts")), C.Name(names.own("partial"))
+            zero = self.expressions.value(neutral(accumulator.op, storage.buffer.type))
+            out.append(C.Declare(storage.type, array.text, extent=LANES))
+            out.append(C.For(lane.text, C.Number("0"), C.number(LANES), 1, (C.Assign(C.Subscript(array, lane), zero),)))
+            begin.append(C.Declare(storage.type, mine.text, C.Subscript(array, lane)))
+            end.append(C.Assign(C.Subscript(array, lane), mine))
+            self.unit.storages[accumulator.buffer] = replace(storage, name=mine.text)
+            parts.append(array)
+        low = self.expressions.bound(dim.lo)
+        at = C.plus(low, C.times(C.plus(first, lane), C.number(dim.step)))
+        body = (C.Declare("const i64", names.of(dim.var), at), *begin, *self.block(loop.body, (*path, 0)), *end)
+        self.unit.storages.update(storages)
+        out.append(C.Declare("const i64", trips.text, self.expressions.bound(cost.extent(dim))))
+        # Whole stripes have a known length, which compilers unroll into registers.
+        pragmas = () if shared_elements(loop) or self.unit.barriers else VECTORS
+        whole, across = C.Name(names.own("whole")), C.For(lane.text, C.Number("0"), C.number(LANES), 1, body, pragmas)
+        filled = C.Infix("-", trips, C.Infix("%", trips, C.number(LANES)))
+        out.append(
+            C.Declare("const i64", whole.text, C.Ternary(C.Infix(">", trips, C.Number("0")), filled, C.Number("0")))
+        )
+        out.append(C.For(first.text, C.Number("0"), whole, LANES, (across,)))
+        last = C.For(lane.text, C.Number("0"), C.Infix("-", trips, whole), 1, body)
+        out.append(C.Scope((C.Declare("const i64", first.text, whole), last)))
+        for accumulator, array in zip(loop.accumulators, parts):
+            out += self._folded(accumulator, array, lane)
+        return [C.Scope(tuple(out))]
+
+    def _folded(self, accumulator: Accumulator, parts: C.Name, lane: C.Name) -> list[C.CStmt]:
+        """The tree of `_joined`, by one work-item."""
+        storage = self.unit.storages[accumulator.buffer]
+        out: list[C.CStmt] = []
+        half = LANES // 2
+        while half:
+            mine, other = C.Subscript(parts, lane), C.Subscript(parts, C.plus(lane, C.number(half)))
+            joined = C.Assign(mine, self._combined(accumulator, storage, mine, other))
+            out.append(C.For(lane.text, C.Number("0"), C.number(half), 1, (joined,)))
+            half //= 2
+        total = C.Name(storage.name)
+        first = C.Subscript(parts, C.Number("0"))
+        return [*out, C.Assign(total, self._combined(accumulator, storage, total, first))]
+
     def _partial(self, accumulator: Accumulator, out: list[C.CStmt]) -> C.Name:
         """What one lane accumulates."""
         storage = self.unit.storages[accumulator.buffer]
@@ -272,6 +337,10 @@ class Body:
         assert not stmt.domain and stmt.reduce is None, "a lowered statement is one assignment"
         before = self._before(self._reads(stmt.value, *stmt.index), bool(stmt.index))
         target = self.expressions.element(stmt.buffer, stmt.index)
+        if stmt.buffer in self.atomic:
+            term = self.atomic[stmt.buffer](stmt)
+            name = f"k_atomic_add_{self.unit.storages[stmt.buffer].type}"
+            return [C.Evaluate(C.call(name, C.Prefix("&", target), self.expressions.value(term)))]
         store = C.Assign(target, self.expressions.value(stmt.value))
         if stmt.index and self._uniform:
             return [*before, C.IfElse(C.Infix("==", C.Name(LANE), C.Number("0")), (store,))]
@@ -295,9 +364,10 @@ class Body:
         body = self.block(loop.body, (*path, 0))
         self._unknown()
         variable = self.unit.names.of(dim.var)
-        out.append(
-            C.For(variable, self.expressions.bound(dim.lo), self.expressions.bound(dim.hi), dim.step, body)
-        )
+        apart = loop.kind is LoopKind.VECTOR and not loop.accumulators and not shared_elements(loop)
+        pragmas = VECTORS if apart and not self.unit.barriers else ()
+        bounds = self.expressions.bound(dim.lo), self.expressions.bound(dim.hi)
+        out.append(C.For(variable, *bounds, dim.step, body, pragmas))
         return out
 
     def _while(self, node: While, path: Path) -> list[C.CStmt]:
@@ -330,9 +400,10 @@ class Body:
         storage = self.unit.storages[node.buffer]
         buffer = storage.buffer
         if not buffer.rank:
-            return [C.Assign(C.Name(storage.name), C.Number("0"))] if node.zero else []
-        count = _constant_count(buffer)
-        if not self.together and count is not None and count * buffer.type.dtype.size <= PRIVATE_BYTES:
+            return [C.Assign(C.Name(storage.name), _zero(storage))] if node.zero else []
+        count = constant_count(buffer)
+        if (not self.together and is_small(buffer)) or node.buffer in self.private:
+            assert count is not None
             declared = any(isinstance(head, C.Declare) and head.name == storage.name for head in self.heads)
             if not declared:
                 self.heads.append(C.Declare(storage.type, storage.name, extent=max(count, 1)))
@@ -343,25 +414,30 @@ class Body:
         if not node.zero:
             return []
         at = self.unit.names.own("at")
-        zero = C.Assign(C.Subscript(C.Name(storage.name), C.Name(at)), C.Number("0"))
+        zero = C.Assign(C.Subscript(C.Name(storage.name), C.Name(at)), _zero(storage))
         if not self._uniform:
             return [C.For(at, C.Number("0"), _elements(storage), 1, (zero,))]
         return [*self._before(False, True), C.For(at, C.Name(LANE), _elements(storage), LANES, (zero,))]
+
+
+def _all_parallel(loop: Loop) -> bool:
+    """A loop that other kernels would be launched for, without lanes inside: here lanes share it."""
+    return (
+        loop.kind is LoopKind.PARALLEL
+        and not loop.accumulators
+        and not has_lanes((loop,))
+        and not shared_elements(loop)
+    )
+
+
+def _zero(storage: Storage) -> C.CExpr:
+    return c_ops.literal(0, storage.buffer.type.dtype, pairs=True)
 
 
 def _dense(loop: Loop) -> Dim:
     if isinstance(loop.dim, CompressedDim):
         raise Refused(f"a loop over compressed entries that was not lowered (line {loop.span.line})")
     return loop.dim
-
-
-def _constant_count(buffer: Buffer) -> int | None:
-    count = 1
-    for extent in buffer.shape:
-        if not isinstance(extent, Const) or not isinstance(extent.value, int):
-            return None
-        count *= extent.value
-    return count
 
 
 def _elements(storage: Storage) -> C.CExpr:
@@ -375,6 +451,16 @@ def _elements(storage: Storage) -> C.CExpr:
 
 
 @dataclass(frozen=True)
+class Staging:
+    """What a group does before its statements: local memory, and the code that fills it up to its barrier."""
+
+    statements: tuple[Stmt, ...]
+    heads: C.CBlock
+    code: C.CBlock
+    local_bytes: int
+
+
+@dataclass(frozen=True)
 class Work:
     """Nodes that one kernel runs, each with its place in the program; `grid`: the loops that became its launch."""
 
@@ -383,41 +469,91 @@ class Work:
     grid: tuple[Dim, ...] = ()
     #: The block whose variables belong to one iteration of the grid.
     inside: Path | None = None
+    atomic: Updates = field(default_factory=dict)
     span: Span = NOWHERE
+    staging: Staging | None = None
+    #: Iterations of the loop may run side by side in vectors.
+    vector: bool = False
 
 
 def kernel(work: Work, unit: Unit, checked: bool) -> Kernel:
     """The kernel of some nodes; `checked`: something before it may have complained."""
-    together = work.mapping is Mapping.GROUPS
-    number: C.CExpr = C.Name(GROUP) if together else C.Name(NUMBER) if work.grid else C.Number("0")
-    body = Body(unit, together, number)
+    grouped = work.mapping is Mapping.GROUPS
+    together = grouped and unit.barriers
+    number: C.CExpr = C.Name(GROUP) if grouped else C.Name(NUMBER) if work.grid else C.Number("0")
+    if work.mapping is Mapping.CHUNKS:
+        number = C.call("k_item", C.Number("0"))
+    body = Body(unit, together, number, atomic=work.atomic)
+    body.private = lane_arrays([node for node, _ in work.nodes], unit.program)
     code: list[C.CStmt] = body.declared(work.inside) if work.inside is not None else []
     for node, path in work.nodes:
         code += body.node(node, path)
     place = _place(work, unit, bool(body.scratch))
-    table = {unit.names.of(buffer.name): buffer for buffer in unit.program.buffers}
-    outer = [table[name] for name in C.free_names(tuple(code)) if name in table and not table[name].rank]
-    resident = [buffer for buffer in outer if buffer.name not in unit.host and buffer.role is not Role.PARAM]
+    if work.staging is not None:
+        # Those beyond the end of the loops help to fetch, too.
+        ends = [statement for statement in place if isinstance(statement, C.IfElse)]
+        place = [*(part for part in place if part not in ends), *work.staging.code, *ends]
+        body.heads += work.staging.heads
+        body.local_bytes += work.staging.local_bytes
+    inner: tuple[C.CStmt, ...] = (*place, *code)
+    if work.mapping is Mapping.CHUNKS:
+        inner = tuple(_in_chunks(work, inner, unit))
+    resident = resident_scalars(inner, unit)
     written = {name for node, _ in work.nodes for part in walk((node,)) for name in buffers_written(part)}
-    loads, stores = _scalars(resident, written, unit, work.mapping)
+    loads, stores = _scalars(resident, written, work.mapping, unit)
     temporaries = [_own_part(unit.storages[name], number, unit) for name in body.scratch]
     tail: list[C.CStmt] = list(stores)
-    if OVERFLOW in C.free_names(tuple(code)):
+    if OVERFLOW in C.free_names(inner):
         loads.insert(0, C.Declare("i64", OVERFLOW, C.Number("0")))
         complain = C.Assign(C.Subscript(C.Name(FLAG), C.Number("0")), C.Number("1"))
         tail.insert(0, C.IfElse(C.Name(OVERFLOW), (complain,)))
-    stop = stopped(together) if checked else []
-    whole = (*body.heads, *stop, *place, *loads, *temporaries, *code, *tail)
+    stop = stopped(together or work.staging is not None) if checked else []
+    if work.mapping is Mapping.CHUNKS:
+        whole = (*body.heads, *stop, *loads, *temporaries, *inner, *tail)
+    else:
+        whole = (*body.heads, *stop, *loads, *place, *temporaries, *code, *tail)
+    text = "".join(f"{line}\n" for line in C.lines(whole, "  "))
     return Kernel(
         name=unit.names.own(f"kernel{len(unit.kernels)}"),
         mapping=work.mapping,
+        lanes=LANES if together else 1,
         grid=work.grid,
         arguments=arguments_of(whole, unit, resident, body.scratch),
-        body="".join(f"{line}\n" for line in C.lines(whole, "  ")),
+        body=text if unit.barriers else maths.renamed(text),
         scratch=tuple(body.scratch),
         local_bytes=body.local_bytes,
+        work=operations(tuple(node for node, _ in work.nodes), work.grid),
         span=work.span,
     )
+
+
+def operations(block: Block, around: Sequence[Dim] = ()) -> Expr:
+    """The simple operations of some nodes at all points of the loops around them, free of their variables."""
+    middles: dict[str, Expr] = {}
+    trips = cost.points(around)
+    for dim in around:
+        middles[dim.var] = cost.middle(dim, middles)
+
+    def visit(nodes: Block) -> Expr:
+        total: Expr = real(0.0)
+        for node in nodes:
+            own: Expr = real(float(sum(map(cost.expr_cycles, node_exprs(node)))) + 1.0)
+            if isinstance(node, Loop) and isinstance(node.dim, Dim):
+                count = cost.as_float(cost.outside(cost.extent(node.dim), middles))
+                middles[node.dim.var] = cost.middle(node.dim, middles)
+                own = cost.plus(own, cost.times(count, visit(node.body)))
+            elif isinstance(node, If):
+                then, orelse = visit(node.then), visit(node.orelse)
+                if choices.is_by_size(node.condition):
+                    condition = cost.outside(node.condition, middles)
+                    then = Op("select", (condition, then, orelse), FLOAT) if then != orelse else then
+                own = cost.plus(own, then)
+            elif isinstance(node, While):
+                own = cost.plus(own, cost.times(real(float(cost.GUESSED_EXTENT)), visit((*node.prelude, *node.body))))
+            total = cost.plus(total, own)
+        return total
+
+    return cost.times(trips, visit(block))
 
 
 def stopped(together: bool) -> list[C.CStmt]:
@@ -439,6 +575,8 @@ def _place(work: Work, unit: Unit, numbered: bool) -> list[C.CStmt]:
     out: list[C.CStmt] = []
     expressions = unit.expressions
     count: C.CExpr = C.Number("0")
+    if work.mapping is Mapping.CHUNKS:
+        return _unfolded(work, unit)
     for axis, dim in enumerate(work.grid):
         position: C.CExpr = C.Name(GROUP)
         if work.mapping is Mapping.ITEMS:
@@ -456,8 +594,51 @@ def _place(work: Work, unit: Unit, numbered: bool) -> list[C.CStmt]:
     return out
 
 
+def _unfolded(work: Work, unit: Unit) -> list[C.CStmt]:
+    """The variables of a rectangle of loops from the number of an iteration, the innermost first."""
+    out: list[C.CStmt] = []
+    rest: C.CExpr = C.Name(AT)
+    for dim in reversed(work.grid):
+        position = rest
+        if dim is not work.grid[0]:
+            trips = unit.expressions.bound(cost.extent(dim))
+            position, outer = C.Infix("%", rest, trips), C.Name(unit.names.own("rest"))
+            out.append(C.Declare("const i64", outer.text, C.Infix("/", rest, trips)))
+            rest = outer
+        start = C.plus(unit.expressions.bound(dim.lo), C.times(position, C.number(dim.step)))
+        out.append(C.Declare("const i64", unit.names.of(dim.var), start))
+    return out
+
+
+def _in_chunks(work: Work, body: C.CBlock, unit: Unit) -> list[C.CStmt]:
+    """for all iterations of the work-item's own: ..."""
+    item, chunk = C.call("k_item", C.Number("0")), C.Name(CHUNK)
+    trips: C.CExpr = C.Number("1")
+    for dim in work.grid:
+        trips = C.times(trips, unit.expressions.bound(cost.extent(dim)))
+    first, past = C.Name(unit.names.own("first")), C.Name(unit.names.own("past"))
+    end = C.plus(first, chunk)
+    return [
+        C.Declare("const i64", first.text, C.times(item, chunk)),
+        C.Declare("const i64", past.text, C.Ternary(C.Infix("<", end, trips), end, trips)),
+        C.For(AT, first, past, 1, body, VECTORS if work.vector else ()),
+    ]
+
+
+def resident_scalars(code: C.CBlock, unit: Unit) -> list[Buffer]:
+    """The scalars in device memory that some code uses and does not declare."""
+    table = {unit.names.of(buffer.name): buffer for buffer in unit.program.buffers}
+    outer = [table[name] for name in C.free_names(code) if name in table and not table[name].rank]
+    return [buffer for buffer in outer if buffer.name not in unit.host and buffer.role is not Role.PARAM]
+
+
+def loaded_scalars(resident: list[Buffer], unit: Unit) -> list[C.CStmt]:
+    """Their values, read when the kernel begins."""
+    return _scalars(resident, set(), Mapping.ITEMS, unit)[0]
+
+
 def _scalars(
-    resident: list[Buffer], written: set[str], unit: Unit, mapping: Mapping
+    resident: list[Buffer], written: set[str], mapping: Mapping, unit: Unit
 ) -> tuple[list[C.CStmt], list[C.CStmt]]:
     """Scalars that live in device memory: read when the kernel begins, written back when it ends."""
     loads: list[C.CStmt] = []
@@ -471,7 +652,7 @@ def _scalars(
         if mapping is Mapping.ITEMS:
             raise Refused(f"{buffer.name} is one variable of many work-items")
         store: C.CStmt = C.Assign(cell, C.Name(storage.name))
-        if mapping is Mapping.GROUPS:
+        if mapping is Mapping.GROUPS and unit.barriers:
             store = C.IfElse(C.Infix("==", C.Name(LANE), C.Number("0")), (store,))
         stores.append(store)
     return loads, stores
@@ -502,6 +683,8 @@ def arguments_of(
             continue
         if name == FLAG:
             found.append(Argument(Source.FLAG, "", name, "i32"))
+        elif name == CHUNK:
+            found.append(Argument(Source.CHUNK, "", name, "i64"))
         elif name in cells or name in blocks:
             source = Source.MEMORY if name in cells else Source.SCRATCH
             buffer = cells[name] if name in cells else blocks[name]

@@ -5,29 +5,28 @@ Tiles for caches, registers and threads of a CPU are left out: a device has its 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from weft.device import products
+from weft.device.plan import Refused
 from weft.ir import verify
-from weft.ir.expr import Expr, Limit, real
-from weft.ir.program import Layout, Program
+from weft.ir.expr import Expr, Limit, Op, real
+from weft.ir.foreign import FOREIGN
+from weft.ir.program import Buffer, Layout, Program, Space
 from weft.ir.walk import map_program_exprs, rewrite
 from weft.limits import LIMIT
 from weft.options import Options
-from weft.passes import PassContext, Remark, match, schedule, simplify, store, version
+from weft.passes import Pass, PassContext, Remark, declared, match, schedule, simplify, store, version
+
+
+@declared("products", after=("match",))
+def only_products(program: Program, context: PassContext) -> Program:
+    """Of the library calls only the products that kernels compute."""
+    return products.only_products(program)
+
 
 #: In order; what else a CPU's pipeline does would only be in the way.
-LOWERING: tuple[tuple[str, Callable[[Program, PassContext], Program]], ...] = (
-    ("simplify", simplify.run),
-    ("match", match.run),
-    ("products", lambda program, context: products.only_products(program)),
-    ("schedule", schedule.run),
-    ("store", store.run),
-    ("version", version.run),
-)
-
-
+LOWERING: tuple[Pass, ...] = (simplify.run, match.run, only_products, schedule.run, store.run, version.run)
 #: Those that make products of loops; a product inside other loops has no kernel, so that such a program does without.
 _PRODUCTS = ("match", "products")
 
@@ -36,15 +35,21 @@ def lowered(program: Program, options: Options, log: list[Remark], matched: bool
     """The program with a device's loops; `matched`: matrix products are found and stay whole."""
     context = PassContext(replace(options, parallel=True), log)
     # A device has copies, which are contiguous whatever the caller's arrays are.
-    program = replace(program, buffers=tuple(replace(buffer, layout=Layout.C) for buffer in program.buffers))
-    for name, run in LOWERING:
-        if matched or name not in _PRODUCTS:
-            program = run(program, context)
+    program = replace(program, buffers=tuple(map(_copied, program.buffers)))
+    for each in LOWERING:
+        if matched or each.name not in _PRODUCTS:
+            program = each(program, context)
     program = map_program_exprs(program, lambda expr: rewrite(expr, _shipped))
     verify.verify(program, verify.Stage.LOWERED)
     return program
 
 
+def _copied(buffer: Buffer) -> Buffer:
+    return replace(buffer, layout=Layout.C, space=Space.DEVICE if buffer.rank else Space.HOST)
+
+
 def _shipped(expr: Expr) -> Expr:
-    """Numbers of this machine's processor, as weft ships them: a kernel has no table to ask."""
+    """Numbers of this machine's processor, as weft ships them: a kernel has no table to ask, nor other libraries."""
+    if isinstance(expr, Op) and expr.op in FOREIGN:
+        raise Refused(f"it calls {expr.op.removeprefix('foreign_')}, a function of another library")
     return real(LIMIT[expr.name].default) if isinstance(expr, Limit) else expr

@@ -12,8 +12,8 @@ from dataclasses import field
 from typing import Union
 
 from weft.errors import NOWHERE, Span
-from weft.ir.expr import Dim, Expr
-from weft.ir.program import Program
+from weft.ir.expr import Dim, Expr, Read
+from weft.ir.program import Call, Library, Program
 from weft.records import dataclass
 
 
@@ -24,6 +24,7 @@ class Refused(Exception):
 class Mapping(enum.Enum):
     """How the iterations of a kernel are laid out on the device."""
 
+    CHUNKS = "chunks"  # a processor: one work-item for a run of iterations, with all loops inside
     ITEMS = "items"  # one work-item for each point of a rectangle of loops
     GROUPS = "groups"  # one work-group for each iteration; vector loops run across its lanes
     BLOCKS = "blocks"  # one work-group for each block of a matrix product
@@ -37,6 +38,7 @@ class Source(enum.Enum):
     NUMBER = "number"  # a symbol, a loop variable or a scalar that the host knows, by value
     EXTENT = "extent"  # an extent that the host noted when it allocated the buffer
     SCRATCH = "scratch"  # memory for the temporaries of all work-items or groups
+    CHUNK = "chunk"  # how many iterations of its loops a work-item takes
     FLAG = "flag"  # where a kernel complains
 
 
@@ -61,8 +63,12 @@ class Kernel:
     #: Temporaries that each work-item or group has in global memory.
     scratch: tuple[str, ...] = ()
     local_bytes: int = 0
+    #: Work-items of a group that shares the vector loops of one iteration.
+    lanes: int = 1
     #: Points of the last two loops of the grid that one work-item takes.
     item: tuple[int, int] = (1, 1)
+    #: Simple operations of a whole launch, as far as sizes tell.
+    work: Expr | None = None
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -114,6 +120,28 @@ class Choose:
 
 
 @dataclass(frozen=True)
+class Either:
+    """One kernel in place of steps that do the same, where launches cost more than its work."""
+
+    kernel: Kernel
+    launches: Expr
+    #: Operations that a launch is worth.
+    worth: float
+    steps: Steps
+
+
+@dataclass(frozen=True)
+class Routine:
+    """A call of the device's library between launches.  Of a product: rows, columns and terms, and its two factors."""
+
+    node: Union[Call, Library]
+    batch: Dim | None = None
+    dims: tuple[Dim, ...] = ()
+    factors: tuple[Read, ...] = ()
+    work: Expr | None = None
+
+
+@dataclass(frozen=True)
 class Jump:
     """break, continue"""
 
@@ -125,7 +153,7 @@ class Leave:
     result: int
 
 
-Step = Union[Launch, Allocate, Exchange, Assign, Repeat, Again, Choose, Jump, Leave]
+Step = Union[Launch, Allocate, Exchange, Assign, Repeat, Again, Choose, Either, Routine, Jump, Leave]
 Steps = tuple[Step, ...]
 
 

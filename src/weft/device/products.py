@@ -17,9 +17,9 @@ from weft.codegen import c_ops
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import Storage
 from weft.device.dialect import ALONE, BARRIER, BLOCK, ITEMS
-from weft.device.kernels import Unit, arguments_of
-from weft.device.plan import Kernel, Mapping, Refused
-from weft.ir.expr import Dim, Op, Read, Reduce
+from weft.device.kernels import Unit, arguments_of, loaded_scalars, resident_scalars
+from weft.device.plan import Kernel, Mapping, Refused, Routine
+from weft.ir.expr import Dim, Op, Read, Reduce, real
 from weft.ir.program import Block, Buffer, Call, Layout, Loop, LoopKind, Program
 from weft.ir.walk import free_vars, map_sub_blocks, rewrite, subexpressions
 from weft.records import dataclass
@@ -65,14 +65,24 @@ def _product(call: Call) -> _Product | None:
     return None
 
 
+def routine(call: Call, batch: Dim | None) -> Routine:
+    """The product as a call of a library."""
+    product = _product(call)
+    assert product is not None
+    work = cost.times(real(2.0), cost.points((*((batch,) if batch is not None else ()), *_dims(product))))
+    return Routine(call, batch, _dims(product), (product.left, product.right), work)
+
+
+def _dims(product: _Product) -> tuple[Dim, ...]:
+    return product.rows, product.columns, product.terms
+
+
 def only_products(program: Program) -> Program:
     """Library calls that have no kernel become the statements that they stand for, before the schedule sees them."""
 
     def visit(block: Block) -> Block:
         return tuple(
-            node.stmt
-            if isinstance(node, Call) and why_not(node) is not None
-            else map_sub_blocks(node, visit)
+            node.stmt if isinstance(node, Call) and why_not(node) is not None else map_sub_blocks(node, visit)
             for node in block
         )
 
@@ -102,14 +112,17 @@ def kernel(call: Call, batch: Dim | None, unit: Unit, stop: list[C.CStmt]) -> Ke
     else:
         code = (*stop, *_alone(product, batch, unit))
     size = product.total.type.dtype.size if unit.barriers else 0
+    resident = resident_scalars(code, unit)
+    code = (*loaded_scalars(resident, unit), *code)
     return Kernel(
         name=unit.names.own(f"kernel{len(unit.kernels)}"),
         mapping=Mapping.BLOCKS if unit.barriers else Mapping.ITEMS,
         item=(1, 1) if unit.barriers else ALONE,
         grid=grid,
-        arguments=arguments_of(code, unit),
+        arguments=arguments_of(code, unit, resident),
         body="".join(f"{line}\n" for line in C.lines(code, "  ")),
         local_bytes=DEPTH * (ROWS + COLUMNS) * size,
+        work=cost.times(real(2.0), cost.points((*grid, product.terms))),
         span=call.span,
     )
 
@@ -131,7 +144,7 @@ _RESULTS = ROWS * COLUMNS // (ACROSS * DOWN)
 
 def _place(product: _Product, batch: Dim | None, unit: Unit) -> list[C.CStmt]:
     out = _batch(batch, C.call("k_block", C.Number("2")), unit)
-    zero = C.Assign(C.Subscript(_SUM, C.Name("k_r")), c_ops.literal(0, product.total.type.dtype))
+    zero = C.Assign(C.Subscript(_SUM, C.Name("k_r")), c_ops.literal(0, product.total.type.dtype, pairs=True))
     return [*out, C.For("k_r", C.Number("0"), C.number(_RESULTS), 1, (zero,))]
 
 
@@ -187,7 +200,7 @@ def _fetched(
     k, own = names.of(product.terms.var), names.of(dim.var)
     element = unit.expressions.element(read.buffer, read.index)
     inside = C.Infix("&&", _inside(product.terms, unit), _inside(dim, unit))
-    zero = c_ops.literal(0, read.type.dtype)
+    zero = c_ops.literal(0, read.type.dtype, pairs=True)
     body: tuple[C.CStmt, ...] = (
         C.Declare("const i64", k, _at(product.terms, C.plus(C.Name("k_first"), term), unit)),
         C.Declare("const i64", own, _at(dim, C.plus(start, other), unit)),
@@ -205,9 +218,7 @@ def _tail(product: _Product, unit: Unit) -> list[C.CStmt]:
     return _stored(product, row, column, (ROWS // DOWN, COLUMNS // ACROSS), unit)
 
 
-def _stored(
-    product: _Product, row: C.CExpr, column: C.CExpr, shape: tuple[int, int], unit: Unit
-) -> list[C.CStmt]:
+def _stored(product: _Product, row: C.CExpr, column: C.CExpr, shape: tuple[int, int], unit: Unit) -> list[C.CStmt]:
     """The sums of one work-item, which are for `row` and `column` of its k_r and k_c."""
     r, c = C.Name("k_r"), C.Name("k_c")
     stmt = product.call.stmt
@@ -236,7 +247,7 @@ def _alone(product: _Product, batch: Dim | None, unit: Unit) -> list[C.CStmt]:
         position = C.times(C.call("k_item", C.number(1 - axis)), C.number(size))
         out.append(C.Declare("const i64", name.text, position))
     out.append(C.Declare(element, _SUM.text, extent=rows * columns))
-    zero = C.Assign(C.Subscript(_SUM, C.Name("k_r")), c_ops.literal(0, product.total.type.dtype))
+    zero = C.Assign(C.Subscript(_SUM, C.Name("k_r")), c_ops.literal(0, product.total.type.dtype, pairs=True))
     out.append(C.For("k_r", C.Number("0"), C.number(rows * columns), 1, (zero,)))
     trips = [unit.expressions.bound(cost.extent(dim)) for dim in (product.rows, product.columns)]
     ends = [C.Infix("<=", C.plus(name, C.number(size)), trip) for name, size, trip in zip(first, ALONE, trips)]

@@ -4,14 +4,19 @@ kernels, what a call moves and launches.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from weft import targets
+from weft.cluster.report import shortened
+from weft.device import costs
 from weft.device.dialect import group_shape
-from weft.device.plan import Again, Choose, Kernel, Launch, Mapping, Repeat, Steps
+from weft.device.plan import Again, Choose, Either, Kernel, Launch, Mapping, Plan, Repeat, Routine, Steps
 from weft.ir.text import show_expr
 
 _WORDS = {
+    Mapping.CHUNKS: "work-items that share the iterations of",
     Mapping.ITEMS: "a work-item for each point of",
     Mapping.GROUPS: "a work-group for each iteration of",
     Mapping.BLOCKS: "a work-group for each block of",
@@ -24,7 +29,7 @@ def _kernel(kernel: Kernel) -> str:
     where = f"line {kernel.span.line}: " if kernel.span.line > 0 else ""
     group = " x ".join(map(str, group_shape(kernel)))
     local = f", {kernel.local_bytes} bytes of local memory" if kernel.local_bytes else ""
-    what = f"{_WORDS[kernel.mapping]} {loops}" if loops else "one work-group" if local else _WORDS[kernel.mapping]
+    what = f"{_WORDS[kernel.mapping]} {loops}" if loops else "one work-group" if kernel.lanes > 1 else "one work-item"
     return f"{where}{kernel.name}, {what} (groups of {group}{local})"
 
 
@@ -34,6 +39,11 @@ def lines(steps: Steps, pad: str = "  ") -> list[str]:
     for step in steps:
         if isinstance(step, Launch):
             found.append(pad + _kernel(step.kernel))
+        elif isinstance(step, Routine):
+            found.append(f"{pad}line {step.node.span.line}: {step.node.routine} of the device's library")
+        elif isinstance(step, Either):
+            found.append(f"{pad}if it is little work: {_kernel(step.kernel)}; else:")
+            found += lines(step.steps, pad + "  ")
         elif isinstance(step, Repeat):
             found.append(f"{pad}for {step.dim.var} in {show_expr(step.dim.lo)}..{show_expr(step.dim.hi)}, on the host:")
             found += lines(step.steps, pad + "  ")
@@ -48,6 +58,27 @@ def lines(steps: Steps, pad: str = "  ") -> list[str]:
     return found
 
 
+def times(plan: Plan, made: Any, counts: Any, dialect: Any) -> list[str]:
+    """Predicted and measured time of each kernel, and of what moves."""
+    rates = costs.rates_of(made.device, dialect)
+    measured, launches = counts.seconds(), Counter(name for name, _ in counts.events)
+    sizes = costs.sizes_of(plan, made.numbers)
+    found = []
+    for kernel in plan.kernels:
+        if not launches[kernel.name]:
+            continue
+        guess = costs.kernel_cost(kernel, made.numbers, sizes, rates) * 1e3
+        taken = measured[kernel.name] / launches[kernel.name] * 1e3
+        told = f"{guess:.3g} ms a launch predicted, {taken:.3g} measured ({launches[kernel.name]}x)"
+        found.append(f"  {kernel.name}: {told}; {made.device.usage(made.kernels[kernel.name])}")
+    for name in launches.keys() - {kernel.name for kernel in plan.kernels}:
+        taken = measured[name] / launches[name] * 1e3
+        found.append(f"  {name} of the device's library: {taken:.3g} ms a call measured ({launches[name]}x)")
+    cost = costs.predicted(plan, made.numbers, rates, made.resident)
+    told = f"{cost.kernels * 1e3:.3g} ms in kernels and {cost.link * 1e3:.3g} on the link"
+    return [*found, f"  predicted for the call: {told}"]
+
+
 class Explained:
     """An explanation of the CPU's version with the kernels after it."""
 
@@ -60,6 +91,8 @@ class Explained:
             made, counts = version.extra, version.last
             found.append(f"on {made.device.name} ({self.target}), compiled in {version.seconds * 1e3:.0f} ms:")
             found += lines(version.plan.steps)
+            if made.numbers is not None and counts is not None:
+                found += times(version.plan, made, counts, targets.find(self.target).dialect)
             if counts is not None:
                 moved = f"{counts.sent} bytes sent, {counts.fetched} fetched"
                 found.append(f"  newest call: {counts.launches} launches, {moved}, {made.seconds * 1e3:.3g} ms")
@@ -67,6 +100,10 @@ class Explained:
 
     def shown(self, format: str) -> Any:
         return {**self.local.explain("json"), "device": self.plans()} if format == "json" else self
+
+    def short(self, limit: int = 30) -> str:
+        """At most `limit` lines: where it runs, then what can be acted on."""
+        return shortened(self.plans(), self.local, limit)
 
     def to_json(self) -> Any:
         return self.shown("json")

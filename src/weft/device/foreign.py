@@ -1,0 +1,92 @@
+"""Arrays of other libraries as arguments.  In: a value that is no ndarray; out: where its elements are, and how results
+become the same kind of array.
+
+An array of the device's own library (pyopencl, CuPy, whatever shows `__cuda_array_interface__`) is used where it is.
+One that speaks DLPack is read without a copy if it is in the host's memory, or in the device's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from weft.device.array import DeviceArray
+from weft.device.plan import Refused
+from weft.records import dataclass
+
+#: Device types of DLPack: memory that the processor reads, and that CUDA does.
+_HOST, _CUDA = (1, 3), (2, 13)
+_OWN = (np.ndarray, np.generic, int, float, complex, str, bytes, type(None))
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """`array`: a DeviceArray, or an ndarray over the same memory; `back`: what makes results of the same kind."""
+
+    array: Any
+    back: Callable[[Any], Any]
+
+
+def taken(value: Any, current: Callable[[], Any]) -> Foreign | None:
+    """What another library's array is for a device; None if the value is none."""
+    if isinstance(value, _OWN):
+        return None
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        try:
+            device = current()
+        except Refused:
+            device = None
+        found = None if device is None else device.adopted(value)
+        if device is not None and found is not None:
+            return Foreign(_owned(device, found, value), lambda result: _returned(result, device))
+    if not hasattr(value, "__dlpack__") or not hasattr(value, "__dlpack_device__"):
+        return None
+    return _by_dlpack(value, current)
+
+
+def _owned(device: Any, found: tuple[Any, tuple[int, ...], np.dtype[Any]], owner: Any) -> DeviceArray:
+    memory, shape, dtype = found
+    return DeviceArray(device, memory, shape, dtype, owner)
+
+
+def _by_dlpack(value: Any, current: Callable[[], Any]) -> Foreign:
+    kind = int(value.__dlpack_device__()[0])
+    if kind in _HOST:
+        array = np.from_dlpack(value)
+        make = _maker(value)
+        return Foreign(array, lambda result: value if result is array else make(result))
+    device: Any = None
+    if kind in _CUDA:
+        with contextlib.suppress(Refused):
+            device = current()
+    if not hasattr(device, "cupy"):
+        raise TypeError(
+            f"an array of {type(value).__name__} on another device (DLPack's kind {kind}): copy it to the host"
+        )
+    array = device.cupy.from_dlpack(value)
+    found = device.adopted(array)
+    make = _maker(value)
+
+    def back(result: Any) -> Any:
+        return value if result.owner is array else make(device.returned(result.memory, result.shape, result.dtype))
+
+    return Foreign(_owned(device, found, array), back)
+
+
+def _returned(result: DeviceArray, device: Any) -> Any:
+    return result.owner if result.owner is not None else device.returned(result.memory, result.shape, result.dtype)
+
+
+def _maker(value: Any) -> Callable[[Any], Any]:
+    """`from_dlpack` of the library that a value is of; without one, results stay as they are."""
+    space: Any = None
+    if hasattr(value, "__array_namespace__"):
+        space = value.__array_namespace__()
+    elif (module := type(value).__module__) is not None:
+        space = sys.modules.get(module.partition(".")[0])
+    found: Callable[[Any], Any] = getattr(space, "from_dlpack", lambda array: array)
+    return found
