@@ -529,14 +529,83 @@ def case_local_views():
     for step in (half_step, compiled):
         np.testing.assert_allclose(local_views(A, step, False), a[1:-1, 1:-1])
         np.testing.assert_allclose(local_views(np.ascontiguousarray(A.T), step, True), a[1:-1, 1:-1].T)
-    native, depth = compiled, 0
-    while native._regions:
-        native, depth = native._regions[-1], depth + 1
-    assert sum(native.stats["calls"].values()) > 0, (native.stats, depth)
+    # Messages are nodes: there is nothing but one native version.
+    assert not compiled._regions and sum(compiled.stats["calls"].values()) > 0, compiled.stats
     grid = comm.Cart(2)
     assert np.prod(grid.dims) == comm.size() and grid.rank_at(grid.coordinates) == comm.rank()
     assert comm.size() != 4 or grid.dims == (2, 2)
     assert comm.Cart((comm.size(),)).shift(0)[0] == comm.rank() - 1
+    return "ok"
+
+
+def around_the_ring(a, steps):
+    """Requests in an array, messages in a loop, and collective ones."""
+    here, ranks = comm.rank(), comm.size()
+    requests = comm.requests(2)
+    got = np.zeros(a.shape[0])
+    for t in range(steps):
+        requests[0] = comm.Isend(a, (here + 1) % ranks, t)
+        requests[1] = comm.Irecv(got, (here - 1) % ranks, t)
+        comm.Waitall(requests)
+        a[:] = got + here
+    whole = comm.Allreduce(2 * a, "max")
+    comm.Bcast(a, ranks - 1)
+    return whole, a.sum()
+
+
+def collected(mine, table, part, root):
+    comm.Scatter(table, part, root)
+    sums = comm.Reduce(mine, "sum", root)
+    rows = comm.Gather(mine[0], root)
+    if rows is None or sums is None:
+        return -1.0
+    return rows.sum() + sums.sum() + part.sum()
+
+
+def sent_astray(a, target):
+    comm.Send(a, target)
+    return a.sum()
+
+
+def received_behind(a, b, here, ranks):
+    """What does not touch the message's array may run before it is there; what reads it may not."""
+    sent = comm.Isend(a, (here + 1) % ranks)
+    arriving = comm.Irecv(b, (here - 1) % ranks)
+    total = 0.0
+    for i in range(100):
+        total += i * 0.5
+    arriving.wait()
+    sent.wait()
+    b += total
+    return b * 2
+
+
+def case_native_messages():
+    for steps in (0, 3):
+        mine, theirs = np.arange(5.0) + comm.rank(), np.arange(5.0) + comm.rank()
+        compiled = weft.jit(fallback="error")(around_the_ring)
+        found, wanted = compiled(mine, steps), around_the_ring(theirs, steps)
+        near(found[0], wanted[0])
+        near(found[1], wanted[1])
+        near(mine, theirs)
+        assert not compiled._regions and compiled.versions
+    gathering = weft.jit(fallback="error")(collected)
+    table, part = numbers(comm.size(), 3), np.zeros(3)
+    mine = numbers(2, 3) + comm.rank()
+    wanted = collected(mine, table, part.copy(), comm.size() - 1)
+    near(gathering(mine, table, part, comm.size() - 1), wanted)
+    near(part, table[comm.rank()])
+    assert not gathering._regions
+    strided, got = np.arange(12.0).reshape(3, 4)[:, 1], np.zeros((3, 2))
+    behind = weft.jit(fallback="error")(received_behind)
+    near(behind(strided, got[:, 0], comm.rank(), comm.size()), (strided + 2475.0) * 2)
+    assert not behind._regions
+    wrong = weft.jit(fallback="error")(sent_astray)
+    try:
+        wrong(np.ones(3), comm.size() + 4)
+        raise AssertionError("it was sent")
+    except ValueError as problem:
+        assert f"there is no rank {comm.size() + 4}" in str(problem)
     return "ok"
 
 
@@ -574,6 +643,47 @@ def case_compiled_views():
         for function in (exchanged, compiled):
             grid = comm.Cart(2, periodic=periodic)
             np.testing.assert_allclose(function(A if comm.rank() == 0 else np.empty_like(A), grid), wanted)
+    return "ok"
+
+
+def case_collectives():
+    """Every rank has its own part; what they combine is the same as computed by one."""
+    ranks, here, last = comm.size(), comm.rank(), comm.size() - 1
+    mine = np.arange(6.0).reshape(2, 3) * (here + 1)
+    parts = [np.arange(6.0).reshape(2, 3) * (rank + 1) for rank in range(ranks)]
+    table = np.zeros((2, 6))
+    if here == last:
+        table[:, ::2] = 7.0
+    comm.Bcast(table[:, ::2], last)
+    np.testing.assert_array_equal(table[:, ::2], 7.0)
+    np.testing.assert_array_equal(table[:, 1::2], 0.0)
+    for op, combine in (("sum", np.add), ("max", np.maximum), ("min", np.minimum), ("prod", np.multiply)):
+        wanted = parts[0]
+        for part in parts[1:]:
+            wanted = combine(wanted, part)
+        np.testing.assert_allclose(comm.Allreduce(mine.T, op), wanted.T)
+        found = comm.Reduce(mine, op, last)
+        assert (found is None) == (here != last)
+        if found is not None:
+            np.testing.assert_allclose(found, wanted)
+    gathered = comm.Gather(mine, last)
+    if here == last:
+        np.testing.assert_array_equal(gathered, parts)
+    got = np.zeros((3, 2)).T
+    comm.Scatter(gathered, got, last)
+    np.testing.assert_array_equal(got, mine)
+    around = comm.requests(2)
+    received = np.zeros(3)
+    around[0] = comm.Isend(mine[1], (here + 1) % ranks)
+    around[1] = comm.Irecv(received, (here - 1) % ranks)
+    comm.Waitall(around)
+    np.testing.assert_array_equal(received, parts[(here - 1) % ranks][1])
+    for wrong, kind in ((lambda: comm.Allreduce(mine, "mean"), ValueError), (lambda: comm.Bcast(3.0), TypeError)):
+        try:
+            wrong()
+        except kind:
+            continue
+        raise AssertionError("a mistake was not seen")
     return "ok"
 
 

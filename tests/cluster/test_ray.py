@@ -366,3 +366,34 @@ def test_ray_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(weft.ClusterError, match="pip install"):
         ray_engine._started(ray_engine.current())
+
+
+NOTED: list[Any] = []
+
+
+def with_a_note(a, b):
+    c = np.sqrt(a) * 2 + b
+    d = c
+    NOTED.append(eval("c[0, 0]"))
+    c[0, 1] = eval("7.0")
+    b[:] = (c - d.mean()) ** 2
+    return b.sum(), c
+
+
+def test_a_statement_that_only_python_runs_stays_here_alone() -> None:
+    NOTED.clear()
+    a, b = numbers(300, 200), numbers(300, 200)
+    mine, theirs = b.copy(), b.copy()
+    function = compiled(with_a_note, fallback="warn")
+    with pytest.warns(weft.FallbackWarning, match="has a statement that runs on this machine"):
+        found = function(a, mine)
+    wanted = with_a_note(a, theirs)
+    np.testing.assert_allclose(found[0], wanted[0])
+    np.testing.assert_allclose(np.asarray(found[1]), wanted[1])
+    np.testing.assert_allclose(mine, theirs)
+    assert NOTED[0] == NOTED[1] and len(NOTED) == 2
+
+    def planned(part: Any) -> int:
+        return len(part.versions()) + sum(map(planned, part._parts))
+
+    assert planned(function) >= 2  # what is before the first such statement, and behind the second

@@ -4,13 +4,14 @@ strides, and ranks; out: requests to wait for, blocks of a distributed array, ne
     left, right = grid.shift(0)
     requests = [weft.comm.Isend(a[1], left), weft.comm.Irecv(a[-1], right), ...]
     weft.comm.Waitall(requests)
-The same in plain Python and in a compiled function, where these statements stay Python between native ones.  A strided
-slice is sent and received in place, by a derived datatype that is made once.  Neighbour -1 is nobody: such a message
-is none.
+The same in plain Python and in a compiled function, where messages are nodes between native statements (`comm_native`).
+A strided slice is sent and received in place, by a derived datatype that is made once.  Neighbour -1 is nobody: such a
+message is none.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -28,17 +29,44 @@ Array = np.ndarray[Any, Any]
 NOBODY = -1
 
 
-class Request:
-    """A message on its way; it keeps its array alive."""
+#: What compiled code calls itself, by `comm_native`; the rest are calls from Python between native statements.
+COMPILED = frozenset(
+    """Isend Irecv Send Recv Waitall Bcast Allreduce Reduce Scatter Gather Request Requests requests rank size
+    _send _receive _wait _wait_for_numbers _wait_for_each _bcast _combine _reduce _scatter _gather
+    __init__ wait __setitem__ __getitem__ __len__""".split()  # noqa: SIM905
+)
+#: What every message reads and writes: compiled code keeps them in order, and never repeats a call that sends some.
+_ORDER = np.zeros(1, np.int64)
+#: Messages on their way by their numbers: what MPI knows of each, and its array, which must live as long.
+_under_way: dict[int, tuple[Any, Array]] = {}
+_numbers = itertools.count(1)
 
-    def __init__(self, request: Any = None, array: Any = None) -> None:
-        self._request = request
-        self._array = array
+
+class Request:
+    """A message on its way, by its number; 0 is none."""
+
+    def __init__(self, number: int = 0) -> None:
+        self.number = number
 
     def wait(self) -> None:
-        if self._request is not None:
-            self._request.Wait()
-        self._request = self._array = None
+        _wait(self.number, _ORDER)
+        self.number = 0
+
+
+class Requests:
+    """An array for requests: `req[i] = Isend(...)`, then `Waitall(req)`; places without one are passed over."""
+
+    def __init__(self, numbers: Array) -> None:
+        self.numbers = numbers
+
+    def __setitem__(self, at: Any, request: Request) -> None:
+        self.numbers[at] = request.number
+
+    def __getitem__(self, at: Any) -> Request:
+        return Request(int(self.numbers[at]))
+
+    def __len__(self) -> int:
+        return len(self.numbers)
 
 
 def rank() -> int:
@@ -65,39 +93,76 @@ def _other(other: int) -> int:
     return int(other)
 
 
-def Isend(array: Any, target: int, tag: int = 0) -> Request:
-    """Start to send an array, or a slice of one in place, to a rank."""
+def _started(request: Any, view: Array) -> int:
+    number = next(_numbers)
+    _under_way[number] = (request, view)
+    return number
+
+
+def _send(array: Any, target: int, tag: int, chain: Array) -> int:
+    """Start to send; the number of the message."""
     view = _view(array, False)
     if target == NOBODY or not view.size:
-        return Request()
+        return 0
     comm = mpi_world.needs_mpi("comm.Isend")
     mpi_world.world().traffic.add(view.nbytes)
-    return Request(comm.Isend(mpi_world.specification([view]), _other(target), _own(tag)), view)
+    return _started(comm.Isend(mpi_world.specification([view]), _other(target), _own(tag)), view)
+
+
+def _receive(array: Any, source: int, tag: int, chain: Array) -> int:
+    """Start to receive; the number of the message."""
+    view = _view(array, True)
+    if source == NOBODY or not view.size:
+        return 0
+    comm = mpi_world.needs_mpi("comm.Irecv")
+    return _started(comm.Irecv(mpi_world.specification([view]), _other(source), _own(tag)), view)
+
+
+def _wait(number: int, chain: Array) -> None:
+    """Wait for the message of a number."""
+    request, _ = _under_way.pop(int(number), (None, None))
+    if request is not None:
+        request.Wait()
+
+
+def Isend(array: Any, target: int, tag: int = 0) -> Request:
+    """Start to send an array, or a slice of one in place, to a rank."""
+    return Request(_send(array, target, tag, _ORDER))
 
 
 def Irecv(array: Any, source: int, tag: int = 0) -> Request:
     """Start to receive into an array, or a slice of one in place, from a rank."""
-    view = _view(array, True)
-    if source == NOBODY or not view.size:
-        return Request()
-    comm = mpi_world.needs_mpi("comm.Irecv")
-    return Request(comm.Irecv(mpi_world.specification([view]), _other(source), _own(tag)), view)
+    return Request(_receive(array, source, tag, _ORDER))
 
 
 def Send(array: Any, target: int, tag: int = 0) -> None:
     """Send, and wait until the array may be changed."""
-    Isend(array, target, tag).wait()
+    _wait(_send(array, target, tag, _ORDER), _ORDER)
 
 
 def Recv(array: Any, source: int, tag: int = 0) -> None:
     """Receive, and wait until it is there."""
-    Irecv(array, source, tag).wait()
+    _wait(_receive(array, source, tag, _ORDER), _ORDER)
 
 
-def Waitall(requests: Iterable[Request]) -> None:
-    """Wait for all of the messages."""
+def _wait_for_numbers(requests: Requests) -> None:
+    numbers = requests.numbers.ravel()
+    for i in range(len(numbers)):
+        _wait(int(numbers[i]), _ORDER)
+    requests.numbers[...] = 0
+
+
+def _wait_for_each(requests: Iterable[Request]) -> None:
     for request in requests:
         request.wait()
+
+
+def Waitall(requests: Iterable[Request] | Requests) -> None:
+    """Wait for all of the messages."""
+    if isinstance(requests, Requests):
+        _wait_for_numbers(requests)
+    else:
+        _wait_for_each(requests)
 
 
 def Barrier() -> None:
@@ -200,3 +265,104 @@ def BlockGather(local: Any, shape: Sequence[int], grid: Any = None) -> Array:
     ]
     mpi_world.start([(whole, messages)]).wait()
     return whole
+
+
+# --- collective messages: every rank calls them ----------------------------------------------------------------------
+
+_OPERATIONS = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+def requests(*shape: int) -> Requests:
+    """An array for requests, `req[i] = Isend(...)`, which `Waitall` takes; places without one are passed over."""
+    return Requests(np.zeros(shape, np.int64))
+
+
+def _operation(op: str, dtype: np.dtype[Any]) -> Any:
+    """The operation of MPI by its name."""
+    if op not in _OPERATIONS:
+        raise ValueError(f"op={op!r}: ranks combine their arrays by one of {', '.join(_OPERATIONS)}")
+    if op in ("min", "max") and dtype.kind == "c":
+        raise TypeError("complex numbers have no order")
+    from mpi4py import MPI
+
+    return getattr(MPI, op.upper())
+
+
+def _bcast(array: Any, root: int, chain: Array) -> None:
+    view = _view(array, rank() != _other(root))
+    if size() == 1 or not view.size:
+        return
+    whole = np.ascontiguousarray(view)
+    mpi_world.needs_mpi("comm.Bcast").Bcast(whole, root)
+    if rank() != root:
+        view[...] = whole
+
+
+def Bcast(array: Any, root: int = 0) -> None:
+    """The array of rank `root` in the arrays of all; of any strides."""
+    _bcast(array, root, _ORDER)
+
+
+def _combine(array: Any, op: str, chain: Array) -> Array:
+    part = np.ascontiguousarray(_view(array, False))
+    meant = _operation(op, part.dtype)
+    made: Array = part.copy()
+    if size() > 1 and part.size:
+        mpi_world.needs_mpi("comm.Allreduce").Allreduce(part, made, meant)
+    return made
+
+
+def Allreduce(array: Any, op: str = "sum") -> Array:
+    """The arrays of all ranks, combined element by element: a new array, the same on each."""
+    return _combine(array, op, _ORDER)
+
+
+def _reduce(array: Any, op: str, root: int, chain: Array) -> Array | None:
+    part = np.ascontiguousarray(_view(array, False))
+    meant, here = _operation(op, part.dtype), rank() == _other(root)
+    made = part.copy() if here else None
+    if size() > 1 and part.size:
+        mpi_world.needs_mpi("comm.Reduce").Reduce(part, made, meant, root)
+    return made
+
+
+def Reduce(array: Any, op: str = "sum", root: int = 0) -> Array | None:
+    """The same on rank `root` alone; None on the others."""
+    return _reduce(array, op, root, _ORDER)
+
+
+def _scatter(array: Any, part: Any, root: int, chain: Array) -> None:
+    target, given = _view(part, True), None
+    if rank() == _other(root):
+        given = np.ascontiguousarray(_view(array, False))
+        if given.shape != (size(), *target.shape) or given.dtype != target.dtype:
+            shape = (size(), *target.shape)
+            raise ValueError(f"Scatter needs an array {shape} of {target.dtype}, not {given.shape} of {given.dtype}")
+    if size() == 1:
+        assert given is not None
+        target[...] = given[0]
+        return
+    whole = np.empty(target.shape, target.dtype)
+    mpi_world.needs_mpi("comm.Scatter").Scatter(given, whole, root)
+    target[...] = whole
+
+
+def Scatter(array: Any, part: Any, root: int = 0) -> None:
+    """Rank k gets array[k] of rank `root` (the others may pass None) into its own array `part`."""
+    _scatter(array, part, root, _ORDER)
+
+
+def _gather(part: Any, root: int, chain: Array) -> Array | None:
+    own = np.ascontiguousarray(_view(part, False))
+    made = np.empty((size(), *own.shape), own.dtype) if rank() == _other(root) else None
+    if size() == 1:
+        assert made is not None
+        made[0] = own
+        return made
+    mpi_world.needs_mpi("comm.Gather").Gather(own, made, root)
+    return made
+
+
+def Gather(part: Any, root: int = 0) -> Array | None:
+    """The arrays of all ranks, of one shape, side by side along a new first axis, on rank `root`; None elsewhere."""
+    return _gather(part, root, _ORDER)

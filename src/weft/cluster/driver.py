@@ -442,14 +442,17 @@ class Run(Following):
                 work.throw(value)
 
     def result(self, out: Out, lazy: Callable[[Spread], Any], given: Mapping[str, Any]) -> Any:
-        """What the caller gets."""
+        """What the caller gets: an array that is there twice is one object."""
+        known: dict[str, Any] = {}
 
         def leaf(out: Out) -> Any:
             if isinstance(out, ScalarOut):
                 return self.scalar(out.buffer)
             assert isinstance(out, (ArrayOut, ViewOut))  # no plan is made for objects
             param = self.plan.program.table[out.buffer].role is Role.PARAM
-            whole = given[out.buffer] if param else lazy(self.arrays[out.buffer])
+            if out.buffer not in known:
+                known[out.buffer] = given[out.buffer] if param else lazy(self.arrays[out.buffer])
+            whole = known[out.buffer]
             if isinstance(out, ArrayOut):
                 return whole
             return results.view(np.asarray(whole), out, lambda e, at: int(evaluate(e, {**self.numbers, **at}) or 0))

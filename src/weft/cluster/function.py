@@ -5,19 +5,20 @@ like the function, plans each kind of arguments once, and runs here whatever is 
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from time import perf_counter
 from types import CellType
 from typing import Any
 
 import numpy as np
 
+from weft import targets
 from weft.analysis.cost import evaluate
+from weft.analysis.scopes import written_params
 from weft.cluster import costs, driver, kernels
 from weft.cluster.lazy import Array, ClusterArray
 from weft.cluster.plan import Plan, Refused, make, stages_of
@@ -28,12 +29,14 @@ from weft.cluster.work import Failure, throw
 from weft.errors import CompileError, FallbackWarning, Span, Unsupported
 from weft.frontend import specs
 from weft.ir import interp
+from weft.ir.expr import Var
 from weft.ir.program import Argument, Derived, Program, Role, SizeOf
+from weft.ir.walk import expr_buffers
 from weft.jitted import Jitted
 from weft.options import Options
 from weft.records import dataclass
 from weft.runtime.descriptor import Fact
-from weft.runtime.interpreted import holds
+from weft.runtime.holding import holds
 
 #: Versions for one kind of arguments before the function runs here.
 _MAX_FOR_KEY = 4
@@ -41,18 +44,8 @@ _MAX_FOR_KEY = 4
 GUARDS = "its guards do not hold for these arguments, or they share memory"
 #: Bytes of arguments below which nobody wants to hear that a call stays here.
 _SMALL = 1 << 16
-#: Where the functions of each target are.
-_HOME = {"ray": "weft.cluster.function:RayFunction", "mpi": "weft.cluster.mpi_engine:MpiFunction"} | {
-    "opencl": "weft.device.function:DeviceFunction",
-    "cuda": "weft.device.function:DeviceFunction",
-    "auto": "weft.device.function:AutoFunction",
-}
-
-
-def distributed(function: Callable[..., Any], options: Options) -> Any:
-    """The function for the target of its options."""
-    module, _, name = _HOME[options.target].partition(":")
-    return getattr(importlib.import_module(module), name)(function, options)
+#: Sizes and numbers of calls whose guards a version remembers.
+_MOST_HELD = 64
 
 
 @dataclass
@@ -68,6 +61,22 @@ class Version:
     reads: tuple[Any, ...] = ()  # what it was made from besides its arguments
     last: Any = None  # sizes and tiles of the newest call, for `explain`
     extra: Any = None  # what an engine keeps for all calls
+    held: set[str] = field(default_factory=set)  # sizes and numbers for which the guards held, where they tell all
+
+    @functools.cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        return tuple(Fact(read.kind, read.owner, read.name, read.value, read.present) for read in self.reads)
+
+    @functools.cached_property
+    def written(self) -> frozenset[str]:
+        """Arrays of the caller's that change."""
+        return written_params(self.plan.program)
+
+    @functools.cached_property
+    def looks_at_arrays(self) -> bool:
+        """Whether a guard depends on more than sizes and numbers."""
+        table, guards = self.plan.program.table, self.plan.program.guards
+        return any(table[name].rank for guard in guards for name in expr_buffers(guard.condition) if name in table)
 
 
 @dataclass(frozen=True)
@@ -83,6 +92,9 @@ class Distributed:
     """What functions of all targets share: planning, the local version, reasons."""
 
     __weft_distributed__ = True
+    #: Where a function runs that the target cannot take.
+    _elsewhere = "runs on this machine alone"
+    _refusal = "it cannot be spread over machines"
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         functools.update_wrapper(self, function)
@@ -92,6 +104,9 @@ class Distributed:
         self._versions: dict[Any, list[Version]] = {}
         self._refused: dict[Any, str] = {}
         self._warned: set[str] = set()
+        #: The function in parts, around a statement that only Python runs.
+        self._apart: Callable[..., Any] | None = None
+        self._parts: list[Distributed] = []
         self._lock = threading.RLock()
         self._signature = inspect.signature(function)
 
@@ -122,6 +137,8 @@ class Distributed:
                 version = self._planned(key, shown, tried == 0)
             except (Unsupported, CompileError) as problem:
                 reason = problem.reason
+                if isinstance(problem, Unsupported) and self._apart is None:
+                    self._split(problem)
             except Refused as problem:
                 reason = str(problem)
             else:
@@ -154,14 +171,18 @@ class Distributed:
         """The plan of a program, in the steps that the target's engine knows."""
         return make(program, sizes, self.options.fp == "strict")
 
+    def _split(self, problem: Unsupported) -> None:
+        """Nothing: a function with a statement that only Python runs stays on this machine."""
+
     def _warn(self, reason: str) -> None:
         """One warning for each reason."""
         if self.options.fallback == "error":
-            raise Unsupported(self._place(), f"it cannot be spread over machines: {reason}", "")
+            raise Unsupported(self._place(), f"{self._refusal}: {reason}", "")
         if self.options.fallback == "warn" and reason not in self._warned:
             self._warned.add(reason)
             place = self._place()
-            text = f"{self.py_func.__name__} runs on this machine alone: {reason}"
+            where = "has a statement that runs on this machine" if self._apart else self._elsewhere
+            text = f"{self.py_func.__name__} {where}: {reason}"
             warnings.warn_explicit(text, FallbackWarning, place.file, max(place.line, 1))
 
     def _place(self) -> Span:
@@ -219,11 +240,31 @@ class Distributed:
 
 
 def _again(local: Any, options: Options) -> Any:
-    return distributed(getattr(local, "py_func", local), options)
+    return targets.find(options.target).function(getattr(local, "py_func", local), options)
 
 
 class RayFunction(Distributed):
     """A function that runs on Ray."""
+
+    def _split(self, problem: Unsupported) -> None:
+        """Leave the statement that cannot be compiled to Python, and spread what is around it."""
+        from weft.frontend import regions
+        from weft.frontend.making import function_from
+        from weft.frontend.source import Source
+
+        source = self.local._load()
+        if problem.whole or problem.span.file != source.file or self.options.fallback == "error":
+            return
+        found = regions.split(source, problem.span.line, always=True)
+        if found is None:
+            return
+        made: dict[str, Any] = {}
+        for region in found.regions:
+            part = made[region.name] = RayFunction(function_from(region.tree, source, None, {}), self.options)
+            part.local._is_region = True
+            part.local._source = Source(region.tree.name, source.file, region.tree, source.text, source.namespace, {})
+            self._parts.append(part)
+        self._apart = function_from(found.tree, source, self.py_func, made)
 
     def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
         return with_sweeps(make(program, sizes, self.options.fp == "strict", control=True))
@@ -238,6 +279,8 @@ class RayFunction(Distributed):
         if isinstance(found, str):
             if found is not GUARDS and not _is_small(values):
                 self._warn(found)
+                if self._apart is not None:
+                    return self._apart(*args, **kwargs)
             return self._here(args, kwargs)
         version, call = found
         if not self._worth(version, call):
@@ -382,7 +425,7 @@ def fit(version: Version, values: tuple[Any, ...]) -> Call | None:
     program = version.plan.program
     given: dict[str, Any] = {}
     places = [(spec, name, value) for spec, name, value in zip(version.kinds, version.names, values)]
-    if not all(holds(Fact(read.kind, read.owner, read.name, read.value, read.present)) for read in version.reads):
+    if not all(map(holds, version.facts)):
         return None
     for entry in version.hidden:
         try:
@@ -392,7 +435,11 @@ def fit(version: Version, values: tuple[Any, ...]) -> Call | None:
         places.append((entry.spec, entry.param, value))
     for spec, name, value in places:
         known = getattr(spec, "value", None)
-        if isinstance(spec, specs.SameSpec) or isinstance(name, tuple):
+        if isinstance(spec, specs.SameSpec):
+            if value is not values[spec.index]:
+                return None
+            continue  # one parameter stands for both
+        if isinstance(name, tuple):
             return None
         if name is None:
             if not _is_same(value, known):
@@ -410,20 +457,35 @@ def fit(version: Version, values: tuple[Any, ...]) -> Call | None:
     if len(numbers) < len(program.symbols):
         return None
     scalars = {name: value for name, value in given.items() if name in program.table and not program.table[name].rank}
-    return Call(given, numbers, scalars) if _holds(version.plan, given, numbers, scalars) else None
+    call = Call(given, numbers, scalars)
+    if not _separate(version.plan, given, numbers, version.written):
+        return None
+    seen = repr((numbers, scalars)) if not version.looks_at_arrays else ""
+    if seen and seen in version.held:
+        return call
+    if not _guarded(version.plan, given, numbers, scalars):
+        return None
+    if seen and len(version.held) < _MOST_HELD:
+        version.held.add(seen)
+    return call
 
 
 def _holds(plan: Plan, given: Mapping[str, Any], numbers: Mapping[str, int], scalars: Mapping[str, Any]) -> bool:
     """Whether the guards of a program hold, and no array that changes is also another argument."""
-    program = plan.program
-    arrays = {name: value for name, value in given.items() if plan_array(plan, name)}
-    for name, value in arrays.items():
-        declared = tuple(evaluate(extent, numbers, -1.0) for extent in program.table[name].shape)
-        if tuple(value.shape) != declared:
-            return False
-    from weft.analysis.scopes import written_params
+    return _separate(plan, given, numbers, written_params(plan.program)) and _guarded(plan, given, numbers, scalars)
 
-    for name in written_params(program):
+
+def _separate(plan: Plan, given: Mapping[str, Any], numbers: Mapping[str, int], written: frozenset[str]) -> bool:
+    """Whether arrays have their shapes, and none that changes is also another argument."""
+    program = plan.program
+    table = program.table
+    arrays = {name: value for name, value in given.items() if name in table and table[name].rank}
+    for name, value in arrays.items():
+        for extent, size in zip(table[name].shape, value.shape):
+            declared = numbers[extent.name] if isinstance(extent, Var) else evaluate(extent, numbers, -1.0)
+            if size != declared:
+                return False
+    for name in written:
         if name not in arrays:
             continue
         if isinstance(arrays[name], np.ndarray) and not arrays[name].flags.writeable:
@@ -432,14 +494,24 @@ def _holds(plan: Plan, given: Mapping[str, Any], numbers: Mapping[str, int], sca
             both = isinstance(value, np.ndarray) and isinstance(arrays[name], np.ndarray)
             if other != name and (value is arrays[name] or (both and np.may_share_memory(value, arrays[name]))):
                 return False
+    return True
+
+
+def _guarded(plan: Plan, given: Mapping[str, Any], numbers: Mapping[str, int], scalars: Mapping[str, Any]) -> bool:
+    """Whether the guards of a program hold."""
+    program = plan.program
+    arrays = {name: value for name, value in given.items() if plan_array(plan, name)}
     for guard in program.guards:
         if guard.domain:
             return False
+        seen = {name: arrays[name] for name in expr_buffers(guard.condition) & set(arrays)}
         try:
-            if not interp.value_of(guard.condition, program, numbers, scalars):
+            if not all(isinstance(value, np.ndarray) for value in seen.values()):
+                return False  # it looks at elements that are elsewhere
+            if not interp.value_of(guard.condition, program, numbers, {**scalars, **seen}):
                 return False
-        except AssertionError:
-            return False  # it looks at elements
+        except (AssertionError, IndexError):
+            return False
     return True
 
 

@@ -6,15 +6,28 @@ Nothing of the compiler's passes runs where a kernel arrives: the sender has low
 
 from __future__ import annotations
 
+import importlib
 import threading
 from collections.abc import Callable
 from typing import Any
 
+from weft import targets
+from weft.cluster.settings import current
 from weft.cluster.tiles import Parameter, TileProgram
+from weft.codegen import binding, c
 from weft.errors import CompileError, WeftError
-from weft.ir.program import Program
+from weft.ir.program import Program, Space
 from weft.options import Options
+from weft.passes import PassContext, simplify
+from weft.passes.order import LOWERING
 from weft.records import dataclass
+from weft.runtime import cache, dispatch, portable
+from weft.runtime import descriptor as D
+from weft.runtime.descriptor import NO_DEFAULT, Signature
+from weft.targets import Target
+
+#: Where tiles get their form for devices.
+_DEVICES = "weft.device.tiles"
 
 
 class HandedBack(WeftError):
@@ -33,36 +46,47 @@ class Kernel:
     parts: tuple[str, ...]
     flags: tuple[str, ...]
     descriptor: dict[str, Any]
+    straight: bool = False
+    device: Any = None  # its plans for a device, if tasks ask for one
+
+
+class TileTarget(Target):
+    """A target whose engine runs tiles of a program in many processes, each as a kernel of the CPU's own target."""
+
+    space = Space.BLOCKS
+    apart = True
+    lowering = (simplify.run, *LOWERING)
+
+    @property
+    def tiles(self) -> Any:
+        """The target of a single tile."""
+        return targets.find("c")
+
+    def missing(self) -> CompileError | None:
+        found: CompileError | None = self.tiles.missing()
+        return found
+
+    def why_not(self, program: Program) -> str | None:
+        found: str | None = self.tiles.why_not(program)
+        return found
+
+    def generate(self, program: Program, options: Options) -> Any:
+        return self.tiles.generate(program, options)
+
+
+#: What all targets with tiles have in common.
+TILES = TileTarget()
 
 
 def lowered(program: Program, options: Options) -> Program:
     """A tile program through the passes that decide and lower the loops."""
-    from weft import pipeline
-    from weft.ir import verify
-    from weft.passes import PassContext, simplify
-
-    context = PassContext(options, [])
-    program = simplify.run(program, context)
-    for _, run in pipeline.LOWERING:
-        program = run(program, context)
-    verify.verify(program, verify.Stage.LOWERED)
-    return program
+    return targets.lowered(program, TILES, PassContext(options, []))
 
 
 def compile_tile(tile: TileProgram, options: Options) -> Kernel:
     """The kernel of a tile program; CompileError if there is no compiler or the program has no portable form."""
-    from weft import pipeline
-    from weft.codegen import binding, c
-    from weft.codegen.c_ops import CFeatures
-    from weft.runtime import cache, portable, toolchain
-    from weft.runtime import descriptor as D
-
-    chain = toolchain.find()
-    if chain is None:
-        raise CompileError("no C compiler works here", "pip install 'weft[zig]'")
     program = lowered(tile.program, options)
-    features = CFeatures(chain.supports_libmvec, pipeline._glibc(), chain.widest_vectors)
-    unit = c.generate(program, options, features)
+    unit = TILES.generate(program, options)
     span = program.span
     location = D.SourceLocation(span.file, program.name, binding.source_files(program)[1:])
     call = [binding.Fills(name) for name in program.params]
@@ -70,10 +94,13 @@ def compile_tile(tile: TileProgram, options: Options) -> Kernel:
     data = portable.portable(version)
     if data is None:
         raise CompileError("a kernel is bound to this process", "")
-    digest = cache.digest(unit.text, c.flags(options), data)
-    return Kernel(
-        program.name, digest, tile.parameters, tile.returned, unit.text, tuple(unit.parts), c.flags(options), data
-    )
+    target = current().device
+    device = importlib.import_module(_DEVICES).prepared(tile.program, options, target) if target else None
+    flags = c.flags(options)
+    digest = cache.digest(unit.text, flags, data, target)
+    parts = tuple(unit.parts)
+    given = (tile.parameters, tile.returned, unit.text, parts, flags, data)
+    return Kernel(program.name, digest, *given, unit.straight, device)
 
 
 _loaded: dict[str, Callable[..., Any]] = {}
@@ -92,13 +119,10 @@ def load(kernel: Kernel) -> Callable[..., Any]:
 
 
 def _loading(kernel: Kernel) -> Callable[..., Any]:
-    from weft.runtime import dispatch, portable, toolchain
-    from weft.runtime.descriptor import NO_DEFAULT, Signature
-
-    chain = toolchain.find()
-    if chain is None or dispatch.load_core() is None:
+    target = TILES.tiles
+    if target.missing() is not None:
         raise CompileError("no C compiler works on this machine of the cluster", "pip install 'weft[zig]' there")
-    path = chain.build_shared(kernel.text, flags=kernel.flags, name=kernel.name, parts=kernel.parts)
+    path = target.built(kernel.text, target.flags(kernel.flags, kernel.straight), kernel.name, kernel.parts)
     code = dispatch.load_kernel(path)
     version = portable.restored(kernel.descriptor, code.address, {}, code)
     base: Any = dispatch.dispatcher_type()
@@ -112,4 +136,4 @@ def _loading(kernel: Kernel) -> Callable[..., Any]:
     names = tuple(f"p{number}" for number in range(len(kernel.parameters)))
     made = Called(Signature(names=names, defaults=(NO_DEFAULT,) * len(names)))
     made.add_version(version)
-    return made
+    return made if kernel.device is None else importlib.import_module(_DEVICES).loaded(kernel.device, made)

@@ -155,12 +155,25 @@ class RayEngine:
 
     def _options(self, kind: str, remote: Any, count: int) -> Any:
         """A remote function with this many results (made once: Ray takes its time)."""
-        key = (kind, count, self.settings.cpus_per_task)
+        device = self.settings.device if kind == "tile" else ""
+        key = (kind, count, self.settings.cpus_per_task, device)
         known = self._ready.get(key)
         if known is None:
-            known = remote.options(num_returns=count, num_cpus=self.settings.cpus_per_task, max_retries=5)
+            known = remote.options(
+                num_returns=count, num_cpus=self.settings.cpus_per_task, max_retries=5, **self._asking(device)
+            )
             self._ready[key] = known
         return known
+
+    def _asking(self, device: str) -> dict[str, Any]:
+        """What a task says that it needs: a GPU as Ray knows them, other devices as a resource of their name."""
+        if not device:
+            return {}
+        resource = "GPU" if device == "cuda" else device
+        if not self._ray.cluster_resources().get(resource):
+            remedy = "ray start --num-gpus=N" if device == "cuda" else f"ray start --resources='{{\"{device}\": 1}}'"
+            raise ClusterError(f"no node of the cluster offers {resource!r}\n  try:   {remedy}")
+        return {"num_gpus": 1} if device == "cuda" else {"resources": {device: 1}}
 
     def _flies(self, handle: Any, size: float) -> None:
         """Count a task, and wait for the oldest while too much is asked for and not yet there."""
@@ -228,6 +241,8 @@ def _started(settings: Settings) -> Any:
             # "local": a cluster that somebody else runs on this machine is not ours to use unasked.
             options |= {"address": "local", "include_dashboard": False, "num_cpus": settings.num_cpus}
             options["_system_config"] = {"free_objects_period_milliseconds": _FREEING}
+            if settings.device == "opencl":
+                options["resources"] = {"opencl": 1}
             if settings.object_store_memory is not None:
                 options["object_store_memory"] = settings.object_store_memory
             os.environ.setdefault("RAY_AUTH_MODE", "disabled")

@@ -89,6 +89,12 @@ def lines(plan: Plan, numbers: Mapping[str, int], blocks: Mapping[str, int]) -> 
     return found + [f"  note: {note}" for note in dict.fromkeys(plan.notes)]
 
 
+def shortened(plans: Sequence[str], local: Any, limit: int) -> str:
+    """At most `limit` lines: plans, then what can be acted on in the version of this machine."""
+    found = [*plans, *str(local.explain().short(limit)).splitlines()]
+    return "\n".join(found if len(found) <= limit else [*found[: limit - 1], "  ... f.explain() has the rest"])
+
+
 class Explained:
     """An explanation of the local version with the plans after it."""
 
@@ -112,6 +118,10 @@ class Explained:
         if format == "json":
             return {**self.local.explain("json"), "cluster": self.plans()}
         return self
+
+    def short(self, limit: int = 30) -> str:
+        """At most `limit` lines: where it runs, then what can be acted on."""
+        return shortened(self.plans(), self.local, limit)
 
     def to_json(self) -> Any:
         return self.shown("json")

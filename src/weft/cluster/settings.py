@@ -18,7 +18,8 @@ class Settings:
     A task gets `cpus_per_task` processors, and its native code as many threads.  `rows`: elements along the cut axis
     in a tile (0: chosen by the size of the problem).  A call that one core does in less than `least_seconds` runs
     here (None: what was measured decides; 0: none does).  At most `in_flight_bytes` of results and `in_flight_tasks`
-    tasks are asked for and not yet there.
+    tasks are asked for and not yet there.  `device`: "opencl" or "cuda"; each tile then asks for one, and runs
+    its kernels there.
     """
 
     address: str | None = None
@@ -29,10 +30,13 @@ class Settings:
     least_seconds: float | None = None
     in_flight_bytes: int | None = None
     in_flight_tasks: int = 1000
+    device: str = ""
 
     def __post_init__(self) -> None:
         if not isinstance(self.address, (str, type(None))):
             raise OptionError(f"address={self.address!r} is no text, such as 'head:6379'")
+        if self.device not in ("", "opencl", "cuda"):
+            raise OptionError(f"device={self.device!r} is not one of '', 'opencl', 'cuda'")
         for name in ("cpus_per_task", "in_flight_tasks"):
             _require(name, getattr(self, name), 1, int)
         for name in ("num_cpus", "in_flight_bytes"):

@@ -132,7 +132,7 @@ class _Maker:
 
     def array(self, name: str, kind: Kind, of: str, shape: tuple[Expr, ...], piece: Slice | None) -> None:
         old = self.plan.program.table[of]
-        self.buffers.append(Buffer(name, old.type, shape, Role.PARAM, Layout.C, old.span))
+        self.buffers.append(Buffer(name, old.type, shape, Role.PARAM, Layout.C, span=old.span))
         self.parameters.append((name, Parameter(kind, of, piece)))
         if kind != "input":
             self.written.append(name)
