@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from weft.runtime.doctor import Fact
+
 DONE, FAILED, WRONG_REQUEST = 0, 1, 2
 _MAX_ERROR_LINES = 15
 
@@ -27,7 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run_script(given[2], given[3:], is_module=True)
     from weft.errors import WeftError
 
-    parsed = _parser().parse_args(given)
+    parser = _parser()
+    if not given:
+        parser.print_help(sys.stderr)
+        return WRONG_REQUEST
+    parsed = parser.parse_args(given)
     try:
         code: int = parsed.command(parsed)
     except WeftError as problem:
@@ -63,8 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     import argparse
     from pathlib import Path
 
-    from weft import __version__
+    from weft import __version__, registry
     from weft.cli.bench import add_options as add_bench_options
+    from weft.cli.hosts import add_options as add_host_options
     from weft.cli.simulate import add_options as add_simulate_options
 
     parser = argparse.ArgumentParser(prog="weft", description="Compile scientific Python to fast native code.")
@@ -90,15 +97,31 @@ def _parser() -> argparse.ArgumentParser:
     build = commands.add_parser("build", help="compile a module ahead of time")
     build.add_argument("file", type=Path)
     build.add_argument("-o", "--output", type=Path, default=Path("build"), help="directory of the package (build)")
+    from weft.cli.emit import KINDS
+
+    emitted = (*KINDS, *registry.names("emit"))
+    build.add_argument("--emit", choices=emitted, help="write source for people or for another tool chain instead")
+    build.add_argument("--call", action="append", default=[], metavar="EXPRESSION", help="with --emit: as for explain")
+    add_host_options(build)
     build.set_defaults(command=_build)
 
     explain = commands.add_parser("explain", help="say what became of each source line")
     explain.add_argument("file", type=Path)
     example = "a call to compile for, such as 'f(np.ones(3), 2)'; may be given several times"
     explain.add_argument("--call", action="append", default=[], metavar="EXPRESSION", help=example)
+    explain.add_argument("--time", action="store_true", help="run each call once more and tell where its time went")
     explain.add_argument("--json", action="store_true", help="as JSON on stdout")
+    explain.add_argument("--all", action="store_true", help="every line, version and decision, not only what counts")
     explain.add_argument("--html", type=Path, metavar="FILE", help="as an HTML page")
+    explain.add_argument("--steps", action="store_true", help="the program as Python after each pass that changed it")
     explain.set_defaults(command=_explain)
+
+    tune = commands.add_parser("tune", help="search for faster loops of the functions that a script calls")
+    tune.add_argument("--seconds", type=float, default=30.0, help="for the search of each function (30)")
+    tune.add_argument("--function", action="append", default=[], metavar="NAME", help="only this; several times: these")
+    tune.add_argument("--dry-run", action="store_true", help="tell what was found, and keep nothing")
+    _add_program(tune)
+    tune.set_defaults(command=_tune)
 
     doctor = commands.add_parser("doctor", help="examine this machine: compiler, threads, BLAS, cache")
     doctor.add_argument("--json", action="store_true", help="as JSON on stdout")
@@ -170,10 +193,22 @@ def _profile(parsed: argparse.Namespace) -> int:
 
 
 def _build(parsed: argparse.Namespace) -> int:
-    from weft.cli.build import build_module
-
     if not parsed.file.is_file():
         return complain(f"no such file: {parsed.file}", WRONG_REQUEST)
+    if parsed.emit:
+        from weft.cli.emit import KINDS, emit_module
+
+        if parsed.emit in KINDS:
+            return emit_module(parsed.file, parsed.output, parsed.emit, parsed.call)
+        from weft.cli.circuits import emit_circuits
+
+        return emit_circuits(parsed.file, parsed.output, parsed.emit)
+    if parsed.host != "weft":
+        from weft.cli.hosts import build_for_host
+
+        return build_for_host(parsed)
+    from weft.cli.build import build_module
+
     return build_module(parsed.file, parsed.output)
 
 
@@ -182,7 +217,35 @@ def _explain(parsed: argparse.Namespace) -> int:
 
     if not parsed.file.is_file():
         return complain(f"no such file: {parsed.file}", WRONG_REQUEST)
-    return explain_file(parsed.file, parsed.call, as_json=parsed.json, page=parsed.html)
+    asked = {"everything": parsed.all, "steps": parsed.steps, "time": parsed.time}
+    return explain_file(parsed.file, parsed.call, as_json=parsed.json, page=parsed.html, **asked)
+
+
+def _tune(parsed: argparse.Namespace) -> int:
+    from weft.cli.run import module_program, script_program
+    from weft.cli.tune import tune_program
+
+    if not parsed.seconds > 0:
+        return complain(f"--seconds {parsed.seconds} is no time that a search could take", WRONG_REQUEST)
+    program = (module_program if parsed.module else script_program)(parsed.script, parsed.arguments)
+    if isinstance(program, int):
+        return program
+    return tune_program(program, parsed.seconds, parsed.function, not parsed.dry_run)
+
+
+def _plain_fact() -> Fact:
+    """Whether dicts, strings and classes can be native here."""
+    from weft.plain import runtime
+    from weft.runtime import toolchain
+    from weft.runtime.doctor import Fact
+
+    problem = runtime.why_not()
+    if problem is None:
+        return Fact("plain", "good", "the run time of compiled plain Python is loaded")
+    text = f"{' '.join(problem.split())[:200]}: functions over dicts, strings and objects run as Python"
+    broken = toolchain.find() is not None and "needs" not in problem
+    remedy = "please report it, with what WEFT_VERBOSE=1 weft doctor says" if broken else ""
+    return Fact("plain", "bad" if broken else "note", text, remedy)
 
 
 def _doctor(parsed: argparse.Namespace) -> int:
@@ -195,7 +258,9 @@ def _doctor(parsed: argparse.Namespace) -> int:
         if measured is None:
             return complain("nothing to measure: there is no native code on this machine", FAILED)
         print(f"wrote {machine.keep(measured)}", file=sys.stderr)
-    found = facts()
+    from weft.device.doctor import device_facts
+
+    found = (*facts(), _plain_fact(), *device_facts(measure=parsed.calibrate))
     if parsed.json:
         import json
 

@@ -14,15 +14,34 @@ from weft.cli.load import functions_of, import_file, is_distributed
 _STYLES = (("left to Python", "red"), ("part Python", "yellow"), ("parallel", "green"), ("vectorised", "green"))
 
 
-def explain_file(path: Path, calls: Sequence[str], as_json: bool, page: Path | None) -> int:
+#: Lines on a terminal unless all are asked for.
+_MAX_LINES = 30
+
+
+def explain_file(
+    path: Path,
+    calls: Sequence[str],
+    as_json: bool,
+    page: Path | None,
+    everything: bool = False,
+    steps: bool = False,
+    time: bool = False,
+) -> int:
     """Compile what hints or calls tell how to compile, and explain every function of the file."""
     module = import_file(path)
     functions = functions_of(module)
     if not functions:
         return complain(f"{path} defines no function", FAILED)
-    failed = _compile(module.__dict__, functions, calls)
+    failed = compile_for(module.__dict__, functions, calls)
+    if failed is None and time:
+        failed = compile_for(module.__dict__, _timed(functions), calls)
     if failed is not None:
         return complain(failed, FAILED)
+    if steps:
+        from weft.cli.emit import print_steps
+
+        print_steps(functions)
+        return DONE
     explanations = [function.explain() for function in functions.values()]
     if page is not None:
         from weft.report.html import page as html_page
@@ -33,14 +52,73 @@ def explain_file(path: Path, calls: Sequence[str], as_json: bool, page: Path | N
     if as_json:
         print(json.dumps([explanation.to_json() for explanation in explanations], indent=2))
     elif page is None:
-        for explanation in explanations:
-            for line in str(explanation).splitlines():
-                say(line, next((style for words, style in _STYLES if words in line), ""))
-            print()
+        for line in _text(explanations, everything):
+            say(line, next((style for words, style in _STYLES if words in line), ""))
     return DONE
 
 
-def _compile(namespace: dict[str, Any], functions: dict[str, Any], calls: Sequence[str]) -> str | None:
+def _timed(functions: dict[str, Any]) -> dict[str, Any]:
+    """The functions with a clock around each call; what it told is kept with the function."""
+    return {name: _Clocked(each) if hasattr(each, "timeline") else each for name, each in functions.items()}
+
+
+class _Clocked:
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def compile_hints(self) -> None:
+        """Done before."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function.timeline(*args, **kwargs).result
+
+
+def _text(explanations: Sequence[Any], everything: bool) -> list[str]:
+    """What to print: all of it, or what can be acted on in at most `_MAX_LINES` lines."""
+    if everything:
+        return [line for explanation in explanations for line in (*str(explanation).splitlines(), "")]
+    waiting = [each for each in explanations if _is_waiting(each)]
+    hint = _hint(waiting)
+    explanations = [each for each in explanations if not _is_waiting(each)]
+    shown = explanations[: _MAX_LINES // 3 - 1]
+    rest = len(explanations) - len(shown)
+    room = _MAX_LINES - max(len(shown) - 1, 0) - (2 if rest else 1) - len(hint)
+    wanted = [len(_brief(explanation, _MAX_LINES)) for explanation in shown]
+    most = _MAX_LINES
+    while sum(min(size, most) for size in wanted) > room:
+        most -= 1
+    out: list[str] = []
+    for at, explanation in enumerate(shown):
+        out += [""] * bool(at) + _brief(explanation, most)
+    if rest:
+        out.append(f"... and {rest} functions more")
+    return [*out, *hint, "every line: weft explain --all; as a page: --html page.html"]
+
+
+def _is_waiting(explanation: Any) -> bool:
+    """Whether nothing is known of a function: it was not called, and has no hints."""
+    if not hasattr(explanation, "python_calls"):
+        return False  # of a function for a cluster: its plan is told
+    return not (explanation.versions or explanation.refused or explanation.python_calls)
+
+
+def _hint(waiting: Sequence[Any]) -> list[str]:
+    """What to do about functions that were not called: this command calls none by itself."""
+    if not waiting:
+        return []
+    names = [str(each.function) for each in waiting]
+    shown = ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    lines = [f"not compiled yet: {shown}"]
+    return [*lines, f"  try: --call '{names[0]}(...)' with arguments, or type hints such as weft.f64[:, :]"]
+
+
+def _brief(explanation: Any, limit: int) -> list[str]:
+    short = getattr(explanation, "short", None)
+    found: list[str] = str(explanation).splitlines()[:limit] if short is None else short(limit).splitlines()
+    return found
+
+
+def compile_for(namespace: dict[str, Any], functions: dict[str, Any], calls: Sequence[str]) -> str | None:
     """Compile by hints, then by the calls given; the complaint if a call fails."""
     import numpy
 

@@ -1,0 +1,5 @@
+"""A package whose kernels are compiled ahead of time."""
+
+from waves.kernels import damped, energy
+
+__all__ = ["damped", "energy"]

@@ -1,0 +1,139 @@
+"""`weft build --host`: a module's functions for another host.  In: a file and options; out: a folder with a library for
+C, C++ and Fortran, or an extension module for Python that needs no weft.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.cli import DONE, FAILED, WRONG_REQUEST, complain
+from weft.cli.load import functions_of, import_file
+
+if TYPE_CHECKING:
+    import argparse
+
+HOSTS = ("python", "c", "cpp", "weft")
+
+
+def add_options(build: argparse.ArgumentParser) -> None:
+    """What `weft build` asks about hosts."""
+    text = "what will call the functions: Python without weft (the default), C or C++, or Python with this weft"
+    build.add_argument("--host", choices=HOSTS, default="python", help=text)
+    build.add_argument("--march", metavar="CPU", help="compile for one processor, not for x86-64-v2, -v3 and -v4")
+    text = "no second version for arrays that are not in C order, and whatever else the first one refuses"
+    build.add_argument("--no-general", dest="general", action="store_false", help=text)
+    build.add_argument("--blas", metavar="LIBRARY", default="", help="C hosts: link with this BLAS, such as openblas")
+    build.add_argument("--function", action="append", default=[], metavar="NAME", help="build this function only")
+
+
+def build_for_host(parsed: argparse.Namespace) -> int:
+    """Compile the functions of a file for the host that was asked for."""
+    from weft.folders import require_own
+    from weft.hosts import extension
+    from weft.hosts.processors import processors
+
+    path: Path = parsed.file
+    if parsed.host == "python":
+        place = parsed.output / f"{path.stem}{extension.SUFFIX}"
+        extension.require_own(place)
+    else:
+        place = parsed.output / path.stem
+        require_own(place)
+    chosen = processors(parsed.march)
+    module = import_file(path)
+    # Of a function for a cluster or a device: what it is on one machine.
+    known = {name: getattr(function, "local", function) for name, function in functions_of(module).items()}
+    for name in parsed.function:
+        if name not in known:
+            return complain(f"{path} has no function {name}", WRONG_REQUEST)
+    if parsed.function:
+        known = {name: known[name] for name in parsed.function}
+    if parsed.host == "python":
+        return _build_extension(parsed, module, known, chosen, place)
+    return _build_library(parsed, known, chosen, place)
+
+
+def _build_library(parsed: argparse.Namespace, known: Mapping[str, Any], chosen: Any, folder: Path) -> int:
+    """For C hosts: a function with hints that cannot be built is an error."""
+    from weft.errors import ParallelError, Unsupported
+    from weft.hosts import functions, library
+
+    built: list[functions.Function] = []
+    for name, function in known.items():
+        if name.startswith("_") and name not in parsed.function:
+            continue
+        kinds = _kinds(parsed.file, function, pointers=True)
+        if isinstance(kinds, str):
+            print(f"{name}: not built ({kinds})", file=sys.stderr)
+            continue
+        try:
+            built.append(functions.made(function, kinds, general=parsed.general))
+        except (Unsupported, ParallelError) as problem:
+            return complain(problem.told(f"{name} cannot be built"), FAILED)
+    if not built:
+        return complain(f"{parsed.file} has no function with complete hints to build: annotate its parameters", FAILED)
+    try:
+        library.build(library.Plan(parsed.file.stem, tuple(built), chosen, parsed.blas), folder)
+    except Unsupported as problem:
+        return complain(problem.told("cannot be built for a C host"), FAILED)
+    for made in built:
+        print(f"{made.name}{made.versions[0].signature}")
+    print(f"wrote {folder}")
+    return DONE
+
+
+def _build_extension(
+    parsed: argparse.Namespace, module: types.ModuleType, known: Mapping[str, Any], chosen: Any, place: Path
+) -> int:
+    """For Python: what cannot be built stays Python."""
+    from weft.errors import ParallelError, Unsupported
+    from weft.hosts import extension, functions, methods
+
+    built: list[functions.Function] = []
+    left: dict[str, str] = {}
+    for name, function in known.items():
+        kinds = _kinds(parsed.file, function)
+        if isinstance(kinds, str):
+            left[name] = kinds
+            continue
+        try:
+            built.append(functions.made(function, kinds, general=parsed.general, checked=False))
+        except ParallelError as problem:
+            return complain(str(problem), FAILED)
+        except Unsupported as problem:
+            left[name] = f"line {problem.span.line}: {problem.reason}"
+    if not parsed.function:
+        built += methods.made(module, left, general=parsed.general)
+    source = parsed.file.read_text(encoding="utf-8")
+    plan = extension.Plan(parsed.file.stem, source, vars(module), tuple(built), chosen)
+    parts = extension.build(plan, place)
+    for name, reason in {**left, **parts.left}.items():
+        print(f"{name}: stays Python ({reason})", file=sys.stderr)
+    if not parts.built:
+        remedy = "annotate parameters completely, or record types by `weft profile`"
+        return complain(f"{parsed.file} has no function that can be built: {remedy}", FAILED)
+    for name, signature in parts.built.items():
+        print(f"{name}{signature}")
+    print(f"wrote {place}")
+    return DONE
+
+
+def _kinds(path: Path, function: Any, pointers: bool = False) -> Any:
+    """The specs of a function's arguments, or the reason why it is not built."""
+    from weft.hosts import functions
+
+    return functions.hinted(function.py_func, _recorded(path), pointers)
+
+
+def _recorded(path: Path) -> Callable[[Any], Any] | None:
+    """Hints that `weft profile` has recorded beside the file."""
+    from weft.heat import hints
+
+    if not hints.place(path).is_file():
+        return None
+    entries = hints.read(hints.place(path))
+    return lambda function: hints.specs_for(function, entries)

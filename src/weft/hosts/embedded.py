@@ -1,0 +1,242 @@
+"""What a module that stands alone does when it is imported.  In: the module's namespace, its source, a text that
+describes its versions and the addresses of their kernels; out: the source executed, and compiled functions in the place
+of plain ones.
+
+This text is part of every such module and must not import weft.  Where the source does, it gets a stand-in with hints,
+`jit` and loops that are declared parallel as plain Python has them; anything else is asked of weft itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from typing import Any
+
+#: The text of weft/parallel.py and the names of BLAS functions, put here when a module is built.
+PARALLEL = ""
+BLAS: tuple[str, ...] = ()
+_DTYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "c64", "c128")
+_NO_DEFAULT = object()
+_ENTRY, _ATTRIBUTE = 0, 2
+_HERE = ("cpu", "python", "c")
+_PARTS = {"code": "__code__", "defaults": "__defaults__", "keywords": "__kwdefaults__"}
+
+
+class Unfit(Exception):
+    """Something is not as it was when the module was built."""
+
+
+class _Hint:
+    """A hint that nobody looks at."""
+
+    def __init__(self, name: str = "", *_: object) -> None:
+        self.name = name
+
+    def _same(self, *_: object) -> _Hint:
+        return self
+
+    __getitem__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __neg__ = _same
+
+    def __repr__(self) -> str:
+        return f"weft.{self.name}"
+
+
+def _stand_in() -> types.ModuleType:
+    """A module in the place of weft."""
+    module = types.ModuleType("weft")
+    exec(compile(PARALLEL, "<weft.parallel>", "exec"), module.__dict__)
+
+    def jit(function: Any = None, **options: Any) -> Any:
+        if options.get("target", "cpu") not in _HERE and sys.modules.get("weft") is module and _is_installed():
+            return missing("jit")(function, **options)
+        return (lambda target: target) if function is None else function
+
+    def missing(name: str) -> Any:
+        import importlib
+
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if sys.modules.get("weft") is module:
+            del sys.modules["weft"]
+        try:
+            return getattr(importlib.import_module("weft"), name)
+        except ImportError:
+            raise AttributeError(f"weft is not installed, and a built module brings no weft.{name} along") from None
+
+    module.__dict__.update({name: _Hint(name) for name in _DTYPES}, symbol=_Hint, jit=jit, __getattr__=missing)
+    return module
+
+
+def _is_installed() -> bool:
+    """Whether weft itself could be imported where its stand-in is."""
+    import importlib.machinery
+
+    return importlib.machinery.PathFinder.find_spec("weft") is not None
+
+
+def start(
+    namespace: dict[str, Any],
+    source: str,
+    versions: str,
+    addresses: tuple[int, ...],
+    native: int,
+    make_function: Any,
+    add_versions: Any,
+    use_blas: Any,
+) -> None:
+    """Called once the module is there, and empty."""
+    described: dict[str, Any] = {}
+    exec(compile(versions, "<weft>", "exec"), described)
+    file = os.path.join(os.path.dirname(namespace["__file__"]), described["FILE"])
+    stand_in: types.ModuleType | None = None
+    if "weft" not in sys.modules:
+        stand_in = sys.modules["weft"] = _stand_in()
+    try:
+        exec(compile(source, file, "exec", dont_inherit=True), namespace)
+    finally:
+        if stand_in is not None and sys.modules.get("weft") is stand_in:
+            del sys.modules["weft"]
+    import linecache
+
+    if not os.path.exists(file):  # tracebacks show the lines of the source
+        linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    if not native:
+        return
+    if described["NEEDS_BLAS"]:
+        _offer_blas(use_blas)
+    # All functions are in their places before any version looks at what it depends on: they may call each other.
+    installed = [
+        (_install(namespace, name, signed, make_function), made) for name, signed, made in described["FUNCTIONS"]
+    ]
+    for compiled, made in installed:
+        if compiled is not None:
+            add_versions(compiled, tuple(_fitting(namespace, made, addresses, file)))
+
+
+def _fitting(namespace: dict[str, Any], made: list[Any], addresses: tuple[int, ...], file: str) -> list[Any]:
+    """The versions of a function for which nothing differs from the build."""
+    versions = []
+    for make in made:
+        try:
+            versions.append(make(namespace, addresses, _raiser(file), _module, _fact))
+        except (Unfit, LookupError, AttributeError, ImportError):
+            continue
+    return versions
+
+
+def _install(
+    namespace: dict[str, Any], name: str, signed: tuple[tuple[str, ...], int, int], make_function: Any
+) -> Any:
+    """A compiled function, without versions yet, in the place of a plain one; None if that is not there.
+
+    A function for a cluster or a device stays what weft has made of it, where there is weft.
+    """
+    *path, last = name.split(".")
+    owner: Any = None
+    for part in path:
+        owner = namespace.get(part) if owner is None else getattr(owner, part, None)
+    found = namespace.get(last) if not path else vars(owner).get(last) if owner is not None else None
+    plain = getattr(found, "py_func", found)
+    if not isinstance(plain, types.FunctionType) or hasattr(found, "local"):
+        return None
+    names, positional_only, keyword_only = signed
+    given, named = plain.__defaults__ or (), plain.__kwdefaults__ or {}
+    positional = names[: len(names) - keyword_only]
+    defaults = [_NO_DEFAULT] * (len(positional) - len(given)) + list(given)
+    defaults += [named.get(each, _NO_DEFAULT) for each in names[len(positional) :]]
+    signature = (tuple(map(sys.intern, names)), tuple(defaults), _NO_DEFAULT, positional_only, keyword_only)
+    compiled = make_function(plain, *signature)
+    if path:
+        setattr(owner, last, compiled)
+    else:
+        namespace[last] = compiled
+    return compiled
+
+
+def _module(name: str) -> Any:
+    import importlib
+
+    return importlib.import_module(name)
+
+
+def _raiser(file: str) -> Any:
+    """What makes the exceptions of kernels: (type, message template) each, raised as if from a line of the source."""
+
+    def for_table(table: Any) -> Any:
+        def throw(code: int, line: int, first: int, second: int, third: int) -> None:
+            kind, message = table[code]
+            if message is None:
+                error = kind()
+            else:
+                text = message.format(first, second, third)
+                error = kind(__import__("ast").literal_eval(text) if kind is KeyError else text)
+            line &= 0xFFFFFFFF
+            if line <= 0:
+                raise error
+            exec(compile("\n" * (line - 1) + "raise error", file, "exec"), {"error": error})
+
+        return throw
+
+    return for_table
+
+
+def _fact(kind: str, owner: Any, name: str, present: bool, expected: tuple[str, ...] | None = None) -> tuple[Any, ...]:
+    """What a version was made from, as it is now: (owner, kind, name[, value]); Unfit if it is not what it was."""
+    if kind == "entry":
+        now, code = owner.get(name, _NO_DEFAULT), _ENTRY
+    else:
+        name = _PARTS.get(kind, name)
+        now, code = getattr(owner, name, _NO_DEFAULT), _ATTRIBUTE
+        if now is not getattr(owner, name, _NO_DEFAULT):
+            raise Unfit(name)
+    if (now is not _NO_DEFAULT) != present:
+        raise Unfit(name)
+    if not present:
+        return (owner, code, sys.intern(name))
+    if expected is not None and told(now, expected[0]) != expected:
+        raise Unfit(name)
+    return (owner, code, sys.intern(name), now)
+
+
+def told(value: Any, how: str) -> tuple[str, ...]:
+    """A value as a text that is the same in every process and every Python: its literal, its name, its source."""
+    if how == "literal":
+        return (how, type(value).__name__, repr(value))
+    if how == "source":
+        import hashlib
+        import inspect
+
+        text = inspect.getsource(value)
+        return (how, hashlib.blake2s(text.encode()).hexdigest())
+    if isinstance(value, types.ModuleType):  # a stand-in of weft must not be asked for anything
+        return (how, value.__name__)
+    value = getattr(value, "py_func", value)
+    return (how, str(getattr(value, "__qualname__", getattr(value, "__name__", type(value).__name__))))
+
+
+def _offer_blas(use_blas: Any) -> None:
+    """The BLAS that NumPy has loaded, for products to be NumPy's own to the last bit."""
+    import ctypes
+
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            paths = {line.split(maxsplit=5)[5].strip() for line in maps if "openblas" in line and line.count("/")}
+    except OSError:
+        return
+    for path in sorted(paths, key=lambda path: ("numpy" not in path, "scipy.libs" in path, path)):
+        try:
+            library = ctypes.CDLL(path)
+        except OSError:
+            continue
+        for prefix, suffix in (("scipy_", "64_"), ("", "64_"), ("scipy_", ""), ("", "")):
+            if not hasattr(library, f"{prefix}cblas_dgemm{suffix}"):
+                continue
+            describe = getattr(library, f"{prefix}openblas_get_config{suffix}", None)
+            wide = bool(suffix)
+            if describe is not None:
+                describe.restype = ctypes.c_char_p
+                wide = b"USE64BITINT" in (describe() or b"")
+            found = [getattr(library, f"{prefix}cblas_{each}{suffix}", None) for each in BLAS]
+            use_blas(int(wide), tuple(ctypes.cast(each, ctypes.c_void_p).value or 0 if each else 0 for each in found))
+            return

@@ -1,0 +1,215 @@
+"""Modules for Python that stand alone.  In: a module's source and its functions with hints; out: one file
+<module>.abi3.so for CPython 3.10 and newer that imports like the module, with weft or without.
+
+    C for each function and processor  +  native/extension.c  +  the source, and a text that describes the versions
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from weft import parallel
+from weft.codegen import c, c_library
+from weft.errors import CompileError, WeftError
+from weft.hosts import embedded, spelling
+from weft.hosts.expressions import NotPortable, expression
+from weft.hosts.functions import Function
+from weft.hosts.processors import Processor
+from weft.limits import LIMITS
+from weft.pipeline import described
+from weft.records import dataclass
+from weft.runtime.blas import FUNCTIONS
+from weft.runtime.descriptor import Signature
+from weft.runtime.dispatch import native_source
+from weft.runtime.toolchain import Toolchain, sanitizers
+from weft.targets import Coded
+
+SUFFIX = ".abi3.so"
+MARK = "weft-extension-checksum:"
+_DIGITS = 16
+_BLAS = re.compile(rf"rt->(?:{'|'.join(FUNCTIONS)})\b")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to build: the module's name and source, its functions and the processors to build them for."""
+
+    module: str
+    source: str
+    namespace: dict[str, Any]
+    functions: tuple[Function, ...]
+    processors: tuple[Processor, ...]
+
+
+@dataclass
+class Parts:
+    """The texts of a module, before any compiler has run."""
+
+    kernels: list[tuple[Processor, str, str, tuple[str, ...]]]
+    count: int
+    versions: str
+    built: dict[str, str]  # functions, with their signatures
+    left: dict[str, str]  # functions that stay Python, with the reason
+
+
+def texts(plan: Plan) -> Parts:
+    """Everything up to the compiler."""
+    parts = Parts([], 0, "", {}, {})
+    lines: list[str] = []
+    listed: list[str] = []
+    needs_blas = False
+    for function in plan.functions:
+        made: list[str] = []
+        for version in function.versions:
+            try:
+                names = c_library.addresses(version.program_lowered)
+                if names:
+                    raise NotPortable(f"it calls {names[0].split(':')[1]}, a routine of NumPy (--host weft)")
+                sources = [c.generate(version.program_lowered, function.options, p.features) for p in plan.processors]
+                known = described(version, Coded(version.program_lowered, sources[0].layout, sources[0].exceptions, 1))
+                text = expression(known, parts.count, plan.namespace, function.plain)
+            except NotPortable as problem:
+                parts.left[function.qualified] = str(problem)
+                break
+            for processor, source in zip(plan.processors, sources):
+                symbol = f"kernel_{parts.count}{processor.suffix}"
+                flags = (*processor.chain.lean(source.straight), *c.flags(function.options), f"-Dkernel={symbol}")
+                renamed = source.text.replace('__asm__("weft_', f'__asm__("{symbol}_').replace("_weft_", f"_{symbol}_")
+                parts.kernels.append((processor, symbol, renamed, flags))
+                needs_blas |= bool(_BLAS.search(source.text))
+            made.append(f"_version_{parts.count}")
+            lines.append(f"def {made[-1]}(ns, addresses, raiser, module, fact):\n    return {text}")
+            parts.count += 1
+        if not made:
+            continue
+        parts.left.pop(function.qualified, None)
+        parts.built[function.qualified] = function.versions[0].signature
+        signed = Signature.of(function.plain)
+        shape = (signed.names, signed.positional_only, signed.keyword_only)
+        listed.append(f"({function.qualified!r}, {shape!r}, [{', '.join(made)}])")
+    head = [f"FILE = {plan.module + '.py'!r}", f"NEEDS_BLAS = {needs_blas}"]
+    parts.versions = "\n".join((*head, *lines, f"FUNCTIONS = [{', '.join(listed)}]", ""))
+    return parts
+
+
+def build(plan: Plan, output: Path) -> Parts:
+    """Write the module in its place, in one step; a file there that weft has not built stays, and is a WeftError."""
+    require_own(output)
+    parts = texts(plan)
+    if not parts.built:
+        return parts
+    staged = output.with_name(f".{output.name}-{os.getpid()}")
+    chain = plan.processors[0].chain
+    try:
+        objects = list(_objects(plan, parts))
+        output.parent.mkdir(parents=True, exist_ok=True)
+        _link(chain, objects, staged)
+        staged.write_bytes(sealed(staged.read_bytes()))
+        staged.chmod(0o755)
+        require_own(output)
+        os.replace(staged, output)
+    except CompileError as problem:
+        raise WeftError(f"the C compiler failed: {problem}") from problem
+    except OSError as problem:
+        raise WeftError(f"{output} cannot be written: {problem.strerror or problem}") from problem
+    finally:
+        staged.unlink(missing_ok=True)
+    return parts
+
+
+def _link(chain: Toolchain, objects: Sequence[Path], output: Path) -> None:
+    """In the order of first.ld, if the linker takes it: then a file that was cut off is found before it is used."""
+    libraries = (*chain.libraries, "-lpthread")
+    if sys.platform.startswith("linux") and not sanitizers():
+        with contextlib.suppress(CompileError):
+            chain.link_shared(objects, output, ("-Wl,-z,norelro", *libraries), script=native_source("first.ld"))
+            return
+    chain.link_shared(objects, output, libraries)
+
+
+def require_own(output: Path) -> None:
+    """WeftError if there is something in that place that weft has not built."""
+    if not os.path.lexists(output):
+        return
+    if output.is_symlink() or not output.is_file() or MARK.encode() not in output.read_bytes():
+        raise WeftError(f"{output} stays as it is: `weft build` has not written it. Remove it, or choose -o")
+
+
+def _objects(plan: Plan, parts: Parts) -> Iterator[Path]:
+    first = plan.processors[0]
+    yield first.compiled(_entry(plan, parts), f"{plan.module}_module", ("-O2", "-pthread", "-Wno-unused-function"))
+    for processor, name, text, flags in parts.kernels:
+        yield processor.compiled(text, name, flags)
+
+
+def _entry(plan: Plan, parts: Parts) -> str:
+    """The C of the module itself."""
+    start = f"{inspect.getsource(embedded)}\nPARALLEL = {inspect.getsource(parallel)!r}\nBLAS = {FUNCTIONS!r}\n"
+    limits = ", ".join(repr(limit.default) for limit in LIMITS)
+    symbols = [symbol for processor in plan.processors for symbol in _of(parts, processor)]
+    marches = ", ".join(p.march or "another processor" for p in plan.processors[:1])
+    macros = {
+        "EXTENSION_NAME": spelling.quoted(plan.module),
+        "EXTENSION_INIT": f"PyInit_{plan.module}",
+        "EXTENSION_LIMITS": limits,
+        "EXTENSION_LEVELS": f'"{"".join(processor.level for processor in plan.processors)}"',
+        "EXTENSION_PROCESSORS": spelling.quoted(marches),
+        "EXTENSION_MARK": spelling.quoted(MARK),
+    }
+    return "\n".join(
+        (
+            "#define _GNU_SOURCE 1",
+            *(f"#define {name} {value}" for name, value in macros.items()),
+            native_source("extension.c"),
+            *(f"extern int64_t {symbol}(const weft_rt *, int64_t *);" for symbol in symbols),
+            f"const kernel_function extension_kernels[] = {{{', '.join(symbols)}}};",
+            f"const int extension_kernel_count = {parts.count};",
+            _string("extension_start", start),
+            _string("extension_source", plan.source),
+            _string("extension_versions", parts.versions),
+            "",
+        )
+    )
+
+
+def _of(parts: Parts, processor: Processor) -> list[str]:
+    return [symbol for which, symbol, _, _ in parts.kernels if which is processor]
+
+
+def _string(name: str, text: str) -> str:
+    lines = [spelling.quoted(line) for line in text.splitlines(keepends=True)] or ['""']
+    return f"const char {name}[] =\n" + "\n".join(lines) + ";"
+
+
+# --- the checksum that a file holds of itself -------------------------------------------------------------------------
+
+
+def sealed(content: bytes) -> bytes:
+    """The file with its checksum behind the mark."""
+    place = content.index(MARK.encode()) + len(MARK)
+    assert content[place : place + _DIGITS] == b"0" * _DIGITS
+    before, after = content[:place], content[place + _DIGITS :]
+    digits = f"{_summed(_summed(14695981039346656037, before), after):0{_DIGITS}x}"
+    return before + digits.encode() + after
+
+
+def _summed(total: int, content: bytes) -> int:
+    """As `summed` of native/extension.c has it."""
+    padded = content + b"\0" * (-len(content) % 8)
+    for (word,) in _words(padded):
+        total = ((total ^ word) * 1099511628211) & 0xFFFFFFFFFFFFFFFF
+        total ^= total >> 29
+    return total
+
+
+def _words(content: bytes) -> Iterator[tuple[int]]:
+    import struct
+
+    return struct.iter_unpack("<Q", content)

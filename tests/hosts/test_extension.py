@@ -1,0 +1,398 @@
+"""Modules that stand alone: with weft out of reach they import, run natively and give Python's answers."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.alone import run_alone
+from weft.cli import main
+
+pytestmark = pytest.mark.native
+
+MODULE = '''
+"""A module of kernels."""
+import math
+
+import numpy as np
+
+import weft
+from weft import prange
+
+N, M = weft.symbol("N"), weft.symbol("M")
+SCALE = 0.25
+TABLE = np.array([2.0, 3.0])
+
+
+@weft.jit
+def diffuse(u: weft.f64[N, M], steps: int = 3) -> weft.f64[N, M]:
+    """Steps of diffusion."""
+    v = u.copy()
+    for _ in range(steps):
+        v[1:-1, 1:-1] = SCALE * (v[:-2, 1:-1] + v[2:, 1:-1] + v[1:-1, :-2] + v[1:-1, 2:])
+    return v
+
+
+def helper(x):
+    return x * x + TABLE[1]
+
+
+def through(a: weft.f64[N], *, offset: float = 1.0):
+    total = 0.0
+    for i in prange(a.shape[0]):
+        total += helper(a[i])
+    return total + offset, a[::2], math.sqrt(2.0)
+
+
+def written(a: weft.f64[N], i: int):
+    a[0] = 9.0
+    a[i] = 1.0
+
+
+def shifted(a: weft.f64[N], b: weft.f64[N]):
+    for i in range(a.shape[0]):
+        a[i] = 2.0 * b[i] + 1.0
+
+
+def product(a: weft.f64[N, M], b: weft.f64[M, N]):
+    return a @ b
+
+
+def counted(n: int) -> int:
+    return n if n < 2 else counted(n - 1) + counted(n - 2)
+
+
+def before(a: weft.f64[N]):
+    return behind(a) + 1.0
+
+
+def behind(a: weft.f64[N]):
+    return a.sum()
+
+
+@weft.jit(target="ray")
+def spread(a: weft.f64[N]):
+    return (a * a).sum()
+
+
+def of_list(values: list[float]) -> float:
+    total = 0.0
+    for value in values:
+        total += value
+    return total
+
+
+def text(s: str) -> int:
+    return s.count("a")
+
+
+def ordered(a: weft.f64[N]):
+    return np.sort(a[::-1] * 2 + 1)
+
+
+def plain(a):
+    return a
+
+
+class Model:
+    M: weft.f64[N, N]
+    gain: float
+
+    def __init__(self, matrix, gain):
+        self.M, self.gain = matrix, gain
+
+    def step(self, x: weft.f64[N]) -> weft.f64[N]:
+        y = np.zeros(x.shape[0])
+        for i in range(x.shape[0]):
+            for j in range(x.shape[0]):
+                y[i] += self.gain * self.M[i, j] * x[j]
+        return y
+'''
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("extension")
+    path = place / "kernels_alone.py"
+    path.write_text(MODULE)
+    assert main(["build", "--host", "python", str(path), "-o", str(place / "built")]) == 0
+    return place
+
+
+def alone(folder: Path, script: str, **environment: str) -> str:
+    return run_alone(script, folder, folder / "built", **environment)
+
+
+def test_one_file_is_written_and_the_rest_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "kernels_told.py"
+    path.write_text(MODULE)
+    assert main(["build", "--host", "python", str(path), "-o", str(tmp_path / "built")]) == 0
+    told = capsys.readouterr()
+    assert [file.name for file in (tmp_path / "built").iterdir()] == ["kernels_told.abi3.so"]
+    assert "diffuse(f64[:, :], int)" in told.out and "Model.step(Model, f64[:])" in told.out
+    for name, reason in (("text", "--host weft"), ("ordered", "a routine of NumPy"), ("plain", "no complete hints")):
+        assert re.search(rf"^{name}: stays Python \(.*{reason}", told.err, re.M), told.err
+
+
+SAME = """
+import numpy as np
+import kernels_alone as k
+rng = np.random.default_rng(0)
+u = rng.random((60, 40))
+def same(function, *args, **kwargs):
+    before = function.native_calls
+    plain = function.__wrapped__(*args, **kwargs)
+    made = function(*args, **kwargs)
+    assert function.native_calls == before + 1, (function.__name__, function.plain_calls)
+    for one, other in zip(*(value if type(value) is tuple else (value,) for value in (plain, made))):
+        assert type(one) is type(other), (one, other)
+        assert np.allclose(one, other, rtol=1e-13, atol=0), function.__name__
+same(k.diffuse, u)
+same(k.diffuse, u, 5)
+same(k.diffuse, steps=2, u=u)
+same(k.diffuse, u[::2, ::-1])
+same(k.diffuse, u[:1, :1])
+same(k.through, u[0])
+same(k.through, u[:, 3], offset=-2.0)
+same(k.of_list, [0.5, 2.5, -1.0])
+a, b = rng.random((70, 50)), rng.random((50, 70))
+same(k.product, a, b)
+assert (k.product(a, b) == a @ b).all()
+model = k.Model(rng.random((5, 5)), 2.0)
+x = rng.random(5)
+assert np.allclose(model.step(x), 2.0 * model.M @ x) and k.Model.step.native_calls == 1
+model.gain = 3.0
+assert np.allclose(model.step(x), 3.0 * model.M @ x) and k.Model.step.native_calls == 2
+print(k.__doc__, k.diffuse.__doc__, k.diffuse.__name__, k.text("banana"), k.ordered(x).shape)
+"""
+
+
+def test_answers_are_pythons_and_calls_are_native(folder: Path) -> None:
+    assert alone(folder, SAME).split("\n")[0] == "A module of kernels. Steps of diffusion. diffuse 3 (5,)"
+    assert alone(folder, SAME, WEFT_NUM_THREADS="3")
+
+
+def test_plain_python_is_behind_it(folder: Path) -> None:
+    script = """
+import numpy as np
+import kernels_alone as k
+u = np.arange(12.0).reshape(3, 4)
+assert (k.diffuse(u.astype(np.float32)) == k.diffuse.__wrapped__(u.astype(np.float32))).all()
+assert (k.diffuse.native_calls, k.diffuse.plain_calls) == (0, 1)
+for bad in (lambda: k.diffuse(), lambda: k.diffuse(u, 1, 2), lambda: k.diffuse(u, other=1)):
+    try:
+        bad()
+    except TypeError as problem:
+        assert "diffuse" in str(problem)
+    else:
+        raise AssertionError
+k.SCALE = 2.0
+assert (k.diffuse(u) == k.diffuse.__wrapped__(u)).all() and k.diffuse.native_calls == 0
+def other(x): return 5.0
+k.helper.__code__ = other.__code__
+assert k.through(u[0])[0] == 21.0 and k.through.native_calls == 0
+import pickle, inspect
+assert pickle.loads(pickle.dumps(k.diffuse)) is k.diffuse
+print(list(inspect.signature(k.diffuse).parameters))
+"""
+    assert alone(folder, script) == "['u', 'steps']\n"
+
+
+def test_exceptions_come_from_the_users_line(folder: Path) -> None:
+    script = """
+import traceback
+import numpy as np
+import kernels_alone as k
+a = np.zeros(3)
+try:
+    k.written(a, 7)
+except IndexError as problem:
+    shown = traceback.format_exc()
+assert a[0] == 9.0 and "a[i] = 1.0" in shown and "kernels_alone.py" in shown, shown
+print(problem_text := shown.splitlines()[-1])
+"""
+    assert alone(folder, script) == "IndexError: index 7 is out of bounds for axis 0 with size 3\n"
+
+
+def test_threads_forks_and_ctrl_c(folder: Path) -> None:
+    script = """
+import os, threading
+import numpy as np
+import kernels_alone as k
+u = np.random.default_rng(1).random((500, 500))
+expected = k.diffuse(u)
+found = []
+workers = [threading.Thread(target=lambda: found.append((k.diffuse(u) == expected).all())) for _ in range(4)]
+[w.start() for w in workers], [w.join() for w in workers]
+assert all(found) and len(found) == 4
+child = os.fork()
+if child == 0:
+    os._exit(0 if (k.diffuse(u) == expected).all() else 1)
+assert os.waitpid(child, 0)[1] == 0
+import signal
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+try:
+    k.diffuse(u, 10**7)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    assert alone(folder, script, WEFT_NUM_THREADS="2") == "interrupted\n"
+
+
+def test_functions_that_call_each_other_and_those_for_clusters(folder: Path) -> None:
+    """Whatever their order, also with weft at hand, which a module without functions for clusters never loads."""
+    script = """
+import sys
+import numpy as np
+import kernels_alone as k
+a = np.arange(4.0)
+print(k.counted(15), k.counted.native_calls, k.before(a), k.before.native_calls, k.spread(a), k.spread.native_calls)
+assert "weft" not in sys.modules
+"""
+    assert alone(folder, script) == "610 1 7.0 1 14.0 1\n"
+
+
+def test_a_module_does_not_load_weft(tmp_path: Path) -> None:
+    path = tmp_path / "light_alone.py"
+    path.write_text("import weft\ndef f(n: int):\n    s = 0\n    for i in weft.prange(n): s += i\n    return s\n")
+    assert main(["build", str(path), "-o", str(tmp_path / "built")]) == 0
+    code = f"import sys; sys.path[:0] = [{str(tmp_path / 'built')!r}]\n"
+    code += "import light_alone as k; print(k.f(5), k.f.native_calls)\nassert 'weft' not in sys.modules"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "10 1\n", done.stderr
+
+
+def test_a_tampered_or_foreign_file_is_refused_with_one_line(folder: Path, tmp_path: Path) -> None:
+    name = "kernels_alone.abi3.so"
+    content = (folder / "built" / name).read_bytes()
+    importing = "try:\n    import kernels_alone\nexcept ImportError as problem:\n    print(problem)\n"
+    place = content.index(b"Steps of diffusion")
+    (tmp_path / name).write_bytes(content[:place] + b"Traps" + content[place + 5 :])
+    told = run_alone(importing, tmp_path, tmp_path)
+    assert len(told.splitlines()) == 1 and "is not the file that weft has built" in told
+    for length in (len(content) // 2, len(content) * 9 // 10):  # cut off: what the system's loader touches is there
+        (tmp_path / name).write_bytes(content[:length])
+        assert "is not the file that weft has built" in run_alone(importing, tmp_path, tmp_path)
+    (tmp_path / name).write_bytes(content[:100])
+    assert len(run_alone(importing, tmp_path, tmp_path).splitlines()) == 1
+
+
+def test_a_file_for_another_processor_is_refused_with_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "of_tomorrow.py"
+    path.write_text("def f(n: int) -> int:\n    return n + 1\n")
+    # A level that no processor has yet.
+    monkeypatch.setattr("weft.hosts.processors._level", lambda march: "9")
+    march = "x86-64-v2" if "x86" in __import__("platform").machine() else "native"
+    assert main(["build", "--host", "python", "--march", march, str(path), "-o", str(tmp_path / "built")]) == 0
+    script = "try:\n    import of_tomorrow\nexcept ImportError as problem:\n    print(problem)\n"
+    told = run_alone(script, tmp_path, tmp_path / "built")
+    assert told == f"of_tomorrow was built for {march}, which this processor is not\n"
+
+
+def test_it_also_works_beside_weft(folder: Path) -> None:
+    code = f"import sys; sys.path.insert(0, {str(folder / 'built')!r}); import numpy as np; import weft; weft.jit\n"
+    code += "import kernels_alone as k; k.diffuse(np.ones((4, 4))); print(k.diffuse.native_calls)"
+    source = str(Path(__file__).resolve().parents[2] / "src")
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={"PYTHONPATH": source}, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == "1\n", done.stderr
+
+
+def test_only_functions_of_the_limited_api_are_used(folder: Path) -> None:
+    """Of CPython 3.10: the ones that the runtime declares by hand."""
+    nm = shutil.which("nm")
+    if nm is None:
+        pytest.skip("there is no nm")
+    file = folder / "built" / "kernels_alone.abi3.so"
+    done = subprocess.run([nm, "-D", "--undefined-only", str(file)], capture_output=True, text=True, check=True)
+    wanted = {line.split()[-1] for line in done.stdout.splitlines() if line.split()[-1].lstrip("_").startswith("Py")}
+    assert wanted <= set(LIMITED.split()), wanted - set(LIMITED.split())
+    given = subprocess.run([nm, "-D", "--defined-only", str(file)], capture_output=True, text=True, check=True).stdout
+    assert [line.split()[-1] for line in given.splitlines()] == ["PyInit_kernels_alone"]
+
+
+#: From the list of the stable ABI, entries added up to version 3.10.
+LIMITED = """
+PyArg_ParseTuple PyBool_FromLong PyBool_Type PyBytes_AsString PyBytes_Type PyCFunction_NewEx PyCapsule_GetPointer
+PyCapsule_New PyComplex_FromDoubles PyComplex_ImagAsDouble PyComplex_RealAsDouble PyComplex_Type PyDict_GetItemWithError
+PyDict_New PyDict_Next PyDict_SetItem PyDict_SetItemString PyDict_Size PyDict_Type PyErr_CheckSignals PyErr_Clear
+PyErr_ExceptionMatches PyErr_Fetch PyErr_Format PyErr_NoMemory PyErr_Occurred PyErr_Restore PyErr_SetNone
+PyErr_SetString PyEval_EvalCode PyEval_GetBuiltins PyEval_RestoreThread PyEval_SaveThread PyExc_AttributeError
+PyExc_Exception PyExc_ImportError PyExc_KeyboardInterrupt PyExc_RecursionError PyExc_SystemError PyExc_TypeError
+PyFloat_AsDouble PyFloat_FromDouble PyFloat_Type PyGILState_Ensure PyGILState_Release PyImport_ImportModule PyList_New
+PyList_SetItem PyList_Type PyLong_AsLongLong PyLong_AsLongLongAndOverflow PyLong_FromLongLong PyLong_Type
+PyModuleDef_Init PyModule_GetDict PyObject_Call PyObject_CallFunction PyObject_CallMethod PyObject_GenericGetAttr
+PyObject_GetAttr PyObject_GetAttrString PyObject_GetItem PyObject_RichCompareBool PySequence_List PyTuple_GetItem
+PyTuple_New PyTuple_SetItem PyTuple_Size PyTuple_Type PyType_FromSpec PyType_GenericAlloc PyType_GetFlags PyType_GetSlot
+PyUnicode_AsUTF8AndSize PyUnicode_CompareWithASCIIString PyUnicode_FromString PyUnicode_Type Py_CompileString Py_DecRef
+Py_IncRef _Py_NoneStruct _Py_TrueStruct
+"""
+
+
+@pytest.mark.slow
+def test_two_builds_are_the_same_to_the_byte(tmp_path: Path) -> None:
+    path = tmp_path / "twice_alone.py"
+    path.write_text("import numpy as np\nimport weft\ndef f(a: weft.f64[:, :]):\n    return np.exp(a).sum(axis=0)\n")
+    source = str(Path(__file__).resolve().parents[2] / "src")
+    found = []
+    for number in ("1", "2"):
+        environment = {"WEFT_CACHE_DIR": str(tmp_path / f"cache{number}"), "PYTHONHASHSEED": number}
+        command = [sys.executable, "-m", "weft", "build", "--host", "python", "--march", "x86-64-v2", str(path)]
+        command += ["-o", str(tmp_path / number)]
+        told = {**environment, "PYTHONPATH": source, "PATH": __import__("os").environ["PATH"]}
+        subprocess.run(command, env=told, check=True, capture_output=True, timeout=300)
+        found.append((tmp_path / number / "twice_alone.abi3.so").read_bytes())
+    assert found[0] == found[1]
+
+
+def test_another_file_in_its_place_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "kept_alone.py"
+    path.write_text("def f(n: int) -> int:\n    return n + 1\n")
+    place = tmp_path / "kept_alone.abi3.so"
+    place.write_bytes(b"another program's")
+    assert main(["build", "--host", "python", str(path), "-o", str(tmp_path)]) == 1
+    assert "stays as it is" in capsys.readouterr().err and place.read_bytes() == b"another program's"
+
+
+def test_what_cannot_be_built_says_so_and_leaves_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "nothing_alone.py"
+    path.write_text("def f(n: int):\n    return eval('n')\n")
+    assert main(["build", "--host", "python", str(path), "-o", str(tmp_path / "built")]) == 1
+    told = capsys.readouterr().err
+    assert "f: stays Python (line 2: " in told and "annotate" in told
+    assert not (tmp_path / "built").exists()
+
+
+def test_types_that_were_recorded_stand_in_for_hints(tmp_path: Path) -> None:
+    from weft.heat import hints
+
+    path = tmp_path / "recorded_alone.py"
+    path.write_text("import numpy as np\ndef f(a: np.ndarray, n):\n    return a.sum() + n\n")
+    hints.write(path, {"f": {"a": "weft.f64[:]", "n": "int"}})
+    assert main(["build", "--host", "python", str(path), "-o", str(tmp_path / "built")]) == 0
+    script = "import numpy as np, recorded_alone as r; print(r.f(np.ones(4), 2), r.f.native_calls)"
+    assert run_alone(script, tmp_path, tmp_path / "built") == "6.0 1\n"
+
+
+def test_arrays_that_overlap_get_pythons_answer(folder: Path) -> None:
+    script = """
+import numpy as np
+import kernels_alone as k
+a, b = np.arange(6.0), np.arange(6.0)
+k.shifted(a[1:], a[:-1])
+k.shifted.__wrapped__(b[1:], b[:-1])
+assert (a == b).all()
+print(k.shifted.plain_calls)
+k.shifted(a, b)
+print(k.shifted.native_calls)
+"""
+    assert alone(folder, script) == "1\n1\n"
