@@ -1,0 +1,55 @@
+"""What a decorated function has in Numba besides being called.  In: what `weft.jit` gives; out: the same with Numba's
+attributes: `py_func`, `targetoptions`, `compile`, `recompile`, `inspect_types` and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from weft.jitted import Jitted
+
+__all__ = ["CPUDispatcher", "Dispatcher", "dressed"]
+
+#: The class that programs test for: `isinstance(f, CPUDispatcher)`.
+CPUDispatcher = Dispatcher = Jitted
+
+
+class Overloads(Mapping[str, Any]):
+    """The versions that were compiled so far, by the types of their arguments."""
+
+    def __init__(self, made: Any) -> None:
+        self._made = made
+
+    def _versions(self) -> list[str]:
+        return list(dict.fromkeys(getattr(self._made, "signatures", ())))
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._versions():
+            raise KeyError(key)
+        return self._made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._versions())
+
+    def __len__(self) -> int:
+        return len(self._versions())
+
+
+def dressed(made: Any, function: Callable[..., Any], options: dict[str, Any], signatures: list[Any]) -> Any:
+    """A compiled function, or the plain one where nothing is compiled, with Numba's attributes."""
+
+    def nothing(*_: Any, **__: Any) -> None:
+        """Accepted, and nothing is done: weft compiles at the first call, and keeps versions on disk."""
+
+    def inspect_types(file: Any = None, **_: Any) -> None:
+        """What became of each line."""
+        print(made.explain() if hasattr(made, "explain") else f"{function.__name__}: plain Python", file=file)
+
+    made.py_func = function
+    made.targetoptions = dict(options)
+    made.nopython_signatures = list(signatures)
+    made.overloads = Overloads(made)
+    made.compile = made.recompile = made.enable_caching = made.disable_compile = made.parallel_diagnostics = nothing
+    made.inspect_types = inspect_types
+    return made

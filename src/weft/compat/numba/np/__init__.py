@@ -1,0 +1,1 @@
+"""`numba.np`: the parts of Numba's own NumPy that programs import."""

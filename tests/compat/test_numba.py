@@ -1,0 +1,362 @@
+"""`weft.compat.numba`: decorators, types, containers and ufuncs under Numba's names, with Python's answers."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft import compat
+from weft.compat import numba
+from weft.compat.numba import float64, guvectorize, int64, njit, prange, typed, types, vectorize
+from weft.compat.numba.types import parsed
+
+
+@pytest.mark.parametrize(
+    "decorator",
+    [
+        njit,
+        numba.jit,
+        njit(),
+        njit(cache=True, nogil=True),
+        njit("float64(float64[:])"),
+        njit(float64(float64[::1])),
+        njit([float64(float64[:]), "float32(float32[:])"]),
+        numba.jit(nopython=True, fastmath=True),
+        numba.jit("f8(f8[:])", nopython=True, boundscheck=True, error_model="numpy", inline="always"),
+        njit((float64[:],)),
+    ],
+)
+def test_every_way_to_decorate(decorator: Any) -> None:
+    def total(a: Any) -> Any:
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i]
+        return s
+
+    made = decorator(total)
+    assert made(np.arange(10.0)) == 45.0
+    assert made.py_func is total
+    assert made.signatures, made.stats["fallbacks"]
+    assert decorator(made).py_func is total
+
+
+def test_options_become_those_of_weft() -> None:
+    def f(x: Any) -> Any:
+        return x + 1
+
+    assert njit(f).options.parallel is False
+    assert njit(parallel=True)(f).options.parallel is True
+    assert njit(fastmath=True)(f).options.fp == "fast"
+    assert njit(f).options.fp == "numpy"
+    assert njit(fastmath={"nsz", "reassoc"})(f).options.fp == "numpy"  # NaN keeps its meaning
+    assert njit(fastmath={"fast"})(f).options.fp == "fast"
+    assert njit(parallel=True, fastmath={"nnan"})(f).targetoptions["parallel"] is True
+    with pytest.raises(KeyError, match="fastmaths"):
+        njit(fastmaths=True)
+
+
+def test_prange_is_a_range_where_parallel_was_not_asked_for() -> None:
+    def running(a: Any) -> Any:
+        for i in prange(1, a.shape[0]):
+            a[i] = a[i - 1] + 1.0
+        return a
+
+    assert njit(running)(np.zeros(4)).tolist() == [0, 1, 2, 3]
+    with pytest.raises(weft.ParallelError):
+        njit(parallel=True)(running)(np.zeros(4))
+
+
+def test_prange_with_a_break_where_parallel_was_not_asked_for() -> None:
+    @njit
+    def first(a: Any) -> Any:
+        for i in prange(a.shape[0]):
+            if a[i] > 2:
+                break
+        return i
+
+    assert first(np.arange(9.0)) == 3
+    assert first.signatures
+
+
+def test_python_s_integers_and_indices() -> None:
+    @njit
+    def power(n: Any) -> Any:
+        return 3**n
+
+    @njit
+    def item(a: Any, i: Any) -> Any:
+        return a[i]
+
+    assert power(50) == 3**50
+    with pytest.raises(IndexError):
+        item(np.zeros(3), 3)
+
+
+def test_typed_containers_are_native() -> None:
+    @njit
+    def filled(n: Any) -> Any:
+        squares = typed.List.empty_list(types.int64)
+        for i in range(n):
+            squares.append(i * i)
+        halves = typed.Dict.empty(key_type=types.int64, value_type=types.float64)
+        for i in range(n):
+            halves[i] = i * 0.5
+        more = typed.List()
+        more.append(1.5)
+        return squares, halves, more
+
+    assert filled(3) == ([0, 1, 4], {0: 0.0, 1: 0.5, 2: 1.0}, [1.5])
+    assert filled.signatures and not filled.stats["fallbacks"]
+    assert typed.List([1, 2]) == [1, 2] and isinstance([1], typed.List)
+    assert typed.Dict({1: 2}) == {1: 2} and isinstance({}, typed.Dict)
+
+
+def test_types_are_dtypes_and_conversions() -> None:
+    @njit
+    def made(n: Any) -> Any:
+        z = np.zeros(n, dtype=int64)
+        z[0] = int64(3.7)
+        return z
+
+    assert made(2).tolist() == [3, 0] and made(2).dtype == np.int64
+    assert made.signatures
+    assert np.zeros(1, dtype=types.float32).dtype == np.float32
+    assert types.uint8.maxval == 255 and types.intp is types.int64
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("void(float64[:, ::1], int64)", 2), ("f8(f8)", 1), ("(i8, i8)", 2), ("types.float64()", 0), ("b1(string)", 1)],
+)
+def test_signatures_are_read(text: str, count: int) -> None:
+    assert len(parsed(text).args) == count
+
+
+@pytest.mark.parametrize("text", ["float64(", "nothing(float64)", "__import__('os')", "float64[3]"])
+def test_what_is_no_signature(text: str) -> None:
+    with pytest.raises(numba.TypingError):
+        njit(text)
+
+
+def test_typeof() -> None:
+    assert numba.typeof(np.zeros((2, 2), order="F")).layout == "F"
+    assert numba.typeof(1.5) == types.float64
+    assert numba.typeof((1, 2)) == types.UniTuple(types.int64, 2)
+
+
+def test_objmode_runs_as_python() -> None:
+    @njit
+    def shown(x: Any) -> Any:
+        y = x * 2
+        with numba.objmode(z="float64[:]"):
+            z = np.array([float(str(q)) for q in y])
+        return z + 1
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", weft.FallbackWarning)
+        assert shown(np.arange(3.0)).tolist() == [1, 3, 5]
+
+
+def test_vectorize_with_signatures() -> None:
+    @vectorize(["int64(int64, int64)", "float64(float64, float64)"])
+    def larger(a: Any, b: Any) -> Any:
+        return a if a > b else b
+
+    x = np.arange(6.0).reshape(2, 3)
+    assert np.array_equal(larger(x, 2.5), np.maximum(x, 2.5))
+    assert larger(np.arange(3), 1).dtype == np.int64
+    assert larger(1.5, 2) == 2.0
+    assert larger.reduce(np.array([1.0, 5.0, 2.0])) == 5.0
+    out = np.empty((2, 3))
+    assert larger(x, x.T[:, :1].T, out) is out
+    with pytest.raises(TypeError):
+        larger(x, 1j)
+
+
+def test_vectorize_without_signatures_takes_the_type_of_all_values() -> None:
+    """The first element is a whole number and another is not: none is cut off."""
+
+    @vectorize
+    def mixed(a: Any) -> Any:
+        return a if a < 3 else 0.5
+
+    found = mixed(np.arange(5))
+    assert found.tolist() == [0.0, 1.0, 2.0, 0.5, 0.5]
+    assert mixed(np.zeros(0)).shape == (0,)
+
+
+def test_guvectorize() -> None:
+    @guvectorize([(float64[:], float64, float64[:])], "(n),()->(n)")
+    def shifted(x: Any, y: Any, out: Any) -> None:
+        for i in range(x.shape[0]):
+            out[i] = x[i] + y
+
+    @guvectorize(["void(int64[:], int64[:], int64[:])"], "(n),(n)->()")
+    def inner(a: Any, b: Any, out: Any) -> None:
+        out[0] = 0
+        for i in range(a.shape[0]):
+            out[0] += a[i] * b[i]
+
+    assert shifted(np.ones((2, 3)), np.arange(2.0)).tolist() == [[1, 1, 1], [2, 2, 2]]
+    assert shifted(np.ones(3), 1).tolist() == [2, 2, 2]
+    assert inner(np.arange(3), np.arange(3)) == 5
+    assert inner(np.arange(6).reshape(2, 3), np.arange(3)).tolist() == [5, 14]
+    with pytest.raises(ValueError, match="dimension n"):
+        inner(np.arange(3), np.arange(4))
+    with pytest.raises(ValueError, match="no layout"):
+        guvectorize(["void(int64[:])"], "n->n")(lambda a, b: None)
+
+
+def test_guvectorize_writes_the_operands_of_a_layout_without_outputs() -> None:
+    @guvectorize(["void(float64[:], float64[:])"], "(n),(n)")
+    def add_to(a: Any, b: Any) -> None:
+        for i in range(a.shape[0]):
+            b[i] += a[i]
+
+    b = np.zeros((2, 3))
+    add_to(np.ones((2, 3)), b)
+    assert b.tolist() == [[1, 1, 1], [1, 1, 1]]
+
+
+def test_overload_fills_a_function_without_a_body() -> None:
+    def twice(x):  # type: ignore[no-untyped-def]
+        """For Numba's compiler."""
+
+    @numba.extending.overload(twice)
+    def _(x: Any) -> Any:
+        if x == types.float64:
+            return lambda x: x * 2
+        return None
+
+    assert twice(1.5) == 3.0
+    with pytest.raises(numba.TypingError):
+        twice("a")
+
+
+def test_structures_are_objects_with_fields() -> None:
+    from weft.compat.numba.experimental import structref
+
+    class Pair(structref.StructRefProxy):
+        pass
+
+    structref.define_proxy(Pair, types.StructRef, ["left", "right"])
+    pair = Pair(1, 2.5)
+    assert (pair.left, pair.right) == (1, 2.5)
+    with pytest.raises(TypeError, match="2 fields"):
+        Pair(1)
+
+
+def test_cfunc_has_an_address() -> None:
+    @numba.cfunc("float64(float64)")
+    def half(x: Any) -> Any:
+        return x / 2
+
+    assert half.ctypes(3.0) == 1.5 and isinstance(half.address, int)
+
+
+def test_cfunc_takes_pointers() -> None:
+    import ctypes
+
+    number = ctypes.POINTER(ctypes.c_double)
+
+    @numba.cfunc(types.void(types.CPointer(types.double), types.CPointer(float64), types.intc))
+    def doubled(given: Any, out: Any, n: Any) -> None:
+        source, target = numba.carray(given, n), numba.farray(out, (n,))
+        for i in range(n):
+            target[i] = 2 * source[i]
+
+    a, b = np.arange(3.0), np.zeros(3)
+    doubled.ctypes(a.ctypes.data_as(number), b.ctypes.data_as(number), 3)
+    assert b.tolist() == [0.0, 2.0, 4.0]
+
+
+def test_no_warning_of_what_the_program_gives_to_the_interpreter() -> None:
+    @njit
+    def sorted_down(x: Any) -> Any:
+        y = np.zeros(3)
+        with numba.objmode(y="float64[:]", t="float64"):
+            t = float(len(str(x)))
+            y = np.array(sorted(x)[::-1])
+        return y * t
+
+    def kind(x):  # type: ignore[no-untyped-def]
+        pass
+
+    @numba.extending.overload(kind)
+    def _(x: Any) -> Any:
+        return (lambda x: x + 1) if isinstance(x, types.Integer) else (lambda x: x * 10)
+
+    @njit
+    def asks(x: Any) -> Any:
+        return kind(x)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sorted_down(np.array([1.0, 3.0, 2.0])).tolist() == [30.0, 20.0, 10.0]
+        assert (asks(1), asks(2.0)) == (2, 20.0)
+
+
+def test_types_of_records_and_overloads() -> None:
+    record = numba.from_dtype(np.dtype([("x", "f8"), ("y", "i4")]))
+    assert record.fields == {"x": types.float64, "y": types.int32}
+    assert numba.from_dtype(np.dtype("f4")) == types.float32
+
+    @njit
+    def same(x: Any) -> Any:
+        return x
+
+    assert len(same.overloads) == 0
+    same(np.ones(2))
+    assert list(same.overloads) == same.signatures
+
+
+@pytest.mark.parametrize(("name", "told"), [("numba.pycc", "weft build"), ("numba.core.ir", "Numba's compiler")])
+def test_a_module_that_is_not_there_says_what_to_do(name: str, told: str) -> None:
+    import importlib
+
+    compat.install()
+    try:
+        with pytest.raises(ModuleNotFoundError, match=f"{name} has no counterpart in weft: .*{told}"):
+            importlib.import_module(name)
+    finally:
+        compat.uninstall()
+    with pytest.raises(AttributeError, match="numba.nothing has no counterpart"):
+        numba.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["generated_jit"])
+def test_what_has_no_counterpart_says_so(name: str) -> None:
+    with pytest.raises(numba.errors.UnsupportedError, match=name):
+        getattr(numba, name)(lambda a: a)
+
+
+def test_no_device() -> None:
+    @numba.cuda.jit
+    def kernel(a: Any) -> None: ...
+
+    assert not numba.cuda.is_available()
+    with pytest.raises(RuntimeError, match="no device"):
+        kernel[1, 1](np.zeros(1))
+
+
+def test_one_note_for_each_thing() -> None:
+    compat.clear()
+    for _ in range(3):
+        njit("float64(float64)")(math.sqrt.__class__ and (lambda x: x))
+    njit(error_model="numpy")(lambda x: x)
+    assert [note.count for note in compat.notes()] == [3, 1]
+    assert "ZeroDivisionError" in compat.note_text()[1]
+    compat.clear()
+
+
+def test_disable_jit_gives_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
+
+    def f() -> None: ...
+
+    assert njit(f) is f
