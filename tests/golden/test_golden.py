@@ -35,7 +35,7 @@ def generate(name: str) -> dict[str, str]:
     lowered = found[-1][1]
     return {
         "built": show(found[0][1]),
-        "optimised": show(by_name[pipeline.PASSES[-1][0]]),
+        "optimised": show(by_name[pipeline.PASSES[-1].name]),
         "lowered": show(lowered),
         "c": c.generate(lowered, Options(), FEATURES).text,
     }

@@ -237,3 +237,24 @@ def test_a_number_moves_into_a_test_but_not_into_a_sum(preserved) -> None:
 def test_an_update_passes_what_reads_other_elements(preserved) -> None:
     body = "  for k in 1 .. n:\n    c[k] = maximum(c[k], v)\n    w = c[k - 1]\n    c[k] = c[k] + w\n"
     assert "c[k] = maximum(c[k], v) + " in run(preserved, INIT + body, skip_empty=True)
+
+
+def test_the_size_of_an_array_stays_before_its_alloc(preserved):
+    """`n` is known and gets another value afterwards, but the first array takes its size from it."""
+    program = """
+program f():
+  local n: int
+  local one: f64[n]
+  result two: f64[n]
+  output #0 = array two
+
+  n = 4
+  alloc one
+  one[i] = f64(i)   for i: 0 <= i < n
+  n = 3
+  alloc two
+  two[j] = one[1 + j]   for j: 0 <= j < n
+  return #0
+"""
+    after = text.show(preserved(program, forward.run, calls=[{}]))
+    assert after.index("n = 4") < after.index("alloc one") < after.index("n = 3")

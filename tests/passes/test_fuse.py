@@ -9,7 +9,7 @@ import pytest
 
 from tests.passes.lowering import assert_same, loops, lowered, program
 from weft.ir.program import Alloc, LoopKind, Program
-from weft.ir.walk import walk
+from weft.ir.walk import buffers_read, buffers_written, walk
 from weft.passes import schedule
 from weft.passes.scheduling import tile
 
@@ -86,6 +86,27 @@ def test_what_is_fused(body: str) -> None:
     before = program({"a": ("f64", 1), "b": ("f64", 1), "c": ("f64", 1)}, body, "local s: f64\nlocal t: f64")
     after = assert_same(before, {name: RNG.random(8) for name in "abc"})
     assert len(loops(after, LoopKind.PARALLEL)) == 1
+
+
+SCATTERED = """
+  {first} a[i]   for i: 0 <= i < a_0
+  {second} a[k] * 2.0_f64   for k: 0 <= k < a_0
+"""
+ADD, LATER, MORE = "b[int(p[i])] +=", "b[int(p[k]) + 1] +=", "b[int(p[k]) + 1] max="
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "strict", "count"), [(ADD, LATER, False, 1), (ADD, MORE, False, 2), (ADD, LATER, True, 2)]
+)
+def test_sums_at_places_that_data_tell_share_a_loop(first: str, second: str, strict: bool, count: int) -> None:
+    """Which of two additions to an element comes first is no matter, unless the order of a sum is kept."""
+    body = SCATTERED.format(first=first, second=second)
+    before = program({"a": ("f64", 1), "b": ("f64", 1), "p": ("i64", 1)}, body)
+    given = {"a": RNG.random(8), "b": np.zeros(6), "p": RNG.integers(0, 5, 8)}
+    after = assert_same(before, given, fp="strict" if strict else "numpy")
+    # The loops that add to the array itself; others add to parts of it.
+    adding = [loop for loop in loops(after, LoopKind.SEQUENTIAL) if "p" in buffers_read(loop)]
+    assert len([loop for loop in adding if "b" in buffers_written(loop)]) == count
 
 
 def test_statements_move_past_independent_ones_only() -> None:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from weft.ir import interp, text
-from weft.options import Options
 from weft.passes import PassContext, hoist, simplify
 
 HEAD = """
@@ -112,7 +111,7 @@ def test_allocations_leave_a_loop_that_stays_sequential(preserved) -> None:
 def test_allocations_stay_where_iterations_may_go_to_other_machines() -> None:
     loop = "  for q in 0 .. T:\n    alloc t\n    t[i] = x[i] * s   for i: 0 <= i < n\n"
     rest = "    s = s + sum[i: 0 <= i < n] t[i]\n"
-    after = hoist.run(text.parse(HEAD + loop + rest + "  return #0\n"), PassContext(Options(target="ray")))
+    after = hoist.run(text.parse(HEAD + loop + rest + "  return #0\n"), PassContext(apart=True))
     assert text.show(after).index("alloc t") > text.show(after).index("for q")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from weft.analysis.facts import conjuncts
 from weft.ir import text
 from weft.ir.expr import Const, Expr, Op, Read
 from weft.ir.program import Check, If, Loop
@@ -16,6 +17,7 @@ from weft.ir.types import BOOL, F64
 from weft.ir.verify import VerifyError, verify
 from weft.ir.walk import walk
 from weft.passes import checks, counters, forward, raise_loops, search, simplify
+from weft.passes.raising.beforehand import strongest
 from weft.passes.raising.doubt import Doubt
 
 FRESH = """
@@ -189,3 +191,30 @@ def test_scalars_that_define_each_other_over_the_iterations() -> None:
     assert exact.certain(test) is test
     uncertain = Doubt({"s": _mul(Op("exp", (s,), F64), t), "t": _mul(s, s)})
     assert "inf" in text.show_expr(uncertain.certain(test))
+
+
+BOUNDS = """program f(x, y):
+  size n = x.shape[0]
+  param x: f64[n] C
+  param y: f64[n] C
+  output #0 = None
+
+  check {condition} else IndexError   for i: 0 <= i < n
+  return #0
+"""
+STRONGEST = [
+    (("k >= 0", "k < n", "k + 1 >= 0", "k + 1 < n"), ("k >= 0", "k < n - 1")),
+    (("k - 2 >= 0", "k >= 0", "k < n + 3", "k + 1 < n"), ("k - 2 >= 0", "k < n - 1")),
+    (("k >= 0", "k < n", "k + 1 < 5"), ("k >= 0", "k < n", "k + 1 < 5")),  # limits that cannot be compared
+    (("k >= 0", "int(y[i]) + 1 >= 0"), ("k >= 0", "int(y[i]) + 1 >= 0")),
+]
+
+
+@pytest.mark.parametrize(("given", "left"), STRONGEST)
+def test_of_bounds_on_one_value_the_strongest_is_left(given: tuple[str, ...], left: tuple[str, ...]) -> None:
+    def parts(conditions: tuple[str, ...]) -> list[Expr]:
+        joined = " and ".join(f"({one.replace('k', 'int(x[i])')} as bool)" for one in conditions)
+        (check,) = (n for n in walk(text.parse(BOUNDS.format(condition=joined)).body) if isinstance(n, Check))
+        return conjuncts(check.condition)
+
+    assert strongest(parts(given)) == parts(left)

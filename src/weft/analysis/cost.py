@@ -138,11 +138,11 @@ def points(dims: Iterable[AnyDim]) -> Expr:
     middles: dict[str, Expr] = {}
     for dim in dims:
         total = times(total, as_float(outside(extent(dim), middles)))
-        middles[dim.var] = _middle(dim, middles)
+        middles[dim.var] = middle(dim, middles)
     return total
 
 
-def _middle(dim: AnyDim, middles: Mapping[str, Expr]) -> Expr:
+def middle(dim: AnyDim, middles: Mapping[str, Expr]) -> Expr:
     """A typical value of a dimension's variable, in terms of what is known outside."""
     if isinstance(dim, CompressedDim):
         return integer(0)
@@ -192,7 +192,7 @@ def _loop_work(loop: Loop, middles: Mapping[str, Expr], rates: Rates) -> Expr:
         few = constant_extent(loop.dim)
         start = 0.0 if few is not None and few <= UNROLLED else rates.start
         return plus(real(start), times(trips, each))
-    inner = {**middles, loop.dim.var: _middle(loop.dim, middles)}
+    inner = {**middles, loop.dim.var: middle(loop.dim, middles)}
     return times(trips, block_work(loop.body, inner, rates))
 
 

@@ -249,6 +249,10 @@ class Liveness:
     def live_after(self, node: Node) -> frozenset[str]:
         return self.after[id(node)]
 
+    def live_before(self, block: Block, after: frozenset[str]) -> frozenset[str]:
+        """What may be read before it is written in a block without exits, or after it."""
+        return self._block(block, after, after, after)
+
     def _block(
         self, block: Block, after: frozenset[str], on_break: frozenset[str], on_continue: frozenset[str]
     ) -> frozenset[str]:

@@ -66,7 +66,7 @@ _AT_MOST: dict[str, Floats] = {
     **dict.fromkeys(("arctan", "arctan2", "arcsin", "arccos"), Floats(-3.2, 3.2)),
     "exp": NOT_NEGATIVE,
     "exp2": NOT_NEGATIVE,
-    "hypot": NOT_NEGATIVE,
+    **dict.fromkeys(("hypot", "norm2", "norm3"), NOT_NEGATIVE),
     "cosh": Floats(1.0 - _SLACK, math.inf),
     "erfc": Floats(-_SLACK, 2.0 + _SLACK),
 }
@@ -91,7 +91,7 @@ def _product(a: Floats, b: Floats) -> Floats:
 def _quotient(a: Floats, b: Floats) -> Floats:
     if b.high < 0.0:
         return _quotient(a.negated, b.negated)
-    if not b.low > 0.0:
+    if not 0.0 < b.low <= b.high:  # zero may be among them, or none is possible at all
         return ANYTHING
     corners = [0.0 if math.isinf(y) else x / y for x in (a.low, a.high) for y in (b.low, b.high)]
     return Floats(min(corners), max(corners), a.nan or b.nan or not (a.bounded or b.bounded))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Union
 
 from weft.analysis import cost
+from weft.analysis.brief import hold_below
 from weft.analysis.scopes import exchanged, written_params
 from weft.errors import Unsupported, exception_type, located
 from weft.ir.program import (
@@ -298,4 +299,5 @@ def version(
         location=location,
         keepalive=keepalive,
         exact=exact,
+        hold_below=hold_below(program) if isinstance(function, int) else 0,
     )

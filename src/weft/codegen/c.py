@@ -9,7 +9,7 @@ from __future__ import annotations
 from weft.analysis import ranges
 from weft.analysis.choices import choices
 from weft.analysis.scopes import declarations, exchanged, lasting_writes, written_params
-from weft.codegen import c_checked, c_invoke, c_library, c_support, c_tasks, c_vectors
+from weft.codegen import c_checked, c_foreign, c_invoke, c_library, c_support, c_tasks, c_vectors
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout, layout, source_files
 from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage, from_arrays, truncates
@@ -27,6 +27,7 @@ from weft.codegen.c_frame import (
     TICKS,
     WORDS,
     Callee,
+    EntryGuard,
     Frame,
     Unit,
 )
@@ -69,22 +70,40 @@ SYMBOL_LIMIT = 1 << 40
 class CSource:
     """A kernel in C: its text, the layout of its word block, its exceptions (name and message template) by code, the
     definitions of a macro that choose its parts, if it may be compiled in parts, and whether its loops are straight:
-    they count, and nothing inside them branches."""
+    they count, and nothing inside them branches.  `guards`: its entry guards by number, if it tells which failed."""
 
     text: str
     layout: WordLayout
     exceptions: tuple[tuple[str, str], ...]
     parts: tuple[str, ...] = ()
     straight: bool = False
+    guards: tuple[EntryGuard, ...] = ()
+
+
+#: The parts of -ffast-math. The flag itself makes gcc link code that flushes subnormal numbers to zero for the process.
+_FAST = (
+    "-fno-math-errno",
+    "-ffinite-math-only",
+    "-fno-signed-zeros",
+    "-fno-trapping-math",
+    "-fassociative-math",
+    "-freciprocal-math",
+    "-fno-rounding-math",
+)
 
 
 def flags(options: Options) -> tuple[str, ...]:
     """Compiler flags that the meaning of the options asks for."""
-    return ("-ffast-math", "-ffp-contract=fast") if options.fp == "fast" else ()
+    return (*_FAST, "-ffp-contract=fast") if options.fp == "fast" else ()
 
 
-def generate(program: Program, options: Options, features: CFeatures | None = None) -> CSource:
-    """The C of a lowered program."""
+def generate(
+    program: Program, options: Options, features: CFeatures | None = None, alone: bool = False
+) -> CSource:
+    """The C of a lowered program.
+
+    `alone`: there is no Python that could repeat a call.  Whatever fails raises, and a guard tells which one it is.
+    """
     features = features or CFeatures()
     program = c_checked.prepared(program) if options.checked else program
     strict = options.fp == "strict"
@@ -99,6 +118,7 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
     forms = [form for function in callees.values() for form in c_invoke.forms(function)]
     names.taken |= {form.name for form in forms}
     functions: list[C.Function] = []
+    entry: list[EntryGuard] = []
     whole = any(truncates(part) for part in (program, *program.functions))
     kinds = {n.kind for part in (program, *program.functions) for n in walk(part.body) if isinstance(n, Loop)}
     regions = options.parallel and not kinds.isdisjoint(REGIONS)
@@ -114,7 +134,7 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
             used=used,
             declarations=declarations(part),
             exchanged=exchanged(part),
-            guard_on_failure=not lasting_writes(program),
+            guard_on_failure=not alone and not lasting_writes(program),
             threads=options.parallel,
             strict=strict,
             checked=options.checked,
@@ -126,6 +146,8 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
             called=called,
             tasks=options.parallel and LoopKind.TASK in kinds,
             alone=called is not None and called.name == called.alone,
+            told=alone,
+            guards=entry,
         )
         functions.append(_whole(unit, expressions))
     parts: list[C.TopLevel] = [C.Text(f"/* {program.name} */{PRELUDE}")]
@@ -134,16 +156,17 @@ def generate(program: Program, options: Options, features: CFeatures | None = No
     parts += [C.Text(c_invoke.RECORD)] if callees or regions else []
     parts += [C.Text(c_tasks.SERVICES)] if regions else []
     parts += [C.Text(text) for text in used.texts]
-    routines = c_library.declaration(program)
+    routines = [*c_library.declaration(program), *map(C.Text, c_foreign.declaration(used.foreign))]
     bodies = [part for part in outlined if part != C.Text("")]
     if routines or callees or regions:
         # Variables of the whole unit: it stays one.
         parts += routines
         parts += [C.Text(c_invoke.declaration(function)) for function in callees.values()]
-        return CSource(C.print_unit((*parts, *bodies, *functions[::-1])), layout(program), tuple(exceptions))
+        text = C.print_unit((*parts, *bodies, *functions[::-1]))
+        return CSource(text, layout(program), tuple(exceptions), guards=tuple(entry))
     code, definitions = halves(bodies, functions[0])
     text, straight = C.print_unit((*parts, *code)), not any(_branches(node) for node in walk(program.body))
-    return CSource(text, layout(program), tuple(exceptions), definitions, straight)
+    return CSource(text, layout(program), tuple(exceptions), definitions, straight, tuple(entry))
 
 
 def _prototypes(used: Used, features: CFeatures, vector: frozenset[str]) -> list[C.TopLevel]:
@@ -300,32 +323,51 @@ def _unpack_scalar(buffer: Buffer, word: int, unit: Unit) -> C.CExpr:
 
 def _guards(unit: Unit, expressions: Expressions, statements: Statements) -> list[C.CStmt]:
     """What must hold for this code to apply; nothing has happened yet, so that a failure is a plain return."""
-    program = unit.program
-    leave = (C.Leave(C.number(GUARD)),)
     layouts = [*_symbol_guards(unit), *_shape_guards(unit, expressions), *_overlap_guards(unit)]
-    plain = [expressions.value(check.condition) for check in program.guards if not check.domain]
+    plain = [
+        (expressions.value(check.condition), EntryGuard("condition", check=check))
+        for check in unit.program.guards
+        if not check.domain
+    ]
     out: list[C.CStmt] = []
-    for together in (C.all_of(layouts), C.all_of(plain)):
+    for group in (layouts, plain):
+        if unit.told:
+            out += [_refused(condition, guard, unit) for condition, guard in group]
+            continue
+        together = C.all_of([condition for condition, _ in group])
         if together is not None:
-            out.append(C.IfElse(C.Prefix("!", together), leave))
-    for check in program.guards:
+            out.append(C.IfElse(C.Prefix("!", together), (C.Leave(C.number(GUARD)),)))
+    for check in unit.program.guards:
         if check.domain:  # these read arrays: last, when sizes and layouts are known to be right
-            failed = C.IfElse(C.Prefix("!", expressions.value(check.condition)), leave)
+            condition = expressions.value(check.condition)
+            failed = _refused(condition, EntryGuard("condition", check=check), unit)
             out += statements.nest(check.domain, [failed])
     return out
 
 
-def _symbol_guards(unit: Unit) -> list[C.CExpr]:
-    found: list[C.CExpr] = []
+def _refused(condition: C.CExpr, guard: EntryGuard, unit: Unit) -> C.CStmt:
+    """The kernel is left if a guard does not hold; where nothing but the kernel could say why, it notes its number."""
+    noted: list[C.CStmt] = []
+    if unit.told:
+        noted.append(C.Assign(_word(1), C.number(len(unit.guards))))
+        unit.guards.append(guard)
+    return C.IfElse(C.Prefix("!", condition), (*noted, C.Leave(C.number(GUARD))))
+
+
+_Guarded = tuple[C.CExpr, EntryGuard]
+
+
+def _symbol_guards(unit: Unit) -> list[_Guarded]:
+    found: list[_Guarded] = []
     for symbol in unit.program.symbols:
         shifted = C.Infix("+", C.Convert("u64", C.Name(unit.names.of(symbol.name))), C.number(SYMBOL_LIMIT - 1))
-        found.append(C.Infix("<", shifted, C.number(2 * SYMBOL_LIMIT - 1)))
+        found.append((C.Infix("<", shifted, C.number(2 * SYMBOL_LIMIT - 1)), EntryGuard("range", (symbol.name,))))
     return found
 
 
-def _shape_guards(unit: Unit, expressions: Expressions) -> list[C.CExpr]:
+def _shape_guards(unit: Unit, expressions: Expressions) -> list[_Guarded]:
     """Extents that the program knows to be something else than a symbol of their own, and the layout."""
-    found: list[C.CExpr] = []
+    found: list[_Guarded] = []
     defined = {s.source: s.name for s in unit.program.symbols}
     for name in unit.program.params:
         buffer = unit.program.table.get(name)
@@ -334,16 +376,18 @@ def _shape_guards(unit: Unit, expressions: Expressions) -> list[C.CExpr]:
         word = unit.layout.params[name]
         for axis, extent in enumerate(buffer.shape):
             if not isinstance(extent, Var) or defined.get(SizeOf(name, axis)) != extent.name:
-                found.append(C.Infix("==", _word(word + 1 + axis), expressions.bound(extent)))
+                same = C.Infix("==", _word(word + 1 + axis), expressions.bound(extent))
+                found.append((same, EntryGuard("extent", (name,), axis, extent)))
         if buffer.layout is not Layout.STRIDED:
             test, text = ("k_is_c", c_support.IS_C) if buffer.layout is Layout.C else ("k_is_f", c_support.IS_F)
             unit.used.text(text)
-            found.append(C.call(test, C.Infix("+", C.Name(WORDS), C.number(word)), C.number(buffer.rank)))
+            ordered = C.call(test, C.Infix("+", C.Name(WORDS), C.number(word)), C.number(buffer.rank))
+            found.append((ordered, EntryGuard("layout", (name,))))
     return found
 
 
-def _overlap_guards(unit: Unit) -> list[C.CExpr]:
-    found: list[C.CExpr] = []
+def _overlap_guards(unit: Unit) -> list[_Guarded]:
+    found: list[_Guarded] = []
     for pair in unit.program.disjoint:
         unit.used.text(c_support.DISJOINT)
         arguments: list[C.CExpr] = []
@@ -351,5 +395,5 @@ def _overlap_guards(unit: Unit) -> list[C.CExpr]:
             buffer = unit.program.buffer(name)
             arguments.append(C.Infix("+", C.Name(WORDS), C.number(unit.layout.params[name])))
             arguments += [C.number(buffer.rank), C.number(buffer.type.dtype.size)]
-        found.append(C.call("k_disjoint", *arguments))
+        found.append((C.call("k_disjoint", *arguments), EntryGuard("overlap", pair)))
     return found

@@ -19,7 +19,7 @@ from weft.ir.expr import Cast, Const, Expr, Limit, Op, Read, Var
 from weft.ir.index import affine, canonical
 from weft.ir.program import Buffer, Layout, Program, Stmt
 from weft.ir.types import INT, DType, ScalarType
-from weft.ir.walk import children, node_exprs, subexpressions, walk
+from weft.ir.walk import children, node_exprs, reads, subexpressions, walk
 from weft.limits import POSITION
 from weft.records import dataclass
 
@@ -30,6 +30,8 @@ OVERFLOW, RT = f"{OWN}overflow", f"{OWN}rt"
 _KEYWORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
 register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof
 main kernel weft_rt linux unix"""
+#: Comparisons, and what they are with their operands exchanged.
+_TURNED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 _RESERVED = frozenset(_KEYWORDS.split()) | frozenset(C_TYPE.values()) | c_ops.LIBRARY_NAMES
 
 
@@ -111,6 +113,13 @@ class Storage:
         return total
 
 
+def _undivided(row: Expr, column: Expr, size: Expr) -> Expr | None:
+    """(e // n, e % n) in rows of n elements: e."""
+    if not (isinstance(row, Op) and isinstance(column, Op) and (row.op, column.op) == ("floordiv", "mod")):
+        return None
+    return row.args[0] if row.args == column.args and row.args[1] == size else None
+
+
 _RING = {"add": "+", "sub": "-", "mul": "*"}
 _WHOLE = frozenset({DType.I8, DType.I16, DType.I32, DType.I64, DType.U8, DType.U16, DType.U32})
 #: Integers that a double holds.
@@ -177,6 +186,8 @@ class Expressions:
     used: c_ops.Used
     env: dict[str, ranges.Interval]
     strict: bool = False
+    #: Whether functions of single numbers are libm's; a device has its own.
+    libm: bool = True
     storages: dict[str, Storage] = field(default_factory=dict)
     #: Reads that stand for something else inside one loop: a weak accumulator that is checked only once, after it.
     unchecked: set[str] = field(default_factory=set)
@@ -194,10 +205,26 @@ class Expressions:
     def element(self, buffer: str, index: Iterable[Expr]) -> C.CExpr:
         """The C expression, also assignable, of one element (of the variable, for rank 0)."""
         storage = self.storages[buffer]
-        positions = tuple(self.index(e) for e in index)
-        if not positions:
+        index = tuple(index)
+        if not index:
             return C.Name(storage.name)
-        return C.Subscript(C.Name(storage.name), storage.offset(positions))
+        return C.Subscript(C.Name(storage.name), self._offset(storage, index))
+
+    def _offset(self, storage: Storage, index: tuple[Expr, ...]) -> C.CExpr:
+        """The distance of an element: a[k // n, k % n], of a flat view of rows of n, is k from the start."""
+        if storage.layout is not Layout.C:
+            return storage.offset(tuple(self.index(e) for e in index))
+        flat: list[tuple[Expr, C.CExpr]] = []  # positions, and the extents that each spans
+        for position, size, extent in zip(index, storage.buffer.shape, storage.extents):
+            whole = None if not flat else _undivided(flat[-1][0], position, size)
+            if whole is None:
+                flat.append((position, extent))
+            else:
+                flat[-1] = (whole, C.times(flat[-1][1], extent))
+        total: C.CExpr = C.Number("0")
+        for position, extent in flat:
+            total = C.plus(C.times(total, extent), self.index(position))
+        return total
 
     def index(self, expr: Expr) -> C.CExpr:
         """An index that is in bounds."""
@@ -226,7 +253,7 @@ class Expressions:
     def value(self, expr: Expr) -> C.CExpr:
         """The value of an expression, exactly."""
         if isinstance(expr, Const):
-            return c_ops.literal(expr.value, expr.of.dtype)
+            return c_ops.literal(expr.value, expr.of.dtype, self.used.pairs)
         if isinstance(expr, Var):
             return C.Name(self.names.of(expr.name))
         if isinstance(expr, Limit):
@@ -243,6 +270,8 @@ class Expressions:
         if isinstance(expr, Cast) and expr.of.dtype is expr.value.type.dtype is DType.BOOL:
             return self.test(expr.value)
         if isinstance(expr, Op) and expr.op in ("and", "or", "not") and expr.args[0].type.dtype is DType.BOOL:
+            if expr.op == "and" and (inside := self._between(expr)) is not None:
+                return inside
             return c_ops.build(expr.op, DType.BOOL, tuple(map(self.test, expr.args)), self.used)
         if not isinstance(expr, Op) or expr.op not in ("lt", "le", "gt", "ge"):
             return self.value(expr)
@@ -259,10 +288,10 @@ class Expressions:
 
     def _cast(self, expr: Cast) -> C.CExpr:
         source = expr.value.type.dtype
-        value = self.value(expr.value)
+        value = self.value(_before_cut(expr))
         if expr.of == INT and (source.is_inexact or source is DType.U64):
             if source.is_complex:
-                value, source = C.Prefix("__real__ ", value), source.real
+                value, source = c_ops.build("real", source, (value,), self.used), source.real
             if not (source is DType.U64 and ranges.interval(expr.value, self.env).within(ranges.WORD)):
                 return c_ops.cast_checked(value, source, OVERFLOW, self.used)
         if self.truncates and source in _WHOLE and expr.of.dtype.is_float and not isinstance(expr.value, (Var, Const)):
@@ -286,10 +315,14 @@ class Expressions:
                 )
             return C.Ternary(condition, then, otherwise)
         dtype = expr.args[0].type.dtype
+        if expr.op in _TURNED and (told := self._by_squares(expr) or self._unconverted(expr)) is not None:
+            return told
         power = self._power(expr, dtype)
         if power is not None:
             return power
         args = tuple(self.value(arg) for arg in expr.args)
+        if (bits := _of_bits(expr)) is not None:
+            return C.Convert(C_TYPE[dtype], C.Infix(bits[0], args[0], c_ops.literal(bits[1], dtype)))
         if expr.op == "ratio" and all(ranges.interval(arg, self.env).within(_EXACT) for arg in expr.args):
             if not self.truncates:
                 return C.Infix("/", *(C.Convert("f64", arg) for arg in args))
@@ -331,7 +364,8 @@ class Expressions:
         low, high = expr.args
         assert isinstance(low, Op) and isinstance(high, Op)
         x, n = high.args
-        if low.op != "ge" or high.op != "lt" or low.args != (x, Const(0, INT)):
+        is_low = (low.op, low.args) in (("ge", (x, Const(0, INT))), ("le", (Const(0, INT), x)))
+        if not is_low or high.op != "lt":
             return None
         if isinstance(x, Cast) and isinstance(x.value, Read) and x.value.type.dtype is DType.I32:
             # In the width that it has in memory, twice as many fit into a vector.
@@ -342,6 +376,40 @@ class Expressions:
         if ranges.interval(n, self.env).low < 0:
             return None
         return C.Infix("<", C.Convert("u64", self.value(x)), C.Convert("u64", self.value(n)))
+
+    def _by_squares(self, expr: Op) -> C.CExpr | None:
+        """abs(z) < c  -->  re * re + im * im < q, in vectors: q is the least number whose root is not below c.
+
+        That is a magnitude by a rounded root, as exact as functions of vectors are, and no function is called.
+        """
+        op, (magnitude, limit) = expr.op, expr.args
+        if isinstance(magnitude, Const):
+            op, magnitude, limit = _TURNED[op], limit, magnitude
+        if self.strict or not (isinstance(magnitude, Op) and magnitude.op == "abs" and _is_limit(limit)):
+            return None
+        of, real = magnitude.args[0].type.dtype, magnitude.type.dtype
+        if not of.is_complex or limit.type.dtype is not real or self._alone(magnitude) or not isinstance(limit, Const):
+            return None
+        square = _least_square(float(limit.value.real), real, open_end=op in ("le", "gt"))
+        if square is None:
+            return None
+        helper = self.used.helper("nearer" if op in ("lt", "le") else "farther", of)
+        return C.Invoke(helper, (self.value(magnitude.args[0]), c_ops.literal(square, real)))
+
+    def _unconverted(self, expr: Op) -> C.CExpr | None:
+        """int(x) < n  -->  trunc(x) < (float)n, in vectors, for which few processors convert to 64 bits.
+
+        NaN and what is too large are on no side: where they would not do, the conversion is tested elsewhere.
+        """
+        converted, limit = expr.args
+        if not self.in_vectors or not (isinstance(converted, Cast) and converted.of == INT == limit.type):
+            return None
+        source = converted.value.type.dtype
+        if not source.is_float or not ranges.interval(limit, self.env).within(_EXACT):
+            return None
+        whole = c_ops.build("trunc", source, (self.value(_before_cut(converted)),), self.used)
+        sides = (C.Convert("f64", whole), C.Convert("f64", self.value(limit)))
+        return c_ops.build(expr.op, DType.F64, sides, self.used)
 
     def _where_negative(self, condition: Expr, expr: Expr) -> C.CExpr:
         """The value of an expression where the condition holds: after x < 0, x + n of a size n stays in 64 bits."""
@@ -377,6 +445,11 @@ class Expressions:
         if exponent == 1:
             return self.value(expr.args[0])
         name = next((name for power, name in _SMALL_POWERS.items() if exponent == power), None)
+        if self.libm and expr.of.weak and self._alone(expr):
+            name = "inverse" if exponent == -1 else name
+            if name is None:
+                return None
+            return C.Invoke(self.used.helper(f"own_{name}", dtype), (self.value(expr.args[0]),))
         if name is None or (self.strict and name != "square"):
             return None
         return C.Invoke(self.used.helper(name, dtype), (self.value(expr.args[0]),))
@@ -395,6 +468,47 @@ class Expressions:
         if isinstance(expr, Cast):
             return self.estimate(expr.value)
         return C.Convert("f64", self.index(expr))
+
+
+def _of_bits(expr: Op) -> tuple[str, int] | None:
+    """a % 2**k as a & (2**k - 1), a // 2**k as a >> k: rounded down, as in Python.  Sizes stay as they are written."""
+    by = expr.args[1] if expr.op in ("floordiv", "mod") else None
+    if not isinstance(by, Const) or by.of.dtype is not expr.args[0].type.dtype or expr.of.dtype is not by.of.dtype:
+        return None
+    if not by.of.dtype.is_integer or not isinstance(by.value, int) or by.value < 1 or by.value & (by.value - 1):
+        return None
+    if expr.op == "mod":
+        return "&", by.value - 1
+    return (">>", by.value.bit_length() - 1) if any(True for _ in reads(expr.args[0])) else None
+
+
+def _least_square(limit: float, of: DType, open_end: bool) -> float | None:
+    """The least number whose rounded root is `limit`, or with an open end above it; None where squares may not tell."""
+    import numpy as np
+
+    real = of.numpy.type
+    root, zero, infinity = real(limit), real(0), real("inf")
+    if not 1e-15 < root < 1e15:
+        return None
+
+    def beyond(square: float) -> bool:
+        return bool(np.sqrt(square) > root if open_end else np.sqrt(square) >= root)
+
+    square = root * root
+    while beyond(square):
+        square = np.nextafter(square, zero)
+    while not beyond(square):
+        square = np.nextafter(square, infinity)
+    return float(square)
+
+
+def _before_cut(expr: Cast) -> Expr:
+    """What is converted: a float that becomes a Python integer need not be cut before."""
+    inner = expr.value
+    while isinstance(inner, Cast) and inner.type.dtype is inner.value.type.dtype:
+        inner = inner.value
+    cut = expr.of == INT and isinstance(inner, Op) and inner.op == "trunc" and inner.type.dtype.is_float
+    return inner.args[0] if cut and isinstance(inner, Op) else expr.value
 
 
 def _is_limit(expr: Expr) -> bool:

@@ -16,7 +16,8 @@ from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout
 from weft.codegen.c_expr import OWN, Expressions, Names
 from weft.errors import Span
-from weft.ir.program import Block, Node, Program
+from weft.ir.expr import Expr
+from weft.ir.program import Block, Check, Node, Program
 from weft.records import dataclass
 
 WORDS, RESULTS, STATUS, TICKS, FAILED, CHOICES = (
@@ -79,6 +80,18 @@ class Callee:
     level: int = 0
 
 
+@dataclass(frozen=True)
+class EntryGuard:
+    """What a kernel without Python behind it refuses a call for: a number out of range, an extent, a layout, memory
+    that two arguments share, or a condition of the program (`check`)."""
+
+    kind: str
+    names: tuple[str, ...] = ()
+    axis: int = 0
+    size: Expr | None = None
+    check: Check | None = None
+
+
 @dataclass
 class Unit:
     """What the C functions of one program share; `called`: the program is a function of another one."""
@@ -104,6 +117,8 @@ class Unit:
     tasks: bool = False  # the whole program has some
     alone: bool = False  # this function hands out none
     choices: dict[int, int] = field(default_factory=dict)  # identity of a node that chooses by size: its number
+    told: bool = False  # which entry guard failed is noted
+    guards: list[EntryGuard] = field(default_factory=list)  # in the order of their numbers, if they are noted
 
     def place(self, span: Span) -> int:
         """A line, and above its 32 bits the number of its file where that is not the function's own."""

@@ -233,10 +233,11 @@ _CHECKED: dict[str, Helper | tuple[Helper, ...]] = {
         needs=("gcd_checked", "abs_checked"),
     ),
     # int(x) of a float: the comparison is false for a NaN too.
+    # One test tells NaN, too; of -2**63 it says too much: Python repeats that call.
     "int_checked": Helper(
         "f",
         """static inline i64 int_checked_$t($t x, i64 *o) {
-  if (x >= ($t)-9223372036854775808.0 && x < ($t)9223372036854775808.0) return (i64)x;
+  if (__builtin_fabs$f(x) < ($t)9223372036854775808.0) return (i64)x;
   *o |= 1;
   return 0;
 }""",
@@ -277,6 +278,74 @@ _FLOAT: dict[str, Helper | tuple[Helper, ...]] = {
     "square": Helper("f", "static inline $t square_$t($t a) { return a * a; }"),
     "cube": Helper("f", "static inline $t cube_$t($t a) { return a * a * a; }"),
     "fourth": Helper("f", "static inline $t fourth_$t($t a) { $t s = a * a; return s * s; }"),
+    # Python's own floats to small whole powers have the bits of libm's pow, which is within 0.53 of a unit in the last
+    # place: a product in twice the precision is the same number unless it lies near the middle between two floats.
+    **{
+        f"own_{name}": Helper(
+            "f",
+            f"""static inline $t own_{name}_$t($t a) {{
+#ifdef __FMA__
+{products}
+  if (r == r + t * ($t)1.08) return r;
+#endif
+  return weft_scalar_pow$f(a, {exponent});
+}}""",
+            library=("weft_scalar_pow",),
+        )
+        for name, exponent, products in (
+            ("square", 2, "  $t r = a * a, t = __builtin_fma$f(a, a, -r);"),
+            (
+                "cube",
+                3,
+                """  $t s = a * a, e = __builtin_fma$f(a, a, -s), q = s * a;
+  $t d = __builtin_fma$f(e, a, __builtin_fma$f(s, a, -q)), r = q + d, t = (q - r) + d;""",
+            ),
+            (
+                "fourth",
+                4,
+                """  $t s = a * a, e = __builtin_fma$f(a, a, -s), q = s * s;
+  $t d = __builtin_fma$f(2 * e, s, __builtin_fma$f(s, s, -q)), r = q + d, t = (q - r) + d;""",
+            ),
+            ("inverse", -1, "  $t r = 1 / a, t = r * __builtin_fma$f(-r, a, 1);"),
+        )
+    },
+    # Python's math.hypot: squares and their sum in twice the precision, so that only the last step rounds.
+    "product_error": Helper(
+        "f",
+        """static inline f64 product_error_$t(f64 a, f64 b, f64 p) {
+#ifdef __FMA__
+  return __builtin_fma(a, b, -p);
+#else
+  f64 x = a * 134217729.0, y = b * 134217729.0;
+  f64 ah = x - (x - a), al = a - ah, bh = y - (y - b), bl = b - bh;
+  return ((ah * bh - p) + ah * bl + al * bh) + al * bl;
+#endif
+}""",
+    ),
+    "norm3": Helper(
+        "f",
+        """static inline $t norm3_$t($t a_, $t b_, $t c_) {
+  f64 a = __builtin_fabs(a_), b = __builtin_fabs(b_), c = __builtin_fabs(c_);
+  f64 m = a < b ? b : a, scale = 1;
+  m = m < c ? c : m;
+  if (a == __builtin_inf() || b == __builtin_inf() || c == __builtin_inf()) return __builtin_inf();
+  if (a != a || b != b || c != c) return a + b + c;
+  if (m == 0) return 0;
+  if (m > 1e15 || m < 1e-8) {
+    i32 e;
+    __builtin_frexp(m, &e);
+    scale = __builtin_ldexp((f64)1, e < -1000 ? -1000 : e > 1000 ? 1000 : e);
+    a /= scale, b /= scale, c /= scale;
+  }
+  f64 p = a * a, q = b * b, r = c * c, s = p + q, v = s - p, d = (p - (s - v)) + (q - v);
+  f64 t = s + r, w = t - s;
+  d += (s - (t - w)) + (r - w) + product_error_$t(a, a, p) + product_error_$t(b, b, q) + product_error_$t(c, c, r);
+  f64 h = __builtin_sqrt(t), g = h * h;
+  return ($t)((h + (((t - g) - product_error_$t(h, h, g)) + d) / (2 * h)) * scale);
+}""",
+        needs=("product_error",),
+    ),
+    "norm2": Helper("f", "static inline $t norm2_$t($t a, $t b) { return norm3_$t(a, b, 0); }", needs=("norm3",)),
     # Beyond a few thousand every result is 0 or infinite: the exponent need not fit an int.
     "ldexp": Helper(
         "f",
@@ -332,10 +401,12 @@ _FLOAT: dict[str, Helper | tuple[Helper, ...]] = {
     "unbits": Helper("f", "static inline $t unbits_$t(i64 w) { f64 d; __builtin_memcpy(&d, &w, 8); return ($t)d; }"),
 }
 
+# Two choices one after the other: gcc makes an instruction of the first and a blend of the second.  With both tests in
+# one choice, a chain of these functions (clip) becomes branches, and its loop is not vectorised.
 _ORDER: dict[str, Helper | tuple[Helper, ...]] = {
     "minimum": (
         Helper("iu", "static inline $t minimum_$t($t a, $t b) { return a < b ? a : b; }"),
-        Helper("f", "static inline $t minimum_$t($t a, $t b) { return (a < b) | (a != a) ? a : b; }"),
+        Helper("f", "static inline $t minimum_$t($t a, $t b) { $t m = a < b ? a : b; return a != a ? a : m; }"),
         Helper(
             "c",
             "static inline $t minimum_$t($t a, $t b) { return le_$t(a, b) || isnan_$t(a) ? a : b; }",
@@ -344,7 +415,7 @@ _ORDER: dict[str, Helper | tuple[Helper, ...]] = {
     ),
     "maximum": (
         Helper("iu", "static inline $t maximum_$t($t a, $t b) { return a > b ? a : b; }"),
-        Helper("f", "static inline $t maximum_$t($t a, $t b) { return (a > b) | (a != a) ? a : b; }"),
+        Helper("f", "static inline $t maximum_$t($t a, $t b) { $t m = a > b ? a : b; return a != a ? a : m; }"),
         Helper(
             "c",
             "static inline $t maximum_$t($t a, $t b) { return le_$t(b, a) || isnan_$t(a) ? a : b; }",
@@ -352,13 +423,13 @@ _ORDER: dict[str, Helper | tuple[Helper, ...]] = {
         ),
     ),
     "fmin": (
-        Helper("f", "static inline $t fmin_$t($t a, $t b) { return (a <= b) | (b != b) ? a : b; }"),
+        Helper("f", "static inline $t fmin_$t($t a, $t b) { $t m = a <= b ? a : b; return b != b ? a : m; }"),
         Helper(
             "c", "static inline $t fmin_$t($t a, $t b) { return le_$t(a, b) || isnan_$t(b) ? a : b; }", ("le", "isnan")
         ),
     ),
     "fmax": (
-        Helper("f", "static inline $t fmax_$t($t a, $t b) { return (a >= b) | (b != b) ? a : b; }"),
+        Helper("f", "static inline $t fmax_$t($t a, $t b) { $t m = a >= b ? a : b; return b != b ? a : m; }"),
         Helper(
             "c", "static inline $t fmax_$t($t a, $t b) { return le_$t(b, a) || isnan_$t(b) ? a : b; }", ("le", "isnan")
         ),
@@ -412,15 +483,16 @@ _COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
         "c",
         """static inline $t pow_$t($t a, $t b) {
   $r u = __real__ b, v = __imag__ b;
-  if (u == 0 && v == 0) return 1;
+  const $t one = __builtin_complex(($r)1, ($r)0);
+  if (u == 0 && v == 0) return one;
   if (__real__ a == 0 && __imag__ a == 0)
-    return u > 0 ? ($t)0 : __builtin_complex(__builtin_nan$f(""), __builtin_nan$f(""));
+    return u > 0 ? __builtin_complex(($r)0, ($r)0) : __builtin_complex(__builtin_nan$f(""), __builtin_nan$f(""));
   if (v == 0 && u > -100 && u < 100 && (i64)u == u) {
     i64 n = u < 0 ? (i64)-u : (i64)u;
-    $t p = a, r = n & 1 ? a : ($t)1;
+    $t p = a, r = n & 1 ? a : one;
     if (n == 3) r = mul_$t(a, mul_$t(a, a));
     else for (n >>= 1; n; n >>= 1) { p = mul_$t(p, p); if (n & 1) r = mul_$t(r, p); }
-    return u < 0 ? truediv_$t(1, r) : r;
+    return u < 0 ? truediv_$t(one, r) : r;
   }
   return cpow$f(a, b);
 }""",
@@ -438,6 +510,21 @@ _COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
 }""",
         library=("weft_scalar_hypot",),
     ),
+    # Whether a magnitude is below a limit, or not below it, by the square of the limit (`c_expr._by_squares`): NaN is
+    # neither, and an infinite part makes it infinite, whatever the other one is.
+    "nearer": Helper(
+        "c",
+        """static inline int nearer_$t($t a, $r q) {
+  return __real__ a * __real__ a + __imag__ a * __imag__ a < q;
+}""",
+    ),
+    "farther": Helper(
+        "c",
+        """static inline int farther_$t($t a, $r q) {
+  $r s = __real__ a * __real__ a + __imag__ a * __imag__ a, inf = __builtin_inf$f();
+  return (s >= q) | (__builtin_fabs$f(__real__ a) == inf) | (__builtin_fabs$f(__imag__ a) == inf);
+}""",
+    ),
     "sign": Helper(
         "c",
         """static inline $t sign_$t($t a) {
@@ -449,7 +536,7 @@ _COMPLEX: dict[str, Helper | tuple[Helper, ...]] = {
     if (p) return __builtin_complex(__builtin_copysign$f(1, __real__ a), ($r)0);
     return __builtin_complex(($r)0, __builtin_copysign$f(1, __imag__ a));
   }
-  return m == 0 ? ($t)0 : __builtin_complex(__real__ a / m, __imag__ a / m);
+  return m == 0 ? __builtin_complex(($r)0, ($r)0) : __builtin_complex(__real__ a / m, __imag__ a / m);
 }""",
         needs=("abs", "isinf:real"),
     ),
@@ -569,10 +656,14 @@ class Expansion:
 
 def expand(name: str, dtype: DType) -> Expansion:
     """The helper `name` for one dtype."""
-    helper = _find(name, dtype)
+    return expanded(_find(name, dtype), dtype)
+
+
+def expanded(helper: Helper, dtype: DType, **values: str) -> Expansion:
+    """A helper for one dtype; `values`: what else its template names."""
     suffix = "f" if dtype in (DType.F32, DType.C64) else ""
     text = Template(helper.text).substitute(
-        t=C_TYPE[dtype], u=unsigned_type(dtype), b=8 * dtype.size, r=C_TYPE[dtype.real], f=suffix
+        t=C_TYPE[dtype], u=unsigned_type(dtype), b=8 * dtype.size, r=C_TYPE[dtype.real], f=suffix, **values
     )
     needs = tuple(
         (need.removesuffix(":real"), dtype.real if need.endswith(":real") else dtype) for need in helper.needs

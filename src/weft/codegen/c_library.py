@@ -15,11 +15,25 @@ from weft.codegen.c_loops import Loops
 from weft.errors import Unsupported
 from weft.ir.expr import Dim, Read
 from weft.ir.program import Library, Operand, Program
-from weft.ir.routines import ROUTINES, types_of
+from weft.ir.routines import CALLBACK, ROUTINES, types_of
 from weft.ir.walk import walk
 from weft.records import dataclass
 
 TABLE = "weft_routines"
+
+#: Calls of a host's function, whose address is the first operand, for each point of the batch.
+CALL_BACK = """static void k_call_back(i64 count, char **arguments, const i64 *sizes, const i64 *steps) {
+  for (i64 b = 0; b < sizes[0]; b++) {
+    f64 x[4] = {0};
+    void *function = (void *)*(i64 *)(arguments[0] + b * steps[0]);
+    for (i64 i = 0; i < count; i++) x[i] = *(f64 *)(arguments[i + 1] + b * steps[i + 1]);
+    *(f64 *)(arguments[count + 1] + b * steps[count + 1]) =
+        count == 1 ? ((f64 (*)(f64))function)(x[0])
+        : count == 2 ? ((f64 (*)(f64, f64))function)(x[0], x[1])
+        : count == 3 ? ((f64 (*)(f64, f64, f64))function)(x[0], x[1], x[2])
+        : ((f64 (*)(f64, f64, f64, f64))function)(x[0], x[1], x[2], x[3]);
+  }
+}"""
 
 
 def addresses(program: Program) -> tuple[str, ...]:
@@ -29,7 +43,7 @@ def addresses(program: Program) -> tuple[str, ...]:
             _address(node, part)
             for part in (program, *program.functions)
             for node in walk(part.body)
-            if isinstance(node, Library)
+            if isinstance(node, Library) and ROUTINES[node.routine].module != CALLBACK
         )
     )
 
@@ -112,6 +126,10 @@ def _call(
     arguments = array("char *", "arguments", [C.Convert("char *", place.address) for place in places])
     extents = array("i64", "sizes", list(sizes))
     steps = array("i64", "steps", [p.batch for p in places] + [stride for p in places for stride in p.core])
+    if ROUTINES[node.routine].module == CALLBACK:
+        statements.unit.used.text(CALL_BACK)
+        made = C.call("k_call_back", C.number(len(node.inputs) - 1), arguments, extents, steps)
+        return [C.Scope((*out, C.Evaluate(made)))]
     position = addresses(statements.unit.whole).index(_address(node, statements.unit.program))
     routine = C.Number(f"{TABLE} + {2 * position}" if position else TABLE)
     call = C.through(RT, "routine", routine, arguments, extents, steps)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Union
 
-from weft.codegen import c_vectors
+from weft.codegen import c_foreign, c_pairs, c_vectors
 from weft.codegen import syntax as C
 from weft.codegen.c_helpers import C_TYPE, LIBRARY_OF_HELPERS, expand, unsigned_type
+from weft.ir.foreign import FOREIGN
 from weft.ir.types import DType
 from weft.records import dataclass
 
@@ -130,6 +131,8 @@ _TABLE: dict[str, dict[str, Meaning]] = {
     "log1p": {"f": Library("log1p"), "c": Helper()},
     "arctan2": {"f": Library("atan2")},
     "hypot": {"f": Library("hypot")},
+    "norm2": {"f": Helper()},
+    "norm3": {"f": Helper()},
     "erf": {"f": Library("erf")},
     "erfc": {"f": Library("erfc")},
     "gamma": {"f": Helper()},
@@ -220,17 +223,20 @@ class CFeatures:
 @dataclass
 class Used:
     """The helpers and library functions a translation unit calls, in the order in which they must be defined; `vector`:
-    those functions whose name means the one for vectors."""
+    those functions whose name means the one for vectors; `pairs`: complex numbers are pairs (see c_pairs)."""
 
     vector: frozenset[str] = frozenset()
+    pairs: bool = False
     helpers: dict[tuple[str, DType], str] = field(default_factory=dict)
     library: dict[str, None] = field(default_factory=dict)
     texts: dict[str, None] = field(default_factory=dict)
+    foreign: dict[str, str] = field(default_factory=dict)  # functions of other libraries: the C of each, by its key
 
     def helper(self, name: str, dtype: DType) -> str:
         """Note a helper, everything it needs before it; its C name."""
         if (name, dtype) not in self.helpers:
-            expansion = expand(name, dtype)
+            in_pairs = self.pairs and dtype.is_complex
+            expansion = c_pairs.expand_pairs(name, dtype) if in_pairs else expand(name, dtype)
             for function in expansion.library:
                 self.library[function] = None
             for needed, of in expansion.needs:
@@ -275,8 +281,10 @@ _COMPLEX_BASES = _words("sqrt exp log pow sin cos tan asin acos atan sinh cosh t
 # --- building expressions -------------------------------------------------------------------------------------------
 
 
-def truth(value: C.CExpr, dtype: DType) -> C.CExpr:
+def truth(value: C.CExpr, dtype: DType, used: Used) -> C.CExpr:
     """Whether a value is not zero, as 0 or 1."""
+    if used.pairs and dtype.is_complex:
+        return C.Invoke(used.helper("truth", dtype), (value,))
     return value if dtype is DType.BOOL else C.Infix("!=", value, C.Number("0"))
 
 
@@ -289,8 +297,8 @@ def _wrapping(operator: str, dtype: DType, args: tuple[C.CExpr, ...]) -> C.CExpr
     return C.Convert(C_TYPE[dtype], inner)
 
 
-def _logic(operator: str, dtype: DType, args: tuple[C.CExpr, ...]) -> C.CExpr:
-    values = tuple(truth(arg, dtype) for arg in args)
+def _logic(operator: str, dtype: DType, args: tuple[C.CExpr, ...], used: Used) -> C.CExpr:
+    values = tuple(truth(arg, dtype, used) for arg in args)
     return C.Infix(operator, *values) if len(values) == 2 else C.Prefix(operator, values[0])
 
 
@@ -306,8 +314,14 @@ def build(
 
     `alone`: of single numbers, for which functions are libm's, as in Python's own `math`.
     """
+    if op in FOREIGN:
+        return C.Invoke(c_foreign.note(FOREIGN[op], dtype, used.foreign), args)
     meaning = _WEAK_MEANING.get((op, dtype.kind)) if weak else None
     meaning = meaning or MEANING[op, dtype.kind]
+    if used.pairs and dtype.is_complex and op in c_pairs.MEANING:
+        meaning = Helper(c_pairs.MEANING[op])
+    if used.pairs and op == "complex":
+        return C.Invoke(f"make_{C_TYPE[dtype.complex]}", args)
     if isinstance(meaning, Plain):
         plain = C.Infix(meaning.operator, *args)
         narrow = dtype.is_integer and dtype.size < 4 and meaning.operator in "&|^"
@@ -318,7 +332,7 @@ def build(
         unary = C.Prefix(meaning.operator, args[0])
         return C.Convert(C_TYPE[dtype], unary) if dtype.is_integer else unary
     if isinstance(meaning, Logic):
-        return _logic(meaning.operator, dtype, args)
+        return _logic(meaning.operator, dtype, args, used)
     if isinstance(meaning, Helper):
         return C.Invoke(used.helper(meaning.name or op, dtype), args)
     if isinstance(meaning, Library):
@@ -340,13 +354,18 @@ def cast(value: C.CExpr, source: DType, target: DType, used: Used) -> C.CExpr:
     if source is target:
         return value
     if target is DType.BOOL:
-        return truth(value, source)
+        return truth(value, source, used)
     if source is DType.C128 and target is DType.C64:
         return C.Invoke(used.helper("narrowed", source), (value,))
+    if target.is_complex and used.pairs:
+        if source.is_complex:
+            return C.Invoke(used.helper("widened", source), (value,))
+        part = C.Convert(C_TYPE[target.real], value)
+        return C.Invoke(f"make_{C_TYPE[target]}", (part, C.Number("0")))
     if target.is_complex:
         return C.Convert(C_TYPE[target], value)
     if source.is_complex:
-        return cast(C.Prefix("__real__ ", value), source.real, target, used)
+        return cast(build("real", source, (value,), used), source.real, target, used)
     if source.is_float and target is DType.U64:
         return C.Invoke(used.helper("unsigned", source), (value,))
     if source.is_float and target.is_integer and target not in (DType.I32, DType.I64):
@@ -376,8 +395,8 @@ def _float_literal(value: float, suffix: str) -> C.CExpr:
     return C.Number(text + suffix if "." in text or "e" in text or "n" in text else text + ".0" + suffix)
 
 
-def literal(value: bool | int | float | complex, dtype: DType) -> C.CExpr:
-    """A constant of a dtype."""
+def literal(value: bool | int | float | complex, dtype: DType, pairs: bool = False) -> C.CExpr:
+    """A constant of a dtype; `pairs`: complex ones are pairs."""
     import numpy as np
 
     if dtype is DType.BOOL:
@@ -392,7 +411,8 @@ def literal(value: bool | int | float | complex, dtype: DType) -> C.CExpr:
         single = dtype is DType.C64
         real, imag = (float(np.float32(p)) if single else p for p in (parts.real, parts.imag))
         suffix = "f" if single else ""
-        return C.Invoke("__builtin_complex", (_float_literal(real, suffix), _float_literal(imag, suffix)))
+        make = f"make_{C_TYPE[dtype]}" if pairs else "__builtin_complex"
+        return C.Invoke(make, (_float_literal(real, suffix), _float_literal(imag, suffix)))
     assert not isinstance(value, complex)
     if dtype is DType.F32:
         with np.errstate(over="ignore"):

@@ -368,6 +368,8 @@ class Expressions:
         if of.dtype is DType.BOOL:
             op = {"add": "or", "mul": "and", "minimum": "and", "maximum": "or"}.get(op, op)
         methods = {"add": "sum", "mul": "prod", "minimum": "min", "maximum": "max", "and": "all", "or": "any"}
+        if op in ("argmin", "argmax") and not has_points:
+            return py.call("place_of", ast.Constant(op), node, **keywords)
         if op in ("argmin", "argmax"):
             return py.method(node, op, **keywords)
         if op not in methods:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Literal
 
 from weft.codegen import python_syntax as py
+from weft.ir.foreign import FOREIGN
 from weft.ir.ops import COMPARISONS
 from weft.ir.types import INT, DType, ScalarType
 from weft.records import dataclass
@@ -52,6 +53,7 @@ _OPERATORS = frozenset(py.BINARY)
 _RAISING = {"truediv": "np.divide", "floordiv": "np.floor_divide", "mod": "np.remainder", "pow": "np.power"}
 _SUPPORT = frozenset(
     {"erf", "erfc", "gamma", "lgamma", "ldexp", "mantissa", "exponent", "remainder", "bitcount", "ratio"}
+    | {"norm2", "norm3"}
 )
 _FUNCTIONS = {"complex": "make_complex", "abs": "np.abs", "conj": "np.conj"} | {name: name for name in _SUPPORT}
 # What changes no integer.
@@ -96,6 +98,8 @@ def operate(op: str, args: Sequence[Piece], operand: ScalarType, of: ScalarType)
         return combined(py.flipped(nodes[0]), args)
     if op == "abs" and not array and operand.weak and not operand.dtype.is_complex:
         return combined(py.call("abs", nodes[0]), args, _one_kind(args[0]))
+    if op in FOREIGN:
+        return combined(py.call("foreign", ast.Constant(op), *nodes), args)
     result = combined(py.call(_FUNCTIONS.get(op, f"np.{op}"), *nodes), args)
     return replace(result, view=array) if op in ("real", "imag") else result  # NumPy gives these as views
 

@@ -73,6 +73,15 @@ def exponent(value: Any) -> Any:
     return OPERATIONS["exponent"].evaluate(*_floating(value))
 
 
+def norm2(x: Any, y: Any) -> Any:
+    """The length of a vector, as math.hypot has it."""
+    return OPERATIONS["norm2"].evaluate(*_floating(x, y))
+
+
+def norm3(x: Any, y: Any, z: Any) -> Any:
+    return OPERATIONS["norm3"].evaluate(*_floating(x, y, z))
+
+
 def remainder(left: Any, right: Any) -> Any:
     """The remainder to the nearest multiple."""
     return OPERATIONS["remainder"].evaluate(*_floating(left, right))
@@ -86,6 +95,15 @@ def _floating(*values: Any) -> list[Any]:
 def bitcount(value: Any) -> Any:
     """The ones in the binary form of |value|."""
     return abs(value).bit_count() if type(value) is int else OPERATIONS["bitcount"].evaluate(value)
+
+
+def foreign(op: str, *args: Any) -> Any:
+    """A function of another library."""
+    return OPERATIONS[op].evaluate(*map(_inexact, args))
+
+
+def _inexact(value: Any) -> Any:
+    return np.float64(value) if isinstance(value, (int, float)) else value
 
 
 def ratio(left: Any, right: Any) -> Any:
@@ -105,6 +123,13 @@ def make_complex(real: Any, imag: Any) -> Any:
 def truncated_mod(dividend: int, divisor: int) -> int:
     """The remainder with the dividend's sign; 0 for a zero divisor."""
     return 0 if divisor == 0 else abs(dividend) % abs(divisor) * (-1 if dividend < 0 else 1)
+
+
+def place_of(op: str, values: Any, axis: int | None = None) -> Any:
+    """The first place of an extreme; 0 where there are no values."""
+    if values.size:
+        return getattr(values, op)(axis=axis)
+    return np.zeros(() if axis is None else np.delete(values.shape, axis), np.int64)[()]
 
 
 def sign(value: int) -> int:

@@ -39,7 +39,8 @@ _COMPARE: dict[str, type[ast.cmpop]] = {
 # Names that generated code uses for its own ends: no variable of the program may hide them.
 SUPPORT = frozenset(
     {"erf", "erfc", "gamma", "lgamma", "make_complex", "truncated_mod", "sign", "linear_view", "run_routine", "located"}
-    | {"ldexp", "mantissa", "exponent", "remainder", "bitcount", "ratio", "literal_eval", "original"}
+    | {"ldexp", "mantissa", "exponent", "remainder", "bitcount", "ratio", "literal_eval", "original", "foreign"}
+    | {"norm2", "norm3", "place_of"}
 )
 _RESERVED = frozenset({"np", "math", "GuardFailed"}) | SUPPORT | frozenset(dir(builtins)) | frozenset(keyword.kwlist)
 

@@ -198,7 +198,14 @@ class Comment:
     text: str
 
 
-CStmt = Union[Declare, Assign, Evaluate, IfElse, For, Forever, Scope, Jump, Label, Leave, Comment]
+@dataclass(frozen=True)
+class Pragma:
+    """A line of its own for the compiler, where a statement could stand."""
+
+    text: str
+
+
+CStmt = Union[Declare, Assign, Evaluate, IfElse, For, Forever, Scope, Jump, Label, Leave, Comment, Pragma]
 CBlock = tuple[CStmt, ...]
 
 
@@ -352,6 +359,8 @@ def lines(block: CBlock, indent: str) -> Iterator[str]:
             yield f"{indent}{node.text};"
         elif isinstance(node, Label):
             yield f"{node.name}:;"
+        elif isinstance(node, Pragma):
+            yield node.text
         elif isinstance(node, Leave):
             yield f"{indent}return;" if node.value is None else f"{indent}return {show(node.value)};"
         else:

@@ -385,6 +385,7 @@ class _Renamer:
             results=tuple(self.out(out) for out in program.results),
             disjoint=tuple((self.name(first), self.name(second)) for first, second in program.disjoint),
             arranged=self.all(program.arranged),
+            ordered=self.all(program.ordered),
         )
 
 
@@ -400,4 +401,4 @@ def _strengthened(program: Program) -> Program:
     buffers = tuple(
         replace(b, type=b.type.strong) if b.type.weak and b.type.dtype is not DType.I64 else b for b in program.buffers
     )
-    return replace(program, buffers=buffers, disjoint=(), arranged=())
+    return replace(program, buffers=buffers, disjoint=(), arranged=(), ordered=())

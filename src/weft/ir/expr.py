@@ -23,27 +23,11 @@ Spans never take part in equality: two spellings of one expression are equal.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import field
 
 from weft.errors import NOWHERE, Span
 from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, ScalarType
-
-_Node = TypeVar("_Node")
-
-
-def _hash_once(node: type[_Node]) -> type[_Node]:
-    """The hash of an immutable node stays with it: passes look expressions up again and again."""
-    plain = node.__hash__
-
-    def once(self: _Node) -> int:
-        known: int | None = self.__dict__.get("_hash")
-        if known is None:
-            known = self.__dict__["_hash"] = plain(self)
-        return known
-
-    node.__hash__ = once  # type: ignore[method-assign,assignment]
-    return node
+from weft.records import dataclass, hash_once
 
 
 @dataclass(frozen=True)
@@ -98,7 +82,7 @@ class Limit(Expr):
         return FLOAT
 
 
-@_hash_once
+@hash_once
 @dataclass(frozen=True)
 class Read(Expr):
     """One element of a buffer, at `index` (one expression a dimension, already within bounds and non-negative)."""
@@ -113,7 +97,7 @@ class Read(Expr):
         return self.of
 
 
-@_hash_once
+@hash_once
 @dataclass(frozen=True)
 class Op(Expr):
     """An operation of the table; all operands of the operation's operand type, result type `of`.
@@ -131,7 +115,7 @@ class Op(Expr):
         return self.of
 
 
-@_hash_once
+@hash_once
 @dataclass(frozen=True)
 class Cast(Expr):
     """`value` converted to type `of`."""
@@ -145,7 +129,7 @@ class Cast(Expr):
         return self.of
 
 
-@_hash_once
+@hash_once
 @dataclass(frozen=True)
 class Dim:
     """A dense dimension: `var` takes lo, lo+step, ... while below hi (above hi if step < 0)."""
@@ -175,7 +159,7 @@ AnyDim = Dim | CompressedDim
 Domain = tuple[AnyDim, ...]
 
 
-@_hash_once
+@hash_once
 @dataclass(frozen=True)
 class Reduce(Expr):
     """The reduction of `value` over `dims` by an associative operation (add, mul, minimum, maximum, and, or,

@@ -133,11 +133,11 @@ def run(
 
 
 def value_of(expr: Expr, program: Program, variables: Mapping[str, int], scalars: Mapping[str, object]) -> Any:
-    """The value of an expression over symbols, loop variables and rank-0 buffers of a program."""
+    """The value of an expression over symbols, loop variables and buffers of a program: rank-0 ones, and ndarrays."""
     state = _State(program, dict(variables), {}, "forward", random.Random(0))
     for name, value in scalars.items():
-        data = np.array(value, dtype=program.table[name].type.dtype.numpy)
-        state.memory[name] = _Memory(data, np.ones((), dtype=bool))
+        data = np.asarray(value, dtype=program.table[name].type.dtype.numpy)
+        state.memory[name] = _Memory(data, np.broadcast_to(np.True_, data.shape))
     return _eval(state, expr)
 
 
@@ -386,6 +386,9 @@ def _stmt(state: _State, stmt: Stmt) -> None:
     """All values first, then all writes: that is what simultaneous means."""
     of = state.program.buffer(stmt.buffer).type
     assert stmt.value.type.dtype is of.dtype, f"{stmt.buffer} is {of}, the value {stmt.value.type}"
+    if _copies_nothing(state, stmt):
+        state.memory[stmt.buffer].ready[()] = False
+        return
     writes: list[tuple[tuple[int, ...], Any]] = []
     for _ in _points(state, stmt.domain):
         value = _eval(state, stmt.value)
@@ -404,6 +407,14 @@ def _stmt(state: _State, stmt: Stmt) -> None:
     for place, value in writes:
         old = _load(state, stmt.buffer, memory, place, of)
         _store(state, stmt.buffer, memory, place, apply(operation, [old, value], of))
+
+
+def _copies_nothing(state: _State, stmt: Stmt) -> bool:
+    """Whether a variable becomes a copy of one that has no value yet: harmless as long as nobody looks at it."""
+    source = stmt.value
+    if stmt.domain or stmt.index or stmt.reduce is not None or not isinstance(source, Read) or source.index:
+        return False
+    return source.buffer in state.memory and not state.memory[source.buffer].ready[()]
 
 
 def _text(state: _State, check: Check) -> str:

@@ -74,6 +74,12 @@ def _libm_pair(function: Callable[[float, float], float]) -> Evaluate:
     return lambda left, right: np.asarray(elements(left, right)).astype(left.dtype)[()]
 
 
+def _norm(count: int) -> Evaluate:
+    """Python's own math.hypot of so many numbers, scalars or arrays."""
+    elements = np.frompyfunc(lambda *values: math.hypot(*map(float, values)), count, 1)
+    return lambda *values: np.asarray(elements(*values)).astype(values[0].dtype)[()]
+
+
 def _libm(function: Callable[[float], float]) -> Evaluate:
     """A function that NumPy lacks, taken from `math`, total: where `math` raises, NaN or infinity."""
 
@@ -178,6 +184,8 @@ _TABLE: tuple[Operation, ...] = (
     Operation("trunc", 1, np.trunc),
     Operation("rint", 1, np.rint),
     Operation("hypot", 2, _quiet(np.hypot), cost=20),
+    Operation("norm2", 2, _norm(2), cost=20),
+    Operation("norm3", 3, _norm(3), cost=25),
     Operation("copysign", 2, np.copysign),
     Operation("nextafter", 2, _quiet(np.nextafter), cost=10),
     Operation("sign", 1, _quiet(np.sign)),

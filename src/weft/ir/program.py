@@ -58,6 +58,14 @@ class Layout(enum.Enum):
     STRIDED = "strided"  # any strides, known at run time
 
 
+class Space(enum.Enum):
+    """Which memory the elements of a buffer are in."""
+
+    HOST = "host"  # of this process
+    DEVICE = "device"  # of an accelerator: kernels reach it, Python does not
+    BLOCKS = "blocks"  # of several processes, each of which has a part
+
+
 @dataclass(frozen=True)
 class Buffer:
     """A block of elements.  Rank 0 is a scalar variable."""
@@ -67,6 +75,7 @@ class Buffer:
     shape: tuple[Expr, ...]
     role: Role = Role.LOCAL
     layout: Layout = Layout.C
+    space: Space = Space.HOST
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
     @property
@@ -367,7 +376,8 @@ class Program:
 
     `disjoint` are pairs of parameter buffers assumed not to share memory: a guard, as `guards` are.  `functions` are
     what Invoke nodes call, in this program and in each other.  `arranged` are parameters whose layout decides what the
-    program computes (a view or a copy): a back end that reads any layout guards theirs.
+    program computes (a view or a copy): a back end that reads any layout guards theirs.  `ordered` are results that the
+    source asks to lie in C order, whatever they are made of.
     """
 
     name: str
@@ -380,6 +390,7 @@ class Program:
     disjoint: tuple[tuple[str, str], ...] = ()
     functions: tuple[Program, ...] = ()
     arranged: tuple[str, ...] = ()
+    ordered: tuple[str, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
     def buffer(self, name: str) -> Buffer:

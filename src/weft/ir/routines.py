@@ -20,6 +20,11 @@ from weft.ir.types import DType
 from weft.records import dataclass
 
 _LINALG, _FFT, _ORDER = "numpy.linalg._umath_linalg", "numpy.fft._pocketfft_umath", "numpy"
+#: Functions of a host, called by the address that is the first operand; the back end calls them itself.
+CALLBACK = "callback"
+MOST_ARGUMENTS = 4
+#: Messages between ranks; each kind is a routine of its own, made when a program sends one.
+MESSAGES = "weft.cluster.comm_native"
 _LETTERS: dict[DType, str] = {dtype: dtype.numpy.char for dtype in DType}
 #: The sorts of NumPy, as its `kind` calls them (what it does for "heapsort" has changed from version to version).
 SORTS = ("quicksort", "stable")
@@ -57,7 +62,8 @@ class Routine:
     @property
     def library(self) -> str:
         """What people call the library behind it."""
-        return {_LINALG: "LAPACK", _FFT: "pocketfft", _ORDER: "NumPy's sort"}[self.module]
+        known = {_LINALG: "LAPACK", _FFT: "pocketfft", _ORDER: "NumPy's sort", CALLBACK: "the host", MESSAGES: "MPI"}
+        return known.get(self.module, self.module)
 
     @property
     def threads(self) -> bool:
@@ -88,6 +94,14 @@ def _ordering() -> list[Routine]:
     return [
         Routine(f"{what}_{kind}", _ORDER, "(n)->(n)", loops[what], fails=False) for what in loops for kind in SORTS
     ]
+
+
+def _callback(count: int) -> Routine:
+    """A function of so many floats: its address, and its arguments."""
+    places = _LETTERS[DType.I64]
+    return Routine(
+        f"callback_{count}", CALLBACK, "()," * count + "()->()", (f"{places}{'d' * count}->d",), fails=False
+    )
 
 
 _SQUARE = "(m,m)->(m,m)"
@@ -121,6 +135,7 @@ ROUTINES: dict[str, Routine] = {
         Routine("rfft_n_odd", _FFT, "(n),()->(m)", ("dd->D", "ff->F"), fails=False),
         Routine("irfft", _FFT, "(m),()->(n)", ("Dd->d", "Ff->f"), fails=False),
         *_ordering(),
+        *(_callback(count) for count in range(1, MOST_ARGUMENTS + 1)),
     )
 }
 
@@ -142,11 +157,15 @@ def dtypes_of(types: str) -> tuple[tuple[DType, ...], tuple[DType, ...]]:
 def find(name: str) -> Any:
     """The generalised ufunc of a routine; None if this NumPy has none of that signature and those loops."""
     routine = ROUTINES[name]
+    if routine.module == CALLBACK:
+        return _calling
+    if routine.module == MESSAGES:
+        return importlib.import_module(MESSAGES).called(name)
     if routine.module == _ORDER:
         what, _, kind = name.partition("_")
         return _filling(getattr(np, what), kind)
     try:
-        found = getattr(importlib.import_module(routine.module), name, None)
+        found = getattr(importlib.import_module(routine.module), routine.name, None)
     except ImportError:
         return None
     if not isinstance(found, np.ufunc) or found.signature is None:
@@ -162,6 +181,17 @@ def _filling(function: Any, kind: str) -> Any:
         out[0][...] = function(line, axis=-1, kind=kind)
 
     return fill
+
+
+def _calling(address: Any, *arguments: Any, out: tuple[Any], signature: str) -> None:
+    """Functions of a host, called as a generalised ufunc is."""
+    import ctypes
+
+    kind = ctypes.CFUNCTYPE(ctypes.c_double, *[ctypes.c_double] * len(arguments))
+    for place in np.ndindex(out[0].shape):
+        out[0][place] = kind(int(np.broadcast_to(address, out[0].shape)[place]))(
+            *(float(np.broadcast_to(argument, out[0].shape)[place]) for argument in arguments)
+        )
 
 
 def run_routine(name: str, types: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> bool:

@@ -51,6 +51,7 @@ from weft.ir.program import (
     Role,
     ScalarOut,
     SizeOf,
+    Space,
     Stmt,
     Symbol,
     TupleOut,
@@ -355,7 +356,8 @@ def _symbol(symbol: Symbol) -> str:
 def _buffer(buffer: Buffer, table: Table) -> str:
     explicit = buffer.layout is not Layout.C or (buffer.role is Role.PARAM and buffer.rank > 0)
     layout = f" {buffer.layout.value}" if explicit else ""
-    return f"{buffer.role.value} {buffer.name}: {buffer.type}{_index(buffer.shape, table)}{layout}"
+    space = f" {buffer.space.value}" if buffer.space is not Space.HOST else ""
+    return f"{buffer.role.value} {buffer.name}: {buffer.type}{_index(buffer.shape, table)}{layout}{space}"
 
 
 def show(program: Program, lines: bool = False) -> str:
@@ -366,6 +368,7 @@ def show(program: Program, lines: bool = False) -> str:
     header += [_buffer(buffer, table) for buffer in program.buffers]
     header += [f"disjoint {first}, {second}" for first, second in program.disjoint]
     header += [f"arranged {name}" for name in program.arranged]
+    header += [f"ordered {name}" for name in program.ordered]
     header += [f"output #{number} = {show_out(out, table)}" for number, out in enumerate(program.results)]
     header += ["guard " + _check(guard, table) for guard in program.guards]
     body = _block(program.body, table, 1, lines)

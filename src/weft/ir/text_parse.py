@@ -45,6 +45,7 @@ from weft.ir.program import (
     Role,
     ScalarOut,
     SizeOf,
+    Space,
     Stmt,
     Symbol,
     TupleOut,
@@ -77,8 +78,9 @@ _TYPES = {str(of): of for of in (type_named(n) for n in ("pybool", "int", "float
 }
 _KINDS = {kind.value: kind for kind in LoopKind}
 _LAYOUTS = {layout.value: layout for layout in Layout}
+_SPACES = {space.value: space for space in Space}
 _ROLES = {role.value: role for role in Role}
-_HEADER = ("size", "symbol", "disjoint", "arranged", "output", "guard", *_ROLES)
+_HEADER = ("size", "symbol", "disjoint", "arranged", "ordered", "output", "guard", *_ROLES)
 
 
 class ParseError(ValueError):
@@ -202,7 +204,7 @@ class _Parser:
         symbols: list[Symbol] = []
         results: list[Out] = []
         disjoint: list[tuple[str, str]] = []
-        arranged: list[str] = []
+        named: dict[str, list[str]] = {"arranged": [], "ordered": []}
         guards: list[Check] = []
         while self.next < len(self.lines) and self._in_header(self.lines[self.next]):
             line = self.lines[self.next]
@@ -214,8 +216,8 @@ class _Parser:
                 first = line.name()
                 line.need(",")
                 disjoint.append((first, line.name()))
-            elif word == "arranged":
-                arranged.append(line.name())
+            elif word in named:
+                named[word].append(line.name())
             elif word == "output":
                 line.need("#")
                 line.number_value()
@@ -231,7 +233,7 @@ class _Parser:
             raise self.lines[self.next].fail("a line of the program's block")
         buffers = tuple(self.buffers.values())
         program = Program(name, params, tuple(symbols), buffers, tuple(guards), body, tuple(results), tuple(disjoint))
-        return replace(program, arranged=tuple(arranged))
+        return replace(program, arranged=tuple(named["arranged"]), ordered=tuple(named["ordered"]))
 
     def _declare(self) -> None:
         """Note the type of every buffer first: the shape of one may read another that stands below it."""
@@ -269,7 +271,8 @@ class _Parser:
         of = self._type(line)
         shape = line.several(lambda: self._expr(line), "]") if line.take("[") else ()
         layout = _LAYOUTS[line.name()] if line.peek() in _LAYOUTS else Layout.C
-        self.buffers[name] = Buffer(name, of, shape, role, layout)
+        space = _SPACES[line.name()] if line.peek() in _SPACES else Space.HOST
+        self.buffers[name] = Buffer(name, of, shape, role, layout, space)
 
     def _type(self, line: _Line) -> ScalarType:
         name = line.name()

@@ -99,6 +99,7 @@ _KINDS: dict[str, str] = {
         "iufc": ("sub", "neg", "pow", "sign", "conj"),
         "f": (
             *("cbrt", "arctan2", "erf", "erfc", "gamma", "lgamma", "hypot", "copysign", "nextafter", "complex"),
+            *("norm2", "norm3"),
             *("ldexp", "mantissa", "exponent", "remainder"),
         ),
         "fc": (
@@ -208,6 +209,7 @@ class _Verifier:
         for first, second in program.disjoint:
             self.require({first, second} <= params, f"disjoint names {first}, {second}: not both parameters")
         self.require(params.issuperset(program.arranged), f"arranged {program.arranged}: not all are parameters")
+        self.require(params.isdisjoint(program.ordered), f"ordered {program.ordered}: some are parameters")
         for guard in program.guards:
             self.node = guard
             self.check(guard, entry)

@@ -16,8 +16,9 @@ from weft.analysis import cost
 from weft.ir.expr import Dim, Expr, Read, integer
 from weft.ir.index import affine
 from weft.ir.program import Block, Buffer, Layout, Loop, LoopKind, Node, Program, Stmt
+from weft.ir.verify import Stage
 from weft.ir.walk import free_vars, map_block, map_sub_blocks, node_exprs, reads
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.scheduling.kinds import strips
 from weft.passes.scheduling.lower import Workspace
 
@@ -26,6 +27,7 @@ PASS = "block"
 SIDE = 32
 
 
+@declared("block", takes=Stage.LOWERED, after=("directed",), reshapes=True, knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Cut every nest that has a transposed access and is large enough to need it."""
     workspace = Workspace.of(program, strict=context.options.fp == "strict")

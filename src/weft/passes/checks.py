@@ -35,7 +35,7 @@ from weft.ir.walk import (
     subexpressions,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.late import late
 from weft.records import dataclass
 
@@ -44,20 +44,21 @@ _LARGE = 100  # parts of an expression that is not looked through any more
 _REMEMBERED = 100  # scalars whose computation is remembered, the latest ones: long functions stay cheap
 
 
+@declared("checks", after=("counters",), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every check proven, moved to the entry, or left in place."""
     written = {name for node in program.body for name in buffers_written(node)}
     fixed = frozenset(b.name for b in program.buffers if b.role is Role.PARAM and b.rank == 0 and b.name not in written)
     guards, settled = list(program.guards), _settled(program, fixed)
     mover = _Mover(program, fixed, guards, settled, _known_floats(program), _known_integers(program), Carried(program))
-    body = mover.block(program.body, _Place(entry_facts(program), (), always=True))
+    body = mover.block(program.body, _Place(entry_facts(program), (), always=context.guarded))
     kept = _without_implied(program, mover.guards)
     if mover.proven or mover.moved:
         context.done(_NAME, f"{mover.proven} conditions proven, {mover.moved} moved to the entry", program.span)
     for span in mover.kept:
         context.missed(_NAME, "this test stays where it is: it depends on data, or on a branch taken", span)
     program = replace(program, guards=kept, body=body)
-    return late(program)
+    return late(program) if context.guarded else program
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from weft.ir.walk import (
     rewrite,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.forward import is_cheap
 from weft.passes.simplifying import deadcode
 from weft.records import dataclass
@@ -43,6 +43,7 @@ _DEAR = 1000
 Names = dict[str, int]
 
 
+@declared("common", after=("raise",), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Two walks: the first counts sums, the second rewrites."""
     if sum(isinstance(node, (Stmt, Library)) for node in walk(program.body)) < 2:

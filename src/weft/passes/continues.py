@@ -12,12 +12,13 @@ from dataclasses import replace
 
 from weft.ir.program import Block, Continue, If, Loop, Node, Program, While
 from weft.ir.walk import map_sub_blocks, walk
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 
 #: Branches inside each other, at most: what follows each `continue` goes one level deeper.
 MOST = 12
 
 
+@declared("continues", after=("simplify",), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every loop of the program."""
     if not any(isinstance(node, Continue) for node in walk(program.body)):

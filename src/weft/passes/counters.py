@@ -33,13 +33,14 @@ from weft.ir.walk import (
     rewrite,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.records import dataclass
 
 _NAME = "counters"
 _ZERO = Const(0, INT)
 
 
+@declared("counters", after=("whiles",), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every loop of the program, innermost first."""
     if not any(isinstance(node, Loop) for node in walk(program.body)):

@@ -28,7 +28,7 @@ from weft.ir.walk import (
     rewrite,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.rename import renamed
 from weft.passes.scheduling.independent import first_access
 from weft.records import dataclass
@@ -36,6 +36,7 @@ from weft.records import dataclass
 PASS = "detach"
 
 
+@declared("detach", after=("checks",), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Detach in every nest that allows it."""
     taken: set[str] = set()

@@ -18,6 +18,7 @@ from weft.analysis.effects import returned
 from weft.analysis.facts import Facts, entry_facts
 from weft.directives import (
     Directive,
+    Expand,
     Fuse,
     Interchange,
     NoFuse,
@@ -35,6 +36,7 @@ from weft.ir.expr import Dim, Expr, Op, Var, integer
 from weft.ir.index import affine
 from weft.ir.program import Accumulator, Alloc, Block, Loop, LoopKind, Node, Program, Role
 from weft.ir.types import INT
+from weft.ir.verify import Stage
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -46,7 +48,7 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import PassContext, declared
 from weft.passes.races import reduction_of
 from weft.passes.scheduling.kinds import is_innermost, strips
 from weft.passes.scheduling.lower import Workspace
@@ -66,6 +68,7 @@ class Refusal:
     remedy: str = ""
 
 
+@declared("directed", takes=Stage.LOWERED, optional=False, wholes=True)
 def run(program: Program, context: PassContext) -> Program:
     """Every directive on loops, in the order in which they were given."""
     asked = context.directives.on_loops()
@@ -83,7 +86,7 @@ def check_lines(program: Program, context: PassContext) -> None:
     nodes = (node for part in (program, *program.functions) for node in walk(part.body))
     lines = {getattr(node, "span", program.span).line for node in nodes}
     for directive in context.directives.items:
-        if not isinstance(directive, (NoFuse, NoLibrary)):
+        if not isinstance(directive, (NoFuse, NoLibrary, Expand)):
             continue
         for place in directive.places():
             if place.line and not any(place.has_line(line) for line in lines):

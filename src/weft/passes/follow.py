@@ -33,7 +33,7 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.raising.keep import WORTH
 from weft.passes.scheduling.scans import carried_in, held_instead
 from weft.records import dataclass
@@ -41,6 +41,7 @@ from weft.records import dataclass
 PASS = "follow"
 
 
+@declared("follow", after=("wavefront",), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every loop with followers, innermost blocks included."""
     if not any(isinstance(node, Loop) for node in walk(program.body)):

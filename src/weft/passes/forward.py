@@ -58,7 +58,7 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.simplifying import deadcode
 from weft.passes.simplifying.algebra import as_type
 from weft.records import dataclass
@@ -74,6 +74,7 @@ _BACK = 4  # nodes before a producer that has moved that are looked at again
 _CHEAP_INDEX = (16, 6)  # operations and reads of an index computation: repeated, it is found again by the C compiler
 
 
+@declared("forward", after=("raise", "common"), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Producers into readers, in every block, inner blocks first; then what nobody reads any more goes."""
     forwarder = Forwarder(program, Liveness(program), separates=context.directives.separates)
@@ -469,7 +470,8 @@ class Forwarder:
         table = self.program.table
         self._arrays = frozenset(b.name for b in self.program.buffers if b.role is Role.PARAM and b.rank > 0)
         # A scalar that is the size of an array must stay: its Alloc reads it.
-        sizes = {name for buffer in self.program.buffers for extent in buffer.shape for name in expr_buffers(extent)}
+        self._sizes = {b.name: frozenset[str]().union(*map(expr_buffers, b.shape)) for b in self.program.buffers}
+        sizes = frozenset[str]().union(*self._sizes.values())
         self._locals = {name for name, buffer in table.items() if buffer.role is Role.LOCAL} - sizes
         # What an exception shows to the caller; nothing, where plain Python repeats the call and raises.
         self._shown = {name for name in table if name not in self._locals} if lasting_writes(self.program) else set()
@@ -524,6 +526,7 @@ class Forwarder:
         touched: set[str] = set()
         finished = False
         legal = True
+        sized = False  # an array gets its size from it
         for place in range(position + 1, len(nodes)):
             if place - position > _REACH:
                 legal = False
@@ -554,6 +557,7 @@ class Forwarder:
                 readers += [place] if found else []
                 sites += found
             touched |= (reads | writes) - {target}
+            sized = sized or self._sizes_one(target, node)
             if killing:
                 finished = True
                 break
@@ -575,7 +579,7 @@ class Forwarder:
             cheap = not any(isinstance(part, Op) for part in _outside_indices(value))
         profitable = cheap or (len(sites) == 1 and not repeats_work(sites[0], producer))
         profitable = profitable or (is_fetch(value) and all(map(fetched_once, sites)))
-        if legal and finished and readers and profitable:
+        if legal and finished and readers and profitable and not sized:
             self._assume(producer, changed, touched)
             for place in readers:
                 nodes[place] = self._replaced(nodes[place], producer, elsewhere)
@@ -613,6 +617,12 @@ class Forwarder:
                 nodes[place] = self._replaced(node, producer, others)
             if node.buffer == target:
                 writers.append(domain.Access(node.domain, node.index))
+
+    def _sizes_one(self, target: str, node: Node) -> bool:
+        """Whether a node allocates an array whose shape reads the target."""
+        if target in self._locals:
+            return False
+        return any(target in self._sizes.get(n.buffer, ()) for n in walk((node,)) if isinstance(n, Alloc))
 
     def _apart(self, producer: Stmt, reader: Node) -> bool:
         """Whether somebody has asked to keep a producer out of its reader's loops."""

@@ -42,7 +42,7 @@ from weft.ir.walk import (
     node_exprs,
     subexpressions,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.rename import renamed
 from weft.passes.wholes import Splitter
 from weft.records import dataclass
@@ -55,6 +55,7 @@ _LARGEST_RANK = 2
 _AGAIN = "(again)"
 
 
+@declared("hoist", after=("forward",), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Sub-expressions into temporaries, then whole statements and allocations out of loops, inner loops first."""
     hoister = _Hoister(program, context, names_of(program))
@@ -317,7 +318,7 @@ class _Hoister:
 
     def allocations(self, loop: Loop, facts: Facts) -> Block:
         """Allocations of one size before a loop that stays sequential; one that may run in parallel keeps its own."""
-        if self.context.options.target != "cpu":
+        if self.context.apart:
             return (loop,)  # iterations may run in different processes, so each keeps memory of its own
         names = set(dim_vars((loop.dim,)))
         moved: list[Node] = []

@@ -18,6 +18,7 @@ from weft.analysis.effects import flops
 from weft.ir.expr import Cast, Const, Dim, Expr, Op, Read, Reduce, Var
 from weft.ir.program import Block, Buffer, If, Loop, LoopKind, Node, Program, Role, Stmt
 from weft.ir.types import BOOL, PYBOOL
+from weft.ir.verify import Stage
 from weft.ir.walk import (
     buffers_written,
     children,
@@ -30,7 +31,7 @@ from weft.ir.walk import (
     names_of,
     reads,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.hoist import candidates
 from weft.passes.simplifying.algebra import as_type
 from weft.records import dataclass
@@ -41,6 +42,7 @@ _DEAR = 6
 _KINDS = (LoopKind.SEQUENTIAL, LoopKind.VECTOR)
 
 
+@declared("invariant", takes=Stage.LOWERED, after=("store", "lanes", "jam", "trapezoid"), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     mover = _Mover(program, names_of(program))
     body = mover.block(program.body)
@@ -54,6 +56,11 @@ def blocks_moving(expr: Expr, loop: Loop, program: Program) -> str | None:
     """Why a value of a loop's statement cannot be computed before the loop; None if it can."""
     if loop.dim.var in free_vars(expr):
         return "it depends on the loop's variable"
+    return blocks_sharing(expr, loop, program)
+
+
+def blocks_sharing(expr: Expr, loop: Loop, program: Program) -> str | None:
+    """Why an iteration of a loop may change what a value is made of; None if it cannot."""
     written = set().union(*(buffers_written(node) for node in loop.body))
     names = expr_buffers(expr)
     if names & written:
@@ -139,4 +146,4 @@ def _reads_elements(expr: Expr) -> bool:
     )
 
 
-__all__ = ["blocks_moving", "run"]
+__all__ = ["blocks_moving", "blocks_sharing", "run"]

@@ -21,6 +21,7 @@ from weft.ir import index as affine_index
 from weft.ir.expr import Dim, Expr, Limit, Op, Read, Var, integer
 from weft.ir.program import Accumulator, Block, If, Loop, LoopKind, Node, Program, Stmt
 from weft.ir.types import INT, PYBOOL
+from weft.ir.verify import Stage
 from weft.ir.walk import (
     buffers_written,
     expr_buffers,
@@ -34,7 +35,7 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.disjoint import reordered
 from weft.passes.scheduling.independent import first_access
 from weft.passes.scheduling.kinds import element_instead, strips
@@ -52,6 +53,7 @@ MOST_CYCLES = 8
 LEAST_COLUMNS = 256
 
 
+@declared("jam", takes=Stage.LOWERED, after=("store",), reshapes=True, knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every loop over rows that waits for memory."""
     workspace = Workspace.of(program, strict=context.options.fp == "strict")

@@ -28,6 +28,7 @@ from weft.ir.expr import Dim, Expr, Op, Read, Var, integer
 from weft.ir.index import affine
 from weft.ir.program import Alloc, Block, Buffer, If, Layout, Loop, LoopKind, Node, Program, Role, Stmt
 from weft.ir.types import INT, PYBOOL
+from weft.ir.verify import Stage
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -43,7 +44,7 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import PassContext, declared
 from weft.passes.disjoint import apart, reordered
 from weft.passes.scheduling.independent import first_access, outputs, why_not_independent
 from weft.passes.scheduling.kinds import element_instead, strips
@@ -69,6 +70,7 @@ MOST_NODES = 16
 _UNORDERED = frozenset({"and", "or", "minimum", "maximum"})
 
 
+@declared("lanes", takes=Stage.LOWERED, after=("store",), reshapes=True)
 def run(program: Program, context: PassContext) -> Program:
     """Widen every outermost loop that allows it and has a recurrence in it."""
     workspace = Workspace.of(program, strict=context.options.fp == "strict")

@@ -29,7 +29,7 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.matching import branches, deferred, eager, prefix, strips, summands, symmetric, upward, wedges, windows
 from weft.passes.matching.prefix import blocks, with_known_parts
 from weft.passes.matching.products import (
@@ -75,6 +75,7 @@ _NAMES = {
 }
 
 
+@declared("match", after=("simplify", "hoist"), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Calls for all products in the program.  Strict floating point keeps the order of the terms, and so the loops."""
     if context.options.fp == "strict":
@@ -142,6 +143,7 @@ def _dims_of(expr: Expr) -> Domain:
 class _Matcher:
     workspace: Workspace
     context: PassContext
+    asked: bool = False  # somebody has asked for the library on the line at hand
 
     def block(self, block: Block) -> Block:
         changed = False
@@ -150,6 +152,7 @@ class _Matcher:
             if isinstance(node, Stmt) and self.left_alone(node):
                 nodes.append(node)
             elif isinstance(node, Stmt):
+                self.asked = self.context.directives.wants_library(node.span.line)
                 turned = rowwise(node)
                 new = self.gathered(turned) if node.reduce is not None else self.statement(turned)
                 changed = changed or new is not None or turned is not node
@@ -568,7 +571,7 @@ class _Matcher:
     def worthwhile(self, product: Product) -> Expr:
         """Whether the library pays at this size, decided at run time."""
         size = cost.points((*product.free, *product.summed))
-        test = cost.exceeds(size, THRESHOLDS[product.routine])
+        test = cost.exceeds(size, real(0.0) if self.asked else THRESHOLDS[product.routine])
         if product.routine == "dot":
             test = _both(test, Op("lt", (size, real(DOT_LIMIT)), PYBOOL))
         return _none_zero(test, product)

@@ -19,7 +19,7 @@ from weft.ir.expr import AnyDim, Cast, CompressedDim, Dim, Expr, Op, Read, Reduc
 from weft.ir.program import Alloc, Block, Buffer, If, Layout, Loop, LoopKind, Node, Program, Role, Stmt
 from weft.ir.types import PYBOOL
 from weft.ir.walk import free_vars, map_children, map_sub_blocks, reads, subexpressions, walk
-from weft.passes import PassContext
+from weft.passes import PassContext, declared
 from weft.passes.disjoint import reordered
 from weft.passes.rename import renamed
 from weft.passes.scheduling.lower import Workspace
@@ -38,6 +38,7 @@ class _Column:
     entries: Expr
 
 
+@declared("pack", after=("match",))
 def run(program: Program, context: PassContext) -> Program:
     """Every statement that goes down columns which entries tell."""
     if not any(isinstance(node, Stmt) and _over_entries(node.domain) for node in walk(program.body)):

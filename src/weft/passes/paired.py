@@ -18,6 +18,7 @@ from weft.ir import index as affine_index
 from weft.ir.expr import Const, Dim, Expr, Op, Read, Reduce, Var, integer, real
 from weft.ir.program import Accumulator, Alloc, Block, Buffer, Call, If, Layout, Loop, LoopKind, Node, Program, Stmt
 from weft.ir.types import INT, PYBOOL
+from weft.ir.verify import Stage
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -27,7 +28,7 @@ from weft.ir.walk import (
     subexpressions,
     substitute,
 )
-from weft.passes import PassContext
+from weft.passes import PassContext, declared
 from weft.passes.disjoint import apart, reordered
 from weft.passes.scheduling.kinds import COLUMNS, neutral, strips
 from weft.passes.scheduling.lower import Workspace, identity
@@ -44,6 +45,7 @@ MOST_ROW_BYTES = float(160 << 10)
 BLOCKS = 32
 
 
+@declared("paired", takes=Stage.LOWERED, after=("directed",), reshapes=True)
 def run(program: Program, context: PassContext) -> Program:
     """Join what can be joined, block by block."""
     if not context.options.parallel:

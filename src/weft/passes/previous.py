@@ -28,7 +28,7 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.raising.reductions import accumulation
 from weft.passes.rename import renamed
 from weft.passes.scheduling.independent import first_access
@@ -43,6 +43,7 @@ MOST_CYCLES = 8
 MOST_TURNS = 3
 
 
+@declared("previous", after=("checks", "detach"), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every loop that takes along nothing else, innermost first."""
     if not any(isinstance(node, Loop) for node in walk(program.body)):

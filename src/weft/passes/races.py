@@ -32,7 +32,7 @@ from weft.ir.walk import (
     touched,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.raising.reductions import accumulation
 from weft.records import dataclass
 
@@ -42,6 +42,7 @@ ENOUGH = 64
 _ANY = Dim("beside", integer(0), integer(2))
 
 
+@declared("races", after=("simplify",), optional=False, knows=Knows.CALLS | Knows.TASKS)
 def run(program: Program, context: PassContext) -> Program:
     """The program as it is, if none of its asserted loops, and no task, has a race that is certain."""
     for node in walk(program.body):

@@ -37,7 +37,7 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.forward import Forwarder, with_disjoint
 from weft.passes.raising.beforehand import Beforehand, in_turn
 from weft.passes.raising.definitions import Definitions
@@ -60,6 +60,7 @@ from weft.records import dataclass
 _NAME = "raise"
 
 
+@declared("raise", after=("continues", "whiles", "counters", "checks", "races"), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every loop of the program, innermost first."""
     if not any(isinstance(node, Loop) for node in walk(program.body)):

@@ -19,8 +19,9 @@ from weft.ir import index as affine_index
 from weft.ir.expr import Dim, Expr, Op, Read, Var, integer
 from weft.ir.program import Alloc, Block, If, Loop, LoopKind, Node, Program, Role, Stmt
 from weft.ir.types import INT, PYBOOL
+from weft.ir.verify import Stage
 from weft.ir.walk import expr_buffers, free_vars, map_children, map_sub_blocks, reads
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.disjoint import reordered
 from weft.passes.scheduling.lower import Workspace
 from weft.passes.scheduling.unique import unique_loops
@@ -32,6 +33,7 @@ STRIPS = (32, 8)
 WHOLE = 64
 
 
+@declared("registers", takes=Stage.LOWERED, after=("store",), reshapes=True, knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every pair of a row set to something and a loop that adds to it."""
     workspace = Workspace.of(program, strict=context.options.fp == "strict")

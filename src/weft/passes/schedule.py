@@ -33,6 +33,7 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.types import BOOL
+from weft.ir.verify import Stage
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -45,9 +46,10 @@ from weft.ir.walk import (
     touched,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.disjoint import pairs_apart, unknown
 from weft.passes.scheduling.batches import split
+from weft.passes.scheduling.flat import flattened
 from weft.passes.scheduling.fuse import Facts, Group, partition
 from weft.passes.scheduling.independent import handing_back, outputs, why_not_independent
 from weft.passes.scheduling.kinds import DEEP, FEW_ITERATIONS, Kinds
@@ -72,6 +74,7 @@ PASS = "schedule"
 ANY_WORK = 1e18
 
 
+@declared("schedule", gives=Stage.LOWERED, optional=False, knows=Knows.CALLS | Knows.TASKS)
 def run(program: Program, context: PassContext) -> Program:
     """Lower the whole program; pairs of parameters that reordering takes to be disjoint are recorded."""
     program = replace(program, body=sunk(program.body, program))
@@ -301,7 +304,7 @@ class _Scheduler:
 
     def straight(self, atoms: list[Atom], dead: set[str]) -> Block:
         """Atoms as finished nests: a chain of stencils in tiles, what is before and after it by itself."""
-        facts = Facts()
+        facts = Facts(self.workspace.strict)
         keeps = self.context.directives.keeps_loops
         directed = any(keeps(atom.span.line, tuple(dim.var for dim in atom.dims)) for atom in atoms)
         chain = None if directed else find_chain(atoms, dead, facts)
@@ -326,7 +329,7 @@ class _Scheduler:
 
     def tiles(self, chain: Chain, sizes: dict[str, int]) -> Block:
         tiling = tiled(chain, chain.sink.dims, sizes, self.workspace)
-        nest = self.nest(tiling.atoms, False, Facts())
+        nest = self.nest(tiling.atoms, False, Facts(self.workspace.strict))
         nest = contract(nest, tiling.scratch, self.workspace.table, private=True)
         nodes = self.kinds.finish(nest, False)
         allocs = tuple(node for node in nodes if isinstance(node, Alloc))
@@ -432,7 +435,8 @@ class _Line:
         """if sum[k] e > 0: ...   -->   c = sum[k] e > 0;  if c: ..."""
         if not has_reduce(expr):
             return expr
-        stmt, read = self._scalar(expr, span)
+        workspace = self.scheduler.workspace
+        stmt, read = self._scalar(flattened(expr, workspace.table, workspace.new_var), span)
         self.take(stmt)
         return read
 
@@ -459,6 +463,9 @@ class _Line:
             self.flush()
             self.out.append(replace(check, condition=condition, values=values))
             return
+        uses = self.scheduler.uses
+        for name in buffers_read(check):
+            uses[name] = uses.get(name, 0) + 1  # it is read twice: temporaries of the stretch outlive it
         holds = self.hold(Reduce("and", check.domain, check.condition), check.span)
         self.flush()
         self.out.append(If(Op("not", (holds,), BOOL), plain_check(check, workspace), span=check.span))

@@ -29,7 +29,7 @@ from weft.ir.walk import (
     names_of,
     substitute,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.scheduling.kinds import BLOCK, MAX_BLOCKS
 from weft.passes.scheduling.rewrite_dims import chosen, first_place, is_best, or_zero, renamed_domain
 from weft.records import dataclass
@@ -38,6 +38,7 @@ _NAME = "search"
 _PLAIN = {"argmin": "minimum", "argmax": "maximum"}
 
 
+@declared("search", after=("raise",), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every scalar statement with an arg-reduction over many elements."""
     searcher = _Searcher(names_of(program), frozenset(symbol.name for symbol in program.symbols))

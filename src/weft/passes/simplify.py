@@ -33,7 +33,7 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.walk import free_vars, has_exit, map_dim, map_node_exprs, substitute, walk
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.simplifying import deadcode
 from weft.passes.simplifying.algebra import Algebra
 from weft.passes.simplifying.recentre import recentred_stmt
@@ -42,6 +42,7 @@ from weft.passes.simplifying.recentre import recentred_stmt
 _LARGER = {"gt": True, "ge": True, "lt": False, "le": False}
 
 
+@declared("simplify", after=("tasks",), optional=False, knows=Knows.CALLS | Knows.TASKS)
 def run(program: Program, context: PassContext) -> Program:
     """Expressions, branches and loops simplified, then dead code removed."""
     algebra = Algebra(strict=context.options.fp == "strict")
@@ -60,6 +61,11 @@ def run(program: Program, context: PassContext) -> Program:
         for buffer in program.buffers
     )
     return deadcode.remove(replace(program, guards=tuple(guards), buffers=buffers, body=body))
+
+
+#: After loops have become domains, and before the loops of a target are chosen.
+AGAIN = run.again("simplify again", after=("raise",), knows=Knows.CALLS | Knows.TASKS)
+TIDY = run.again("tidy", after=("forward", "hoist", "unread"), knows=Knows.BESIDE)
 
 
 def _inlined_loops(before: Block, after: Block) -> dict[str, Expr]:

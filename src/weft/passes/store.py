@@ -28,6 +28,7 @@ from weft.ir.program import (
     While,
 )
 from weft.ir.types import INT
+from weft.ir.verify import Stage
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -43,7 +44,7 @@ from weft.ir.walk import (
     sub_blocks,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.records import dataclass
 
 # --- contraction -----------------------------------------------------------------------------------------------------
@@ -164,6 +165,7 @@ def _rebuilt(block: Block, dropped: dict[str, tuple[int, ...]], inside: dict[int
 # --- whole programs --------------------------------------------------------------------------------------------------
 
 
+@declared("store", takes=Stage.LOWERED, after=("directed", "paired"), optional=False, knows=Knows.CALLS)
 def run(program: Program, context: PassContext) -> Program:
     """Let temporaries share memory where they never live at the same time, then move allocations out of loops."""
     body = _shared(program.body, program)

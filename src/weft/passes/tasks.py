@@ -31,6 +31,7 @@ from weft.ir.program import (
     Stmt,
     While,
 )
+from weft.ir.verify import Stage
 from weft.ir.walk import (
     buffers_read,
     buffers_written,
@@ -44,13 +45,14 @@ from weft.ir.walk import (
     sub_blocks,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 
 
 def has_regions(program: Program) -> bool:
     return any(isinstance(node, Loop) and node.kind in REGIONS for node in walk(program.body))
 
 
+@declared("tasks", takes=Stage.BUILT, optional=False, knows=Knows.CALLS | Knows.TASKS)
 def run(program: Program, context: PassContext) -> Program:
     """Memory of tasks settled; the program as it is, if it has none."""
     if not has_regions(program):

@@ -26,8 +26,9 @@ from weft.ir import index as affine_index
 from weft.ir.expr import Cast, Const, Dim, Expr, Limit, Op, Read, Var, integer, real
 from weft.ir.program import Block, Buffer, If, Loop, LoopKind, Node, Program, Role, Stmt
 from weft.ir.types import FLOAT, I64, INT, PYBOOL
+from weft.ir.verify import Stage
 from weft.ir.walk import buffers_read, buffers_written, free_vars, map_sub_blocks, mentions, reads, walk
-from weft.passes import PassContext
+from weft.passes import PassContext, declared
 from weft.passes.disjoint import apart, reordered
 from weft.passes.rotate import rotation_of
 from weft.passes.scheduling.independent import first_access
@@ -49,6 +50,7 @@ MOST_STEPS = 32
 _FAR = 1 << 42
 
 
+@declared("trapezoid", takes=Stage.LOWERED, after=("store",), reshapes=True)
 def run(program: Program, context: PassContext) -> Program:
     """Tile every outermost sequential loop around sweeps that allow it."""
     workspace = Workspace.of(program, strict=context.options.fp == "strict")

@@ -13,12 +13,13 @@ from dataclasses import replace
 from weft.analysis.unread import blocks_removal
 from weft.ir.program import Program, Stmt
 from weft.ir.walk import buffers_written
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.simplifying import deadcode
 
 _NAME = "unread"
 
 
+@declared("unread", after=("forward",), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """The program without first values of arrays that are never read."""
     changed = False

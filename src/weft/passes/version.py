@@ -10,12 +10,14 @@ from dataclasses import replace
 
 from weft.errors import Span
 from weft.ir.program import Block, Call, Loop, LoopKind, Program, Role, Stmt
+from weft.ir.verify import Stage
 from weft.ir.walk import buffers_read, buffers_written, sub_blocks, walk
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 
 PASS = "version"
 
 
+@declared("version", takes=Stage.LOWERED, after=("store",), optional=False, knows=Knows.CALLS | Knows.TASKS)
 def run(program: Program, context: PassContext) -> Program:
     """Complete the pairs of parameters taken to be disjoint, and tell what the loops of each line became."""
     pairs = missing_pairs(program)

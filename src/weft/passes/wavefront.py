@@ -32,7 +32,7 @@ from weft.ir.walk import (
     substitute,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import PassContext, declared
 from weft.passes.disjoint import apart, reordered
 from weft.passes.scheduling.independent import first_access
 from weft.passes.scheduling.lower import Workspace
@@ -55,6 +55,7 @@ BLOCK: Size = (64, 64)
 LEAST = 24
 
 
+@declared("wavefront", after=("match",), reshapes=True)
 def run(program: Program, context: PassContext) -> Program:
     """Tile every nest that allows it."""
     if not any(isinstance(node, Loop) and (nest_of(node) or len(node.body) == 2) for node in walk(program.body)):

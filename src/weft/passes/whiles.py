@@ -28,7 +28,7 @@ from weft.ir.walk import (
     reads,
     walk,
 )
-from weft.passes import PassContext
+from weft.passes import Knows, PassContext, declared
 from weft.passes.counters import replaced, step_of, value_after
 from weft.records import dataclass
 
@@ -47,6 +47,7 @@ class Count:
     bound: Expr
 
 
+@declared("whiles", after=("simplify", "continues"), knows=Knows.BESIDE)
 def run(program: Program, context: PassContext) -> Program:
     """Every while loop of the program that counts."""
     if not any(isinstance(node, While) for node in walk(program.body)):

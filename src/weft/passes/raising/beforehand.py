@@ -16,7 +16,7 @@ from dataclasses import field
 
 from weft.analysis.facts import Facts, conjuncts
 from weft.ir.expr import Const, Dim, Domain, Expr, Op, Read, Reduce, Var, dim_vars, integer, is_const
-from weft.ir.index import Affine, canonical
+from weft.ir.index import Affine, affine, canonical, expression
 from weft.ir.index import add as plus
 from weft.ir.program import Check, Stmt
 from weft.ir.types import BOOL, INT, PYBOOL
@@ -95,7 +95,7 @@ class Beforehand:
 
 def in_turn(conditions: list[Expr]) -> Expr:
     """All conditions, each once; one that reads memory is only looked at when those before it hold."""
-    parts = list(dict.fromkeys(part for condition in conditions for part in conjuncts(condition)))
+    parts = strongest(list(dict.fromkeys(part for condition in conditions for part in conjuncts(condition))))
     result = parts[0]
     for part in parts[1:]:
         if expr_buffers(part):
@@ -103,6 +103,53 @@ def in_turn(conditions: list[Expr]) -> Expr:
         else:
             result = Op("and", (result, part), part.type)
     return result
+
+
+def strongest(parts: list[Expr]) -> list[Expr]:
+    """e >= 0, e < n, e + 1 >= 0, e + 1 < n   -->   e >= 0, e < n - 1
+
+    Of conditions that bound the same value on one side only the strongest is left, where the first of them stands: it
+    reads what that one reads.
+    """
+    kept: list[Expr] = []
+    places: dict[tuple[object, ...], tuple[int, int]] = {}
+    for part in parts:
+        bound = _bound(part)
+        key = None if bound is None else (bound.value, bound.op, bound.limit.terms)
+        if bound is None or key not in places:
+            if bound is not None:
+                places[(bound.value, bound.op, bound.limit.terms)] = (len(kept), bound.limit.constant)
+            kept.append(part)
+            continue
+        at, constant = places[key]
+        if (bound.limit.constant > constant) == (bound.op == "ge") and bound.limit.constant != constant:
+            places[key] = (at, bound.limit.constant)
+            kept[at] = Op(bound.op, (bound.value, expression(bound.limit)), part.type)
+    return kept
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A value that is at least (`ge`) or below (`lt`) a limit."""
+
+    value: Expr
+    op: str
+    limit: Affine
+
+
+def _bound(part: Expr) -> _Bound | None:
+    if not isinstance(part, Op) or part.op not in ("ge", "lt") or part.args[0].type != INT:
+        return None
+    value, limit = part.args[0], affine(part.args[1])
+    if limit is None:
+        return None
+    while isinstance(value, Op) and value.op in ("add", "sub") and isinstance(value.args[1], Const):
+        moved = value.args[1].value
+        if not isinstance(moved, int):
+            return None
+        limit = limit - Affine((), moved if value.op == "add" else -moved)
+        value = value.args[0]
+    return _Bound(value, part.op, limit)
 
 
 def in_order(condition: Expr) -> list[Expr]:
@@ -136,4 +183,4 @@ def _canonical(expr: Expr) -> Expr:
     return rewrite(expr, visit)
 
 
-__all__ = ["Beforehand", "at_ends", "in_order", "in_turn"]
+__all__ = ["Beforehand", "at_ends", "in_order", "in_turn", "strongest"]

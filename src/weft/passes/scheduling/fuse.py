@@ -54,9 +54,10 @@ class Group:
 
 
 class Facts:
-    """Accesses and ranges of atoms, computed once each."""
+    """Accesses and ranges of atoms, computed once each; `strict`: sums of floats keep the order of their terms."""
 
-    def __init__(self) -> None:
+    def __init__(self, strict: bool = False) -> None:
+        self.strict = strict
         self._accesses: dict[int, tuple[Atom, list[Access]]] = {}
         self._ranges: dict[int, tuple[Atom, Ranges]] = {}
 
@@ -106,9 +107,19 @@ def same_iteration(first: Atom, second: Atom, var: str, facts: Facts) -> bool:
                 continue
             if _tied(one.index, other.index, var, inner):
                 continue
+            if one.writes and other.writes and commute(first, second, var, facts):
+                continue
             if not never_meet(one.index, facts.ranges(first), other.index, facts.ranges(second)):
                 return False
     return True
+
+
+def commute(first: Atom, second: Atom, var: str, facts: Facts) -> bool:
+    """Whether two atoms add to elements of one array at places that data tell: which of them adds first is no matter,
+    and the loop over `var` carries both sums."""
+    if first.reduce is None or first.reduce != second.reduce or (facts.strict and first.value.type.dtype.is_inexact):
+        return False
+    return all(atom.carries(var) and any(True for e in atom.index for _ in reads(e)) for atom in (first, second))
 
 
 def _tied(one: tuple[Expr, ...], other: tuple[Expr, ...], var: str, inner: set[str]) -> bool:

@@ -6,12 +6,13 @@ while loop inside, say); out: None if its iterations may run in any order, or th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Literal
 
 from weft.analysis.scopes import lasting_writes
-from weft.ir.expr import Dim, Expr, Reduce, dim_vars
+from weft.ir.expr import AnyDim, Const, Dim, Expr, Op, Reduce, dim_vars
 from weft.ir.index import affine
 from weft.ir.program import (
     HAND_BACK,
@@ -188,12 +189,15 @@ def _first_of(node: Node, name: str) -> First:
 
 
 def _apart(loop: Loop, name: str) -> bool:
-    """Whether different iterations touch different elements: one axis is the same function of the loop alone."""
+    """Whether different iterations touch different elements: one axis is the same function of the loop alone, or of a
+    loop inside that counts less than a step of it (n * i + k, for k below n)."""
     var = loop.dim.var
     inner: set[str] = set()
+    counted: dict[str, int] = {}
     indices: list[tuple[Expr, ...]] = []
     for node in walk(loop.body):
         inner |= set(dim_vars(node_domain(node)))
+        counted |= {dim.var: most for dim in node_domain(node) if (most := _most(dim)) is not None}
         for expr in node_exprs(node):
             for part in subexpressions(expr):
                 if isinstance(part, Reduce):
@@ -206,6 +210,19 @@ def _apart(loop: Loop, name: str) -> bool:
     for axis in range(len(indices[0])):
         forms = {affine(index[axis]) for index in indices}
         form = forms.pop()
-        if not forms and form is not None and form.coefficient(var) != 0 and inner.isdisjoint(form.names):
+        if forms or form is None or form.coefficient(var) == 0:
+            continue
+        within = inner & set(form.names)
+        spread = sum(abs(form.coefficient(k)) * (counted[k] - 1) if k in counted else math.inf for k in within)
+        if spread < abs(form.coefficient(var)):
             return True
     return False
+
+
+def _most(dim: AnyDim) -> int | None:
+    """The most values that the variable of a dimension takes, each one more than the one before; None if not known."""
+    if not isinstance(dim, Dim) or dim.step != 1 or not isinstance(dim.lo, Const):
+        return None
+    ends = dim.hi.args if isinstance(dim.hi, Op) and dim.hi.op == "minimum" else (dim.hi,)
+    found = [int(end.value.real) for end in ends if isinstance(end, Const)]
+    return max(min(found) - int(dim.lo.value.real), 1) if found else None

@@ -109,6 +109,8 @@ class Kinds:
     def _vector(self, loop: Loop) -> Loop:
         """An innermost loop: in vectors if its iterations are independent but for scalar accumulators."""
         free = loop.kind is LoopKind.PARALLEL
+        if not self.context.options.auto_simd:
+            return replace(loop, kind=LoopKind.SEQUENTIAL, accumulators=())
         if free or (loop.accumulators and self.blocks_reassociation(loop) is None):
             return replace(loop, kind=LoopKind.VECTOR)
         return replace(loop, kind=LoopKind.SEQUENTIAL, accumulators=())
@@ -134,7 +136,8 @@ class Kinds:
         if not is_innermost(loop):
             return replace(loop, kind=self.concurrent, body=self.finish(loop.body, False), work=work)
         outer, inner = strips(cost.dense(loop.dim), integer(BLOCK), self.workspace)
-        body = (replace(loop, dim=inner, kind=LoopKind.VECTOR, accumulators=()),)
+        kind = LoopKind.VECTOR if self.context.options.auto_simd else LoopKind.SEQUENTIAL
+        body = (replace(loop, dim=inner, kind=kind, accumulators=()),)
         return Loop(outer, body, self.concurrent, work=work, span=loop.span)
 
     # --- reductions into arrays -----------------------------------------------------------------------------------

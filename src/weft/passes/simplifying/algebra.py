@@ -208,10 +208,11 @@ class Algebra:
             return as_type(base, expr.of)
         if exponent.value == 0:
             return constant(convert(1, expr.of), expr.of)
-        if expr.of.dtype.is_float and exponent.value == -1 and not (self.strict and expr.of.weak):
+        if expr.of.weak and expr.of.dtype.is_float:
+            return expr  # Python's own floats have the bits of libm's pow: code generation knows when products have
+        if expr.of.dtype.is_float and exponent.value == -1:
             return replace(expr, op="truediv", args=(constant(convert(1.0, base.type), base.type), base))
-        repeatable = flops(base) <= _CHEAP_TO_REPEAT and not (self.strict and expr.of.weak)
-        if expr.of.dtype.is_complex or not repeatable:
+        if expr.of.dtype.is_complex or flops(base) > _CHEAP_TO_REPEAT:
             return expr
         square = replace(expr, op="mul", args=(base, base))
         if exponent.value == 2:
