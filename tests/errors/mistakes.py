@@ -52,7 +52,7 @@ def grown_mixture(n):
     out = []
     for i in range(n):
         out.append(i)
-    out.append(np.ones(n))
+    out.append(np.ones(n, complex))
     return out
 
 

@@ -44,6 +44,37 @@ def test_no_compiler_at_all(tmp_path: Path, subprocess_environment: dict[str, st
     assert done.stdout.strip() == "right"
 
 
+OBJECTS = """
+import weft
+
+class Ball:
+    def __init__(self, x):
+        self.x = x
+
+@weft.jit
+def moved(balls):
+    for ball in balls:
+        ball.x += 1.0
+    return sum(ball.x for ball in balls)
+
+print(moved([Ball(0.0), Ball(1.0)]))
+"""
+
+
+def test_without_a_compiler_that_is_the_one_thing_to_tell(
+    tmp_path: Path, subprocess_environment: dict[str, str]
+) -> None:
+    """Each line of plain Python would be native with a compiler: no other remedy helps."""
+    environment = {**subprocess_environment, "PATH": "", "WEFT_CACHE_DIR": str(tmp_path / "cache")}
+    environment.pop("CC", None)
+    done = _run(tmp_path, environment, OBJECTS)
+    assert done.stdout.strip() == "3.0"
+    if "no C compiler works here" in done.stderr:  # the wheel of ziglang may be installed
+        assert done.stderr.count("FallbackWarning") == 1 and "weft[zig]" in done.stderr
+    else:
+        assert not done.stderr
+
+
 def test_compiler_that_is_killed(tmp_path: Path, subprocess_environment: dict[str, str]) -> None:
     killer = tmp_path / "gcc"
     killer.write_text("#!/bin/sh\nkill -9 $$\n")

@@ -5,6 +5,7 @@ Python.
 from __future__ import annotations
 
 import asyncio
+import traceback
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ UNKNOWN = {
     "star": (lines("x", "a, *b = x, 2, 3", "return b"), (1,), [2, 3]),
     "global": (lines("x", "global counter", "counter = x", "return counter"), (3,), 3),
     "print": (lines("x", "print('hello')", "return x"), (3,), 3),
+    "eval": (lines("x", "return eval('x + 1')"), (3,), 4),
     "delete": (lines("x", "y = x", "del y", "return x"), (3,), 3),
     "import": (lines("x", "import math", "return math.sqrt(x)"), (4.0,), 2.0),
     "sorted": (lines("x", "return sorted([3, x, 1])"), (2,), [1, 2, 3]),
@@ -52,7 +54,7 @@ def test_unknown_syntax_still_gives_pythons_answer(name: str) -> None:
         assert compiled(*arguments) == expected
 
 
-@pytest.mark.parametrize("name", ["global", "print"])
+@pytest.mark.parametrize("name", ["eval", "global"])
 def test_unknown_syntax_is_named_with_its_line(name: str) -> None:
     source, arguments, _ = UNKNOWN[name]
     error = _refuse(source, *arguments)
@@ -178,3 +180,40 @@ def test_a_compiler_that_fails_is_no_silent_fallback(monkeypatch: pytest.MonkeyP
     kind = weft.jit(cache=False)(function_from_source(source, "f"))
     with pytest.warns(weft.FallbackWarning, match="the C compiler failed"):
         assert kind(np.ones(3)).tolist() == [4.25] * 3
+
+
+def _beyond(a: Any) -> Any:
+    for i in range(len(a)):
+        a[i] = a[i + 1]
+    return a
+
+
+def _key(d: Any, k: Any) -> Any:
+    return d[k] + 1
+
+
+def _racing(a: Any) -> Any:
+    for i in weft.prange(1, len(a)):
+        a[i] = a[i - 1] + 1.0
+    return a
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("function", "arguments", "kind", "frames"),
+    [
+        (_beyond, lambda: (np.zeros(4),), IndexError, 2),
+        (_key, lambda: ({"a": 1}, "b"), KeyError, 2),
+        (_racing, lambda: (np.zeros(4),), weft.ParallelError, 1),
+    ],
+)
+def test_tracebacks_hold_the_users_frames_alone(
+    function: Any, arguments: Any, kind: type[Exception], frames: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEFT_VERIFY", "0")
+    compiled = weft.jit(function)
+    for _ in range(3):
+        with pytest.raises(kind) as caught:
+            compiled(*arguments())
+        files = [frame.filename for frame in traceback.extract_tb(caught.value.__traceback__)]
+        assert files == [__file__] * frames

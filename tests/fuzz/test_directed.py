@@ -35,9 +35,10 @@ from weft.directives import (
 from weft.ir.interp import GuardFailed, IntegerOverflow, run
 from weft.ir.program import Loop
 from weft.ir.walk import walk
-from weft.pipeline import LOWERING, NEEDED, PASSES, stages
+from weft.passes.order import LOWERING, PASSES
+from weft.pipeline import stages
 
-SKIPPABLE = [name for name, _ in (*PASSES, *LOWERING) if name not in NEEDED]
+SKIPPABLE = [each.name for each in (*PASSES, *LOWERING) if each.optional]
 
 
 def directive(draw: Any, names: list[str], lines: int) -> Directive:

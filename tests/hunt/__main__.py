@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -47,7 +48,8 @@ class Slot:
         path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
         environment |= {"WEFT_CACHE_DIR": str(self.cache), "WEFT_VERIFY": "1", "WEFT_CALIBRATE": "0"}
         environment |= {"PYTHONPATH": path, "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        command = [sys.executable, "-X", "faulthandler", "-m", "tests.hunt.worker", str(self.hunt.native)]
+        command = [sys.executable, "-X", "faulthandler", "-m", "tests.hunt.worker"]
+        command += [str(self.hunt.native), str(self.hunt.plain)]
         log = (self.hunt.findings.folder / "workers.log").open("a")
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, env=environment, cwd=ROOT
@@ -114,13 +116,14 @@ class Slot:
 class Hunt:
     """The whole run: seeds are handed out, what comes back is counted and written down."""
 
-    def __init__(self, folder: Path, native: float, first: int) -> None:
+    def __init__(self, folder: Path, native: float, plain: float, first: int) -> None:
         self.findings = Findings(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        self.native = native
+        self.native, self.plain = native, plain
         self.next = first
         self.counts: Counter[str] = Counter()
         self.classes: Counter[str] = Counter()
+        self.refusals: Counter[str] = Counter()  # of the compiler of plain Python
         self.lock = threading.Lock()
         self.start = time.monotonic()
 
@@ -135,7 +138,7 @@ class Hunt:
         for word in said:
             if word["event"] == "mode":
                 running = word
-                if word["mode"]["backend"] == "c" and not restored:
+                if word["mode"]["backend"] in ("c", "plain") and not restored:
                     slot.native_seeds.append((seed, word["mode"]))
             elif word["event"] == "verdict":
                 self._verdict(slot, seed, word, running, restored)
@@ -154,6 +157,8 @@ class Hunt:
             self.counts["native runs"] += verdict["native"]
             self.counts["from disk"] += restored
             self.counts[f"in {word['family']}"] += 1
+            if verdict["refusal"]:
+                self.refusals[re.sub(r"`[^`]*`", "`...`", verdict["refusal"])[:100]] += 1
             if verdict["slow"]:
                 self.counts["slow"] += 1
         if verdict["kind"]:
@@ -217,10 +222,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=None, help="the first seed (else the time tells it)")
     parser.add_argument("--programs", type=int, default=None, help="stop after so many seeds")
     parser.add_argument("--native", type=float, default=0.15, help="the share of programs that the C compiler gets")
+    parser.add_argument("--plain", type=float, default=0.3, help="the share of programs that are plain Python")
     parser.add_argument("--folder", type=Path, default=Path("hunted"), help="where tests of findings are written")
     chosen = parser.parse_args()
     first = chosen.seed if chosen.seed is not None else int(time.time()) * 1000
-    hunt = Hunt(chosen.folder.resolve(), chosen.native, first)
+    hunt = Hunt(chosen.folder.resolve(), chosen.native, chosen.plain, first)
     end = time.monotonic() + 60 * chosen.minutes
     last = first + chosen.programs if chosen.programs is not None else None
     threads = [threading.Thread(target=work, args=(hunt, number, end, last)) for number in range(chosen.workers)]
@@ -233,6 +239,8 @@ def main() -> int:
             told = time.monotonic()
             print(hunt.figures(), flush=True)
     print(hunt.figures())
+    for reason, count in hunt.refusals.most_common(20):
+        print(f"  refused {count} times: {reason}")
     print(f"findings: {len(hunt.findings.files)} in {hunt.findings.folder}")
     return 1 if hunt.classes else 0
 

@@ -49,7 +49,9 @@ def mode_text(mode: dict[str, Any]) -> str:
     parts += [f"fp={mode['fp']!r}"] if mode["fp"] != "numpy" else []
     parts += [f"stress=Stress({', '.join(f'{n}={v!r}' for n, v in stress.items())})"] if stress else []
     parts += [f"threads={mode['threads']}"] if mode["threads"] else []
-    parts += [f"level={mode['level']!r}"] if mode["backend"] == "c" else []
+    parts += [f"level={mode['level']!r}"] if mode["backend"] in ("c", "plain") else []
+    parts += ["checked=True"] if mode.get("checked") else []
+    parts += [f"collect={mode['collect']}"] if mode.get("collect") else []
     return f"Mode({', '.join(parts)})"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+from tests.hunt import plain, plain_classes, plain_flow
 from tests.hunt.case import Case
 from tests.hunt.expressions import array_literal, expression, literal
 from tests.hunt.statements import body, statement
@@ -35,8 +36,10 @@ _SHARE = {
 }
 
 
-def generate(seed: int, attempt: int = 0) -> Case:
-    """A program of a seed."""
+def generate(seed: int, attempt: int = 0, is_plain: bool = False) -> Case:
+    """A program of a seed; `is_plain`: one of the idioms of plain Python, without arrays."""
+    if is_plain:
+        return _plain(seed, attempt)
     taste = random.Random(seed).choices(list(_SHARE), list(_SHARE.values()))[0]
     chooser = random.Random(f"hunt {seed} {attempt}")
     w = Writer(chooser, taste=dict(TASTES[taste]))
@@ -49,6 +52,35 @@ def generate(seed: int, attempt: int = 0) -> Case:
     _main(w, params, taste)
     calls = tuple(_call(w, params, number) for number in range(w.pick((1, 2, 2, 3))))
     return Case("\n".join(w.lines) + "\n", calls, f"{seed}.{attempt} {taste}")
+
+
+def _plain(seed: int, attempt: int) -> Case:
+    """Idioms of plain Python, between statements of the other kinds."""
+    w = Writer(random.Random(f"plain {seed} {attempt}"), taste={"arrays": 0, "exceptions": 6, "closures": 4})
+    plain_classes.define(w)
+    if w.chance(50):
+        plain_flow.define(w)
+    containers = (plain.INTS, ("list", "str"), ("dict", "str", "int"), ("list", plain.INTS))
+    params = [w.pick(("int", "int", "float", "str", *containers))]
+    params += [w.plain_type() for _ in range(w.number(0, 2))]
+    names = [f"{'abcdegh'[place]}" for place in range(len(params))]
+    w.emit(f"def f({', '.join(names)}):")
+    w.scope, w.depth, w.budget = dict(zip(names, params)), 1, 6
+    for _ in range(w.number(1, 4)):
+        if w.ready and w.chance(50):
+            plain_flow.use(w)
+        else:
+            plain.statement(w) if w.chance(75) else statement(w)
+    shown = [name for name in w.scope if name not in names] or names
+    w.random.shuffle(shown)
+    w.emit(f"return {', '.join(shown[: w.number(1, 6)])}")
+    w.depth = 0
+    calls = []
+    for number in range(w.pick((1, 2, 3, 3))):
+        before = f"global LIMIT\nLIMIT = {w.number(0, 5)}\n" if w.chance(15) else ""
+        before += "LOG.append(5)\n" if w.chance(5) else ""
+        calls.append(before + _call(w, params, number))
+    return Case("\n".join(w.lines) + "\n", tuple(calls), f"{seed}.{attempt} plain")
 
 
 # --- definitions ----------------------------------------------------------------------------------------------------

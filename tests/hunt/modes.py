@@ -16,6 +16,8 @@ from weft.ir.program import While
 from weft.ir.walk import walk
 from weft.jitted import Jitted
 from weft.options import Stress, make_options
+from weft.plain import runtime as plain_runtime
+from weft.plain.function import Native
 from weft.runtime import toolchain
 
 #: A program is slow if a call takes this many times what plain Python takes, and some time beside.
@@ -24,13 +26,17 @@ SLOW_RATIO, SLOW_SECONDS = 10.0, 2e-3
 
 @dataclass(frozen=True)
 class Mode:
-    """`backend`: c, python or interpreter; `level`: of the C compiler; `threads`: None for as many as there are."""
+    """`backend`: c, python, plain or interpreter; `level`: of the C compiler; `threads`: None for as many as there are;
+    `checked`: every array access of the generated C is tested. "plain" is the compiler of plain Python alone, where
+    `collect` has memory collected at every allocation of this number."""
 
     backend: str = "python"
     fp: str = "numpy"
     stress: Stress = Stress()
     threads: int | None = None
     level: str = "-O1"
+    checked: bool = False
+    collect: int = 0
 
     @property
     def name(self) -> str:
@@ -40,6 +46,8 @@ class Mode:
         parts += [f"deoptimise {self.stress.deoptimise}"] if self.stress.deoptimise is not None else []
         parts += ["general"] if self.stress.general else []
         parts += [f"threads {self.threads}"] if self.threads else []
+        parts += ["checked"] if self.checked else []
+        parts += [f"collect {self.collect}"] if self.collect else []
         return ", ".join(parts)
 
     @property
@@ -58,6 +66,7 @@ class Verdict:
     call: int = 0
     native: bool = False
     slow: float = 0.0
+    refusal: str = ""
 
 
 def expected_of(case: Case) -> tuple[list[Outcome], list[float]]:
@@ -95,11 +104,15 @@ def judge(case: Case, mode: Mode, expected: list[Outcome], plain_seconds: list[f
     """Run a case in one mode and compare each call with what plain Python did."""
     if mode.backend == "interpreter":
         return _interpreted(case, mode, expected)
+    if mode.backend == "plain":
+        return _as_plain(case, mode, expected)
     # fp="strict" promises the bits of a Python loop, not those of NumPy's own sums.
     strict = mode.fp == "strict" and "np." not in case.source
     verdict = Verdict(mode.name)
     function = case.function()
-    options = make_options({"backend": mode.backend, "fp": mode.fp, "fallback": "silent"}, environment={})
+    options = make_options(
+        {"backend": mode.backend, "fp": mode.fp, "fallback": "silent", "checked": mode.checked}, environment={}
+    )
     if mode.backend == "c":
         use_level(mode.level)
     compiled = Jitted(function, replace(options, stress=mode.stress))
@@ -121,6 +134,32 @@ def judge(case: Case, mode: Mode, expected: list[Outcome], plain_seconds: list[f
     finally:
         if mode.threads:
             weft.set_num_threads(before)
+    return verdict
+
+
+def _as_plain(case: Case, mode: Mode, expected: list[Outcome]) -> Verdict:
+    """By the compiler of plain Python alone: floats to the last bit, and a call that it refuses goes to Python."""
+    verdict = Verdict(mode.name, native=True)
+    function = case.function()
+    plain_runtime._KERNEL_FLAGS = (mode.level, "-w")  # type: ignore[misc]
+
+    def missed(values: tuple[Any, ...]) -> bool:
+        try:
+            native.extend(values)
+        except weft.Unsupported as problem:
+            verdict.native, verdict.refusal = False, problem.reason
+            return False
+        return True
+
+    native = Native(function, missed, mode.stress.deoptimise)
+    plain_runtime.collect_every(mode.collect)
+    try:
+        for number, make in enumerate(case.makers(function.__globals__)):
+            why = difference(outcome(native, make()), expected[number], True)
+            if why is not None:
+                return replace(verdict, kind=why[0], text=f"call {number}: {why[1]}", call=number)
+    finally:
+        plain_runtime.collect_every(0)
     return verdict
 
 

@@ -37,10 +37,15 @@ def plain(case: Case) -> tuple[list[Outcome], list[float]] | None:
     return None if any(o.error is not None and o.error[0] in _DROPPED for o in expected) else (expected, times)
 
 
-def chosen(seed: int) -> tuple[Case, list[Outcome], list[float]] | None:
+def is_plain(seed: int, share: float) -> bool:
+    """Whether a seed stands for a program of the idioms of plain Python."""
+    return random.Random(f"is plain {seed}").random() < share
+
+
+def chosen(seed: int, is_plain: bool = False) -> tuple[Case, list[Outcome], list[float]] | None:
     """The program of a seed, and what plain Python does."""
     for attempt in range(_ATTEMPTS):
-        case = generate(seed, attempt)
+        case = generate(seed, attempt, is_plain)
         done = plain(case)
         if done is not None and (attempt == _ATTEMPTS - 1 or any(o.error is None for o in done[0])):
             return case, *done
@@ -60,17 +65,27 @@ def modes_for(seed: int, native: float) -> list[Mode]:
     ]
     if chooser.random() < native:
         level = chooser.choice(("-O0", "-O0", "-O0", "-O3"))
-        form = chooser.randrange(6)
+        form = chooser.randrange(7)
         stress = chooser.choice(stresses) if form in (1, 2) else Stress()
         fp = "strict" if form == 3 else "numpy"
         threads = chooser.choice((1, 3)) if form == 4 else None
-        return [Mode("c", fp, stress, threads, level)]
+        return [Mode("c", fp, stress, threads, level, checked=form in (2, 5, 6))]
     form = chooser.randrange(12)
     if form < 5:
         return [Mode()]
     if form < 10:
         return [Mode(stress=chooser.choice(stresses))]
     return [Mode(fp="strict")] if form == 10 else [Mode(), Mode("interpreter")]
+
+
+def plain_modes(seed: int) -> list[Mode]:
+    """The ways to run a program of plain Python."""
+    chooser = random.Random(f"modes {seed}")
+    if chooser.random() < 0.06:
+        return [Mode("c", level="-O0")]
+    stress = Stress(deoptimise=chooser.randrange(40)) if chooser.random() < 0.1 else Stress()
+    level, collect = chooser.choice(("-O0", "-O0", "-O0", "-O0", "-O2")), chooser.choice((0, 0, 1, 7))
+    return [Mode("plain", stress=stress, level=level, collect=collect)]
 
 
 def judged(case: Case, mode: Mode, expected: list[Outcome], times: list[float] | None = None) -> Verdict:
@@ -91,9 +106,10 @@ def _mode_of(data: dict[str, Any]) -> Mode:
 
 
 class Worker:
-    def __init__(self, out: TextIO, native: float) -> None:
+    def __init__(self, out: TextIO, native: float, plain: float) -> None:
         self.out = out
         self.native = native
+        self.plain = plain
 
     def say(self, **what: Any) -> None:
         self.out.write(json.dumps(what, default=str) + "\n")
@@ -102,14 +118,16 @@ class Worker:
     def run(self, seed: int, only: dict[str, Any] | None = None) -> None:
         """Run the program of a seed in its modes, or in one."""
         self.say(event="start", seed=seed)
-        found = chosen(seed)
+        plainly = is_plain(seed, self.plain)
+        found = chosen(seed, plainly)
         if found is None:
             self.say(event="done", seed=seed, dropped=True)
             return
         case, expected, times = found
         # The verifier takes as long as all passes: every fourth program meets it.
         os.environ["WEFT_VERIFY"] = "1" if seed % 4 == 0 else "0"
-        for mode in modes_for(seed, self.native) if only is None else [_mode_of(only)]:
+        modes = plain_modes(seed) if plainly else modes_for(seed, self.native)
+        for mode in modes if only is None else [_mode_of(only)]:
             self.say(event="mode", seed=seed, mode=asdict(mode), case=asdict(case))
             verdict = judged(case, mode, expected, times)
             self.say(event="verdict", seed=seed, family=mode.family, verdict=asdict(verdict))
@@ -140,7 +158,7 @@ def main() -> None:
     # What programs print must not mix with what the parent reads.
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    worker = Worker(out, float(sys.argv[1]))
+    worker = Worker(out, *map(float, sys.argv[1:3]))
     for line in sys.stdin:
         task = json.loads(line)
         if task["task"] == "run":

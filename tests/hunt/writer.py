@@ -54,6 +54,7 @@ class Writer:
     tries: int = 0
     budget: int = 14
     fresh: int = 0
+    ready: list[str] = field(default_factory=list)  # expressions that use what was defined (`plain_flow.py`)
     result: Type = None  # of the function being written, where it matters
 
     def pick(self, options: Sequence[T]) -> T:

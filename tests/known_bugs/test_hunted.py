@@ -20,6 +20,15 @@ _MODES = {
 _DAILY = ("python", "regions")
 _PARAMETERS = [mode if mode in _DAILY else pytest.param(mode, marks=pytest.mark.slow) for mode in _MODES]
 
+_UPWARDS = """
+class P:
+    def __init__(self, m):
+        self.m = m
+    def up(self):
+        self.m = 10.0
+        return 1.0
+"""
+
 _PROGRAMS: dict[str, tuple[str, ...]] = {
     "the order of constant strings": (
         "def f(a):\n    return a[1:] if '' <= 'b' else a[:1], b'a' > b'b', 'x' < 'x'\n",
@@ -231,6 +240,19 @@ _PROGRAMS: dict[str, tuple[str, ...]] = {
     "an object with a container in it, put into an empty list": (
         "@dataclass\nclass P:\n    m: int\n    n: list\n\ndef f(a, c):\n    a.append(P(c, [c]))\n",
         "return ([], 2)",
+    ),
+    "an array whose size is a constant, and gets smaller": (
+        "def f():\n    v, w = np.arange(4.0), 3\n    while w < 4:\n        w += 1\n        v = v[1:]\n    return v\n",
+        "return ()",
+    ),
+    "an item of a constant string that is not there": (
+        "def f(n):\n    if n <= 0:\n        return ''[0], 'abc'[5], ord('')\n    return n\n",
+        "return (1,)",
+        "return (0,)",
+    ),
+    "an attribute that changes while something is added to it": (
+        _UPWARDS + "def f(a):\n    p = P(a[0])\n    p.m += p.up()\n    a[1] = p.m\n    return p.m\n",
+        "return (np.arange(4.0),)",
     ),
     "an object with a container as its field": (
         "@dataclass\nclass P:\n    m: int\n    n: list\n\ndef f(a, c):\n    a.append(P(c, c))\n",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 from typing import Any
 
 import numpy as np
@@ -100,3 +102,61 @@ def test_bins_with_nan_and_counts_of_nothing() -> None:
 def test_types_of_grids(end: Any) -> None:
     _same(lambda n: np.mgrid[0:n, 0:2], lambda: (end,))
     _same(lambda n: np.ogrid[0:n, 0:2], lambda: (end,))
+
+
+def _carried(xs: list[float]) -> list[float]:
+    found, s = [], 0.0
+    for x in xs:
+        s = (s + x) ** 2 % 7.0
+        found.append(s)
+    return found
+
+
+_EXACT = {
+    "square": lambda xs: [x**2 for x in xs],
+    "cube": lambda xs: [x**3 for x in xs],
+    "fourth": lambda xs: [x**4 for x in xs],
+    "inverse": lambda xs: [x**-1 for x in xs],
+    "carried": lambda xs: _carried(xs),
+    "hypot": lambda xs: [math.hypot(x, 0.77 * x) for x in xs],
+    "hypot of three": lambda xs: [math.hypot(x, 0.77 * x, 1.5) for x in xs],
+    "dist": lambda xs: [math.dist((x, 0.3 * x, 1.0), (0.1, 0.2, 0.3)) for x in xs],
+    "dist in a plane": lambda xs: [math.dist((x, 0.3 * x), (0.1, 0.2)) for x in xs],
+}
+
+
+@pytest.mark.parametrize("name", sorted(_EXACT))
+def test_powers_and_lengths_have_the_bits_of_python(name: str) -> None:
+    seeded = random.Random(name)
+    usual = [seeded.uniform(0.01, 50.0) for _ in range(3000)]
+    extreme = [seeded.uniform(0.5, 2.0) * 10.0 ** seeded.randint(-75, 75) for _ in range(1000)]
+    _same(_EXACT[name], lambda: (usual,), lambda: (extreme,))
+
+
+def test_lengths_of_special_vectors() -> None:
+    special = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 2.2e-308, 1.7e308, 3.0, -4.0, 1e-170, 1e170]
+    run = weft.jit(_length, fallback="silent")
+    for x in special:
+        for y in special:
+            for z in (0.0, 1.0, math.nan):
+                given = (x, y, z)
+                assert _outcome(run, lambda given=given: given) == _outcome(_length, lambda given=given: given)
+
+
+def _length(x: float, y: float, z: float) -> Any:
+    return math.hypot(x, y), math.hypot(x, y, z), math.hypot(x), math.hypot()
+
+
+def _gamma(x: float) -> float:
+    return math.gamma(x) + math.lgamma(x)
+
+
+def test_gamma_of_its_poles_and_infinities() -> None:
+    def near(text: str) -> Any:
+        return pytest.approx(float(text), rel=1e-12) if text[-1].isdigit() else text
+
+    for fp in ("numpy", "strict"):
+        run = weft.jit(_gamma, fallback="silent", fp=fp)
+        for x in (1.5, 0.0, -0.0, -1.0, -2.5, 171.0, 172.0, 1e308, -math.inf, math.inf, math.nan, -1e-310):
+            ours, plain = (_outcome(each, lambda x=x: (x,)) for each in (run, _gamma))
+            assert (float(ours) if ours[-1].isdigit() else ours) == near(plain) if fp == "numpy" else (ours == plain)

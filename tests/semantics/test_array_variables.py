@@ -7,7 +7,6 @@ import pytest
 
 from tests.support import differential_source, function_from_source, lines, made
 from weft import jit
-from weft.errors import Unsupported
 
 V = np.linspace(0.1, 3.0, 9)
 M = np.arange(24.0).reshape(4, 6)
@@ -167,11 +166,17 @@ def test_branches_that_cannot_be_merged(body: str, c: int) -> None:
         "b = a\nfor i in range(n):\n    b = b[1:]\nreturn b",
     ],
 )
-def test_what_only_python_can_do_is_left_to_it(body: str) -> None:
+def test_what_the_array_compiler_cannot_do_is_native_as_plain_python(body: str) -> None:
     source = lines("a, n", *body.split("\n"))
-    differential_source(source, made(V, 3), native=False)
-    with pytest.raises(Unsupported):
-        jit(fallback="error")(function_from_source(source))(V.copy(), 3)
+    function = function_from_source(source)
+    compiled = jit(fallback="error")(function)
+    for n in (3, 2):
+        mine, theirs = V.copy(), V.copy()
+        found, expected = compiled(mine, n), function(theirs, n)
+        np.testing.assert_array_equal(found, expected)
+        assert type(found) is type(expected) and (found is mine) == (expected is theirs)
+        np.testing.assert_array_equal(mine, theirs)
+    assert compiled._native is not None and compiled._native.versions
 
 
 def test_swaps() -> None:

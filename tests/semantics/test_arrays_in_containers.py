@@ -361,8 +361,8 @@ def a_part_and_the_whole(u, n):
         (a_part_and_the_whole, [(vector(), 3)]),
     ],
 )
-def test_what_cannot_be_told_apart_is_left_to_python(function, calls):
-    by_python(function, *calls)
+def test_what_the_array_compiler_cannot_tell_apart_is_native_as_plain_python(function, calls):
+    natively(function, *calls)
 
 
 # --- bad input ------------------------------------------------------------------------------------------------------

@@ -401,6 +401,7 @@ def test_replaced_functions_of_numpy_and_python(monkeypatch: pytest.MonkeyPatch)
         assert native(a) == plain(a) == 6.0
 
 
+@pytest.mark.usefixtures("array_compiler_only")
 def test_versions_come_back_with_what_they_were_made_from() -> None:
     class Settings:
         count = 1

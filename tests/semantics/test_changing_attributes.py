@@ -153,6 +153,7 @@ def kept_from_before_a_loop(u, n):
     return x.sum(), state.u
 
 
+@pytest.mark.usefixtures("array_compiler_only")
 @pytest.mark.parametrize("function", [shared_between_two, kept_from_before_a_loop])
 def test_what_could_be_told_apart_is_left_to_python(function):
     same_by_python(function, (vector(), 3))

@@ -499,6 +499,7 @@ def taken_out(items):
     return len(items)
 
 
+@pytest.mark.usefixtures("array_compiler_only")
 def test_what_only_cpython_knows_of_sets_is_left_to_it():
     with pytest.raises(weft.Unsupported):
         weft.jit(fallback="error")(taken_out)({1, 2, 3})

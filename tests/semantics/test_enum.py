@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 
+import pytest
+
 import weft
 from tests.semantics.test_strings import same
 
@@ -60,6 +62,7 @@ def level(x):
     return found, found + 1, found > Level.LOW, found == 5, found.value
 
 
+@pytest.mark.usefixtures("array_compiler_only")
 def test_members_that_are_numbers() -> None:
     compiled = same(level, (1,), (4,), (9,))
     assert compiled(4)[0] is Level.MIDDLE and type(compiled(4)[1]) is int
@@ -77,6 +80,7 @@ def totals(n):
     return total, Level.HIGH.value + Sign.MINUS.value, Sign.ADD is Sign.PLUS, Level.LOW == Sign.PLUS, State.WORD.name
 
 
+@pytest.mark.usefixtures("array_compiler_only")
 def test_members_in_loops() -> None:
     same(totals, (0,), (1,), (10,))
 

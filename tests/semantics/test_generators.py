@@ -486,6 +486,7 @@ LEFT: list[tuple[Callable[..., Any], list[tuple[Any, ...]]]] = [
 
 
 @pytest.mark.parametrize(("function", "calls"), LEFT, ids=[case[0].__name__ for case in LEFT])
+@pytest.mark.usefixtures("array_compiler_only")
 def test_left_to_python(function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> None:
     compiled = weft.jit(fallback="silent")(function)
     for arguments in calls:

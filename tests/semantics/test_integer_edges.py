@@ -158,3 +158,17 @@ def test_beyond_64_bits_after_an_effect_is_told():
         with pytest.raises((OverflowError, IndexError)):
             compiled(values, LARGEST)
         assert values[0] == 5.0
+
+
+def test_powers_of_two_as_divisors_round_down():
+    """By bits, in every type: signs as Python has them, one and the largest power that a type holds included."""
+    function = function_from_source("def f(a):\n    return a % 8, a // 4, a % 1, a // 1, a % 64, a // 64\n")
+    for dtype in (np.int8, np.int64, np.uint8):
+        low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+        values = np.array([low, low + 1, 0, 1, 2, 7, 8, 9, high - 1, high, *([-1, -7, -8, -9] if low else [])], dtype)
+        for mine, theirs in zip(weft.jit(fallback="error")(function)(values), function(values)):
+            assert mine.dtype == theirs.dtype and np.array_equal(mine, theirs), dtype
+    loop = ["def f(a):", "    s, t = 0, 0", "    for x in a:", "        s = (s * 31 + int(x)) % 65536"]
+    running = function_from_source("\n".join([*loop, "        t = (t + int(x)) // 2", "    return s, t\n"]))
+    compiled, values = weft.jit(fallback="error")(running), np.array([-9, 8, 3, -1, 2**31])
+    assert compiled(values) == running(values) and "mod_" not in compiled.inspect("c")

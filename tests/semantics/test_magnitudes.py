@@ -65,3 +65,25 @@ def test_conditions_of_loops() -> None:
     compiled = weft.jit(fallback="error")(steps_until)
     for z in [*_around(4.0)[::7], 0.1 + 0.2j, 3.9 + 0j]:
         assert compiled(z, 0.3 + 0.1j) == steps_until(z, 0.3 + 0.1j)
+
+
+def sides(z, out):
+    """Whole arrays: in vectors, by squares."""
+    out[0] = np.abs(z) < 2.0
+    out[1] = np.abs(z) <= 2.0
+    out[2] = 2.0 < np.abs(z)
+    out[3] = np.abs(z) >= 2.0
+    return np.abs(z) > 0.5
+
+
+def test_magnitudes_of_arrays() -> None:
+    """Exact wherever squares are, at infinity, of NaN and of numbers whose squares overflow or vanish."""
+    parts = [0.0, -0.0, 1.0, 2.0, -2.0, 1.2, 1.6, 0.3, 0.4, math.inf, -math.inf, math.nan, 1e30, 1e-30, 1e200, 1e-200]
+    compiled = weft.jit(fallback="error")(sides)
+    for dtype in (np.complex128, np.complex64):
+        with np.errstate(all="ignore"):
+            z = np.array([complex(a, b) for a in parts for b in parts]).astype(dtype)
+            got, expected = np.zeros((2, 4, z.size), dtype=bool)
+            np.testing.assert_array_equal(compiled(z, got), sides(z, expected))
+        np.testing.assert_array_equal(got, expected)
+    assert "nearer_c128(" in compiled.inspect("c") or "nearer_c64(" in compiled.inspect("c")

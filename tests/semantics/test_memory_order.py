@@ -206,3 +206,47 @@ def test_a_variable_that_changes_its_order() -> None:
 def test_elements_stored_by_loops_do_not_change_the_order() -> None:
     body = ["c = np.empty((4, 3))", "for i in range(4):", "    for j in range(3):", "        c[i, j] = a[j, i]"]
     differential_source(lines("a", *body, "c.ravel()[1] = 7", "return c"), made(np.arange(12.0).reshape(3, 4)))
+
+
+FORTRAN = (
+    "a + b", "a * 2 + b", "np.where(a > b, a, b)", "np.sqrt(a) - b", "a[:2] + b[:2]", "(a * b).T",
+    "a.astype(np.float32)", "np.zeros_like(a)", "np.ones_like(a.T)", "np.array(a)", "np.copy(a)", "a.copy()",
+    "np.ascontiguousarray(a * 2)", "np.array(a * b, order='C')", "np.zeros(a.shape) + 0", "a @ b.T", "a.T + b.T",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.int32])
+def test_results_of_fortran_arrays_lie_as_in_numpy(dtype: type) -> None:
+    """Operators follow their operands; what names an order gets it."""
+    for shape in ((3, 4), (2, 3, 4)):
+        array = np.asfortranarray(np.arange(np.prod(shape)).reshape(shape).astype(dtype))
+        texts = [text for text in FORTRAN if not (dtype is np.complex128 and "float32" in text)]
+        texts = [text for text in texts if len(shape) == 2 or ("@" not in text and "[:2]" not in text)]
+        source = lines("a, b", f"return {', '.join(texts)}")
+        function = function_from_source(source)
+        given = (array, np.asfortranarray(array + 1))
+        compiled, generated = weft.jit(function), weft.jit(function, backend="python")
+        for text, mine, python, theirs in zip(texts, compiled(*given), generated(*given), function(*given)):
+            assert np.allclose(mine, theirs) and mine.dtype == theirs.dtype, text
+            assert np.allclose(python, theirs) and python.dtype == theirs.dtype, text
+            assert mine.strides == theirs.strides, text
+        assert not generated.stats["fallbacks"]
+
+
+FORTRAN_BODIES = (
+    ["c = np.zeros_like(a)", "for i in range(3):", "    for j in range(4):", "        c[i, j] = b[i, j]", "return c"],
+    ["c = np.zeros(a.shape)", "c[:, :] = a + b", "return c"],
+    ["c = a + b", "c[1] += c[0]", "return c.ravel(), c"],
+    ["c = a * b", "for _ in range(3):", "    c = c * 0.5 + a", "return c, c.sum(axis=0)"],
+    ["c = np.empty_like(a)", "np.multiply(a, b, out=c)", "return c"],
+    ["c = np.zeros_like(a)", "np.add.at(c, (np.array([0, 1]), np.array([1, 1])), 2.0)", "return c"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("body", FORTRAN_BODIES)
+def test_new_arrays_like_fortran_arrays(body: list[str]) -> None:
+    array = np.asfortranarray(A[:3, :4])
+    function = function_from_source(lines("a, b", *body))
+    results = [f(array, np.asfortranarray(array + 1)) for f in (weft.jit(function), function)]
+    for one, other in zip(*(result if isinstance(result, tuple) else (result,) for result in results)):
+        assert np.allclose(one, other) and one.strides == other.strides

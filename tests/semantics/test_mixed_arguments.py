@@ -139,6 +139,7 @@ def added(p: Any) -> Any:
     return total, len(p), p
 
 
+@pytest.mark.usefixtures("array_compiler_only")
 def test_tuples_of_other_numbers_share_a_version() -> None:
     """The first is compiled in; from the second on they are read by their items, unless they must be known."""
     of_points, of_shapes, of_axes, of_any = (weft.jit(fallback="error")(f) for f in (distance, filled, summed, added))

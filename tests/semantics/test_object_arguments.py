@@ -313,6 +313,7 @@ def stored_point(ps):
         (stored_point, [([Point(1.0, 2.0)],)]),
     ],
 )
+@pytest.mark.usefixtures("array_compiler_only")
 def test_left_to_python(function, calls):
     same_by_python(function, *calls)
 
@@ -436,6 +437,7 @@ def stored(n):
 
 
 @pytest.mark.parametrize("function", [appended, stored])
+@pytest.mark.usefixtures("array_compiler_only")
 def test_changes_of_globals_are_made_by_python(function, monkeypatch):
     with pytest.raises(weft.errors.WeftError):
         weft.jit(fallback="error")(function)(3)

@@ -29,7 +29,7 @@ def both_ends(pairs):
     first = d.popitem(last=False)
     last = d.popitem()
     d.move_to_end(2)
-    return first, last, list(d), dict(d), d == {2: 1.0, 3: 1.0}
+    return first, last, list(d), dict(d), len(d)
 
 
 def empties(n):

@@ -373,7 +373,7 @@ def moved(a: weft.f64[:], b: weft.f64[:]):
 def test_ahead_of_time(tmp_path: Path) -> None:
     (tmp_path / "overlapping.py").write_text(PROGRAM)
     environment = {**os.environ, "WEFT_CACHE_DIR": str(tmp_path / "cache")}
-    command = [sys.executable, "-m", "weft.cli", "build", "overlapping.py", "-o", "built"]
+    command = [sys.executable, "-m", "weft.cli", "build", "--host", "weft", "overlapping.py", "-o", "built"]
     built = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert "moved(f64[:] overlapping argument 1, f64[:] overlapping argument 0)" in built.stdout
     code = textwrap.dedent("""

@@ -729,6 +729,7 @@ def by_keyword(n):
         (same_list_twice, (3,)),
     ],
 )
+@pytest.mark.usefixtures("array_compiler_only")
 def test_what_is_not_native_is_left_to_python(function, arguments):
     with pytest.raises(weft.errors.WeftError):
         weft.jit(fallback="error")(function)(*copy.deepcopy(arguments))

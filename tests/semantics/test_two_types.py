@@ -156,8 +156,6 @@ def three_types(a):
 
 
 @pytest.mark.parametrize("array", ARRAYS[:3], ids=len)
-def test_more_than_two_types_are_left_to_python(array):
-    result = weft.jit(fallback="silent")(three_types)(array)
+def test_more_than_two_types_are_native_as_plain_python(array):
+    result = weft.jit(fallback="error")(three_types)(array)
     assert result == three_types(array) and type(result) is type(three_types(array))
-    with pytest.raises(weft.errors.WeftError, match="more than two types"):
-        weft.jit(fallback="error")(three_types)(array)

@@ -43,3 +43,19 @@ def test_it_never_goes_on_silently():
     np.testing.assert_array_equal(result, [1.0, 3.0])
     with pytest.raises((ZeroDivisionError, RuntimeError)):
         weft.jit(fallback="error")(rings)(np.array([0.5]), np.zeros(2))
+
+
+def inverse(a, limit, e):
+    total = 0.0
+    for v in a:
+        if v > limit:
+            total += v
+    return total**-1, total**e
+
+
+def test_a_sum_of_nothing_has_powers_as_python_does():
+    a = np.array([0.5, 1.5])
+    run = weft.jit(fallback="error")(inverse)
+    assert run(a, 1.0, 0.5) == inverse(a, 1.0, 0.5)
+    with pytest.raises(ZeroDivisionError):
+        run(a, 9.0, 2)

@@ -275,6 +275,7 @@ def generator_and_itself(n):
 
 
 @pytest.mark.parametrize("function", [long_arrangements, list_of_a_tuple, list_of_an_object, generator_and_itself])
+@pytest.mark.usefixtures("array_compiler_only")
 def test_left_to_python(function):
     same_by_python(function, (4,))
 
@@ -409,5 +410,6 @@ def of_two_types(n):
     return isinstance(x, int)
 
 
+@pytest.mark.usefixtures("array_compiler_only")
 def test_a_type_that_only_the_run_time_knows():
     same_by_python(of_two_types, (3,), (1,))

@@ -5,18 +5,21 @@ two Python scalars, Python's.  Nothing here emits statements: the checks that Py
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from weft.errors import Span, Unsupported
 from weft.ir import index as affine_index
 from weft.ir.expr import Cast, Const, Expr, Op
 from weft.ir.ops import COMPARISONS, OPERATIONS
-from weft.ir.types import BOOL, FLOAT, INT, PYBOOL, DType, ScalarType, promote
+from weft.ir.types import BOOL, COMPLEX, F64, FLOAT, INT, PYBOOL, DType, ScalarType, promote
 
 _COMPLEX_SIGN = bool(np.sign(2j) == 1j)  # z / |z| since NumPy 2, before that the sign of the real part
-_INT_OF_BOOL = ScalarType(DType.I8)  # NumPy computes //, %, ** and shifts of bools in int8
+INT_OF_BOOL = ScalarType(DType.I8)  # NumPy computes //, %, ** and shifts of bools in int8
 _BIT_OPS = frozenset({"bitand", "bitor", "bitxor"})
 _SHIFTS = frozenset({"shl", "shr"})
+_SIGNS = {"shl": "<<", "shr": ">>", "bitand": "&", "bitor": "|", "bitxor": "^"}
 #: Elementary functions of one number, which NumPy has under the same names.
 ELEMENTARY = (
     "sqrt",
@@ -255,6 +258,14 @@ def _is_exact(expr: Expr) -> bool:
     return affine_index.affine(expr) is not None
 
 
+def numbers(left: Expr, right: Expr) -> tuple[Expr, Expr]:
+    """Two numbers as an operator takes them: to the right of a Python complex number NumPy's float64 is a float, since
+    `complex` is asked first and takes any float.
+    """
+    plain = left.type == COMPLEX and right.type == F64
+    return (left, cast(right, FLOAT)) if plain else (left, right)
+
+
 def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     """left OP right for an arithmetic, bit or comparison operation of the table."""
     if op in COMPARISONS:
@@ -268,7 +279,8 @@ def binary(op: str, left: Expr, right: Expr, span: Span) -> Expr:
         return _binary_bool(op, left, right, span)
     if op in _BIT_OPS or op in _SHIFTS or op in ("gcd", "lcm"):
         if not of.dtype.is_integer:
-            raise Unsupported(span, f"the bit operation {op} needs integers, not {left.type} and {right.type}")
+            sign = _SIGNS.get(op, op)
+            raise Unsupported(span, f"the bit operation {sign} needs integers, not {left.type} and {right.type}")
     elif op in _FLOATING:
         try:
             of = (
@@ -326,11 +338,25 @@ def _binary_bool(op: str, left: Expr, right: Expr, span: Span) -> Expr:
         name = "or" if op in ("add", "maximum", "fmax") else "and"
         return Op(name, (cast(left, BOOL), cast(right, BOOL)), BOOL, span)
     if op in ("floordiv", "mod", "pow") or op in _SHIFTS:
-        return binary(op, cast(left, _INT_OF_BOOL), cast(right, _INT_OF_BOOL), span)
+        return binary(op, cast(left, INT_OF_BOOL), cast(right, INT_OF_BOOL), span)
     if op == "truediv":
         f64 = ScalarType(DType.F64)
         return Op(op, (cast(left, f64), cast(right, f64)), f64, span)
     raise Unsupported(span, f"NumPy has no {op} for booleans", "use ^ or np.logical_xor")
+
+
+def number_power(power: Expr, base: Expr, exponent: Expr, span: Span) -> Expr:
+    """The power of one number.  A root is sqrt only for arrays: of one number it is pow, which has no NaN for minus
+    infinity, and no sign for zero.
+    """
+    root = isinstance(exponent, Const) and exponent.value == 0.5
+    of = power.type
+    if not root or not of.dtype.is_float or of.weak or of.dtype.size < 4:
+        return power
+    value = cast(base, of)
+    unsigned = Op("add", (value, Const(0.0, of)), of, span)
+    lowest = Op("eq", (value, Const(-math.inf, of)), BOOL, span)
+    return Op("select", (lowest, Const(math.inf, of), Op("sqrt", (unsigned,), of, span)), of, span)
 
 
 def never_negative(exponent: Expr) -> bool:
@@ -341,8 +367,6 @@ def never_negative(exponent: Expr) -> bool:
 
 
 def _power(base: Expr, exponent: Expr, of: ScalarType, span: Span) -> Expr:
-    if base.type == BOOL and exponent == Const(2, INT):
-        return Op("mul", (cast(base, _INT_OF_BOOL), cast(base, _INT_OF_BOOL)), _INT_OF_BOOL, span)  # np.square
     if of == INT:
         if isinstance(exponent, Const) and int(exponent.value.real) < 0:
             return Op("pow", (cast(base, FLOAT), cast(exponent, FLOAT)), FLOAT, span)
@@ -391,7 +415,7 @@ def function(op: str, operands: tuple[Expr, ...], span: Span) -> Expr:
     if op in _ROUNDING and not of.dtype.is_inexact:
         return operand
     if op == "conj" and of.dtype is DType.BOOL:
-        return cast(operand, _INT_OF_BOOL)
+        return cast(operand, INT_OF_BOOL)
     if op in ("conj", "real") and not of.dtype.is_complex:
         return operand
     if op == "imag" and not of.dtype.is_complex:

@@ -7,11 +7,11 @@ and anything costly that would be evaluated more than once go into a temporary a
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from weft.errors import Unsupported
-from weft.frontend import arith
+from weft.frontend import arith, reasons
 from weft.frontend.emit import Emitter
 from weft.frontend.values import (
     Array,
@@ -88,6 +88,7 @@ def remap(array: Array, shape: tuple[Expr, ...], index: Callable[[Index], Index]
         origin=array.origin,
         part=part,
         turned=array.turned or (inner is None and len(shape) > 1 and _turns(index, len(shape))),
+        fixed=array.fixed,
     )
 
 
@@ -102,12 +103,12 @@ def _turns(index: Callable[[Index], Index], rank: int) -> bool:
 def read_only(array: Array) -> Array:
     """What NumPy gives as a view that must not be written: it reads the memory of the array anew each time."""
     origin = array.view.buffer if array.view is not None else array.origin
-    return replace(array, view=None, part=None, borrowed=origin is not None, origin=origin)
+    return replace(array, view=None, part=None, borrowed=origin is not None, origin=origin, fixed=True)
 
 
 def copied(array: Array) -> Array:
     """The same elements as a new array, not as a view."""
-    return replace(array, view=None, part=None, borrowed=False, origin=None, cost=array.cost + 1)
+    return replace(array, view=None, part=None, borrowed=False, origin=None, cost=array.cost + 1, fixed=False)
 
 
 def part_of(array: Array, name: str, emitter: Emitter) -> Array:
@@ -158,6 +159,17 @@ def as_array(value: Value, emitter: Emitter) -> Array:
     if isinstance(value, Stack):
         return copied(value.array)
     raise Unsupported(emitter.span, f"{describe(value)} where numbers or an array are needed")
+
+
+def hold_items(shape: tuple[Expr, ...], emitter: Emitter) -> None:
+    """No list of a nest is empty, or Python runs: np.array([]) is of float64 and has one axis."""
+    reason = "an array of a list that may be empty, which is of float64 then"
+    for extent in map(emitter.resolve, shape):
+        if emitter.assure(ix.sub(extent, ONE), "RuntimeError"):
+            continue
+        if extent == ZERO or emitter.decisions.unrepeatable:
+            raise Unsupported(emitter.span, reason, "say dtype=")
+        emitter.rarely_fails(Op("gt", (extent, ZERO), BOOL), reason)
 
 
 def numbers_in(value: Records, of: ScalarType, emitter: Emitter) -> Array:
@@ -323,6 +335,9 @@ def _strong(expr: Expr) -> Expr:
     return arith.cast(expr, expr.type.strong)
 
 
+_TWO = Scalar(Const(2, INT))
+
+
 def powers(operands: Sequence[Value], emitter: Emitter) -> list[Value]:
     """The operands of a power, the exponents checked where NumPy refuses integers to negative powers."""
     base, exponent = operands
@@ -344,6 +359,9 @@ def powers(operands: Sequence[Value], emitter: Emitter) -> list[Value]:
 def apply(op: str, operands: Sequence[Value], emitter: Emitter) -> Value:
     """An operation of the table, element by element."""
     span = emitter.span
+    if op == "pow" and isinstance(operands[0], Array) and operands[0].type == BOOL and operands[1] == _TWO:
+        small = arith.INT_OF_BOOL  # the operator is np.square there, and np.power is not
+        return elementwise(operands[:1], lambda parts: Op("mul", (arith.cast(parts[0], small),) * 2, small), emitter, 1)
     if op == "pow":
         operands = powers(operands, emitter)
     return elementwise(operands, lambda parts: arith.function(op, parts, span), emitter, OPERATIONS[op].cost)
@@ -381,12 +399,34 @@ def store(target: Array, value: Value, emitter: Emitter, fresh: bool = False) ->
         value = Scalar(element(value.expr, target.type, emitter))
     given = as_array(value, emitter) if fresh else assigned(value, target.type, emitter)
     source = fitted(without_leading_ones(given, target.rank), target.shape, emitter)
-    dims, at = emitter.domain(tuple(map(emitter.resolve, target.shape)))
-    write(target, dims, at, storable(source.element(at), target.type, emitter, target.is_list), emitter)
+    source, target_of = _in_step(source, target, emitter)
+    dims, at = emitter.domain(tuple(map(emitter.resolve, source.shape)))
+    write(target, dims, target_of(at), storable(source.element(at), target.type, emitter, target.is_list), emitter)
     if not fresh:
         view = target.view or (target.part.view if target.part is not None else None)
         assert view is not None
         emitter.changed(view.buffer)
+
+
+def _in_step(source: Array, target: Array, emitter: Emitter) -> tuple[Array, Callable[[Index], Index]]:
+    """a[k] = b[k // n, k % n]   -->   a[i * n + j] = b[i, j]
+
+    What to run over, and where each of its elements goes: a reshaped array is read by the axes it had before where
+    that saves divisions.
+    """
+    before = source.before
+    if before is None or source.rank != target.rank:
+        return replace(source, shape=target.shape), lambda at: at
+    here, there = (tuple(Var(f"axis{k}") for k in range(one.rank)) for one in (source, before.array))
+    by_target = _divisions((source.element(here),))
+    by_source = _divisions((before.array.element(there), *before.place(there)))
+    if by_source < by_target:
+        return before.array, before.place
+    return replace(source, shape=target.shape), lambda at: at
+
+
+def _divisions(parts: Iterable[Expr]) -> int:
+    return sum(isinstance(e, Op) and e.op in ("floordiv", "mod") for part in parts for e in walk.subexpressions(part))
 
 
 def without_leading_ones(array: Array, rank: int) -> Array:
@@ -527,9 +567,8 @@ def fitted_operand(value: Array, shape: tuple[Expr, ...], emitter: Emitter) -> A
 def check_in_place(result: ScalarType, target: ScalarType, emitter: Emitter) -> None:
     """NumPy's casting rule for operators in place."""
     if not can_cast(result, target.dtype):
-        raise Unsupported(
-            emitter.span, f"NumPy refuses to store {result} into {target} in place", "write a = a + b instead"
-        )
+        reason = f"NumPy refuses to store {result} into {target} in place"
+        raise Unsupported(emitter.span, reason, reasons.out_of_place(emitter.span))
 
 
 # --- reductions -----------------------------------------------------------------------------------------------------
@@ -559,7 +598,7 @@ def reduce(
         array = Array(array.shape, target, lambda at: arith.cast(source.element(at), target), cost=source.cost)
     kept = tuple(axis for axis in range(array.rank) if axis not in axes)
     if op in ("minimum", "maximum", "argmin", "argmax") and not nonempty:
-        _refuse_empty(array, axes, op, emitter)
+        refuse_empty(array, axes, op, emitter)
     outer, outer_at = emitter.domain(tuple(array.shape[axis] for axis in kept))
     inner, inner_at = emitter.domain(tuple(array.shape[axis] for axis in axes), "klmnpqrs")
     place = dict(zip(kept, outer_at)) | dict(zip(axes, inner_at))
@@ -576,7 +615,8 @@ def reduce(
     return remap(result, full, lambda at: tuple(at[axis] for axis in kept))
 
 
-def _refuse_empty(array: Array, axes: tuple[int, ...], op: str, emitter: Emitter) -> None:
+def refuse_empty(array: Array, axes: tuple[int, ...], op: str, emitter: Emitter) -> None:
+    """ValueError where a reduction that has no identity meets no element."""
     verb = (
         f"attempt to get {op} of an empty sequence"
         if op.startswith("arg")

@@ -17,7 +17,7 @@ import numpy as np
 
 from weft import steps
 from weft.errors import LeftToLibrary, Unsupported
-from weft.frontend import arrays, growing, nested, orders, reads, sharing
+from weft.frontend import arrays, callbacks, growing, nested, orders, reads, reasons, sharing
 from weft.frontend.arguments import Arguments
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Decisions, Emitter, NeedConstant, NeedData, Restart
@@ -28,6 +28,7 @@ from weft.frontend.held import parameter as held_parameter
 from weft.frontend.instances import Hidden, Instances, is_object
 from weft.frontend.items import types_in
 from weft.frontend.liveness import Liveness
+from weft.frontend.models.given import model_of
 from weft.frontend.recursion import Entry, Fixed, Functions, Kind, key_of, places_of, with_functions
 from weft.frontend.scope import Scope, Slot
 from weft.frontend.small import LARGEST, inner_counts, small_axes
@@ -38,6 +39,7 @@ from weft.frontend.specs import (
     ArraysSpec,
     ConstSpec,
     ContainerSpec,
+    FunctionSpec,
     ListSpec,
     MemorySpec,
     ObjectSpec,
@@ -108,6 +110,9 @@ class Builder(Instances, SparseChains, Arguments):
         self.emitter.literal = lambda value: self.array_of(value, None)
         self.emitter.stacked = self.stacked
         self.undecided = set()
+        self.rounding = set()
+        self.decided = set()
+        self.firsts = {}
         self._keep = []
         self.depth = 0
         self.fleeting = set()
@@ -231,6 +236,8 @@ class Builder(Instances, SparseChains, Arguments):
             return Instance(position, (), sample), None
         if isinstance(kind, ScalarSpec):
             return self._scalar_parameter(name, kind, sample)
+        if isinstance(kind, FunctionSpec):
+            return callbacks.parameter(emitter, name, kind)
         if isinstance(kind, ContainerSpec):
             return self.container(name, kind, sample, self.entry is not None)
         if isinstance(kind, TextSpec):
@@ -330,7 +337,8 @@ class Builder(Instances, SparseChains, Arguments):
             if callable(value):
                 constant = Object(value)
             else:
-                raise self.unsupported(node, f"{name} is {type(value).__name__}", "pass it as an argument")
+                remedy = reasons.outside_remedy(value)
+                raise self.unsupported(node, f"{name} is an object of type {type(value).__name__}", remedy)
         reads.outside(home, name)
         self.constants[id(home), name] = constant
         return constant
@@ -404,7 +412,7 @@ class Builder(Instances, SparseChains, Arguments):
 
     def modelled(self, base: Instance, node: ast.AST) -> Value:
         """An argument that is an object: a sparse matrix; a tuple, which has as many items each time."""
-        if is_object(base.sample) and self.entry is None:
+        if is_object(base.sample) and model_of(base.sample) is None and self.entry is None:
             return self.object_argument(base)
         if type(base.sample) in (list, dict, set, defaultdict, Counter) and base.sample:
             strings = self.with_strings(base, node)
@@ -453,7 +461,8 @@ class Builder(Instances, SparseChains, Arguments):
     def _run(self) -> Built:
         source = self.scope.source
         if self.entry is None and is_generator(source.tree):
-            raise self.unsupported(first_yield(source.tree), "a generator that is returned to its caller")
+            reason = "a generator that is returned to its caller"
+            raise self.unsupported(first_yield(source.tree), reason, reasons.RETURN_LIST)
         self.parameters()
         self.number_arguments()
         if self.entry is not None and self.entry.captured is not None:
@@ -568,27 +577,31 @@ def build(
     specialise: bool = True,
     strict: bool = False,
     in_sequence: bool = False,
+    guarded: bool = True,
+    declared: bool = True,
 ) -> Built:
     """The Program of a function for arguments of these specs; `arguments` are samples that help to choose guards.
 
     `specialise`: sizes that are equal in the sample are taken to be equal, behind a guard.  `strict`: sums and products
-    keep the order of the source.  `in_sequence`: tasks run one after the other.
+    keep the order of the source.  `in_sequence`: tasks run one after the other.  `guarded`: what cannot be proved may
+    be made a guard at entry; else it is tested in its place.  `declared`: prange declares its iterations parallel,
+    else it is a range.
 
     Raises Unsupported, with the place, for what has no native form.
     """
     with reads.recording() as recorder:
         if source.function is not None:
             reads.function(source.function)
-        decisions = Decisions(specialise=specialise, small=specialise, strict=strict)
-        built = _settled(source, specs, arguments, decisions, in_sequence)
+        decisions = Decisions(specialise=specialise, small=specialise, strict=strict, guarded=guarded)
+        decisions.tasks.in_sequence, decisions.tasks.declared = in_sequence, declared
+        built = _settled(source, specs, arguments, decisions)
         return replace(built, reads=recorder.found)
 
 
 def _settled(
-    source: Source, specs: Sequence[Spec], arguments: Sequence[Any] | None, decisions: Decisions, in_sequence: bool
+    source: Source, specs: Sequence[Spec], arguments: Sequence[Any] | None, decisions: Decisions
 ) -> Built:
     """The first attempt whose decisions all hold; what earlier attempts have read counts as well."""
-    decisions.tasks.in_sequence = in_sequence
     sources: dict[Any, Source] = {}
     bodies: dict[int, list[ast.stmt]] = {}
     functions = Functions()
@@ -620,7 +633,8 @@ def _settled(
 
 def _make_constant(specs: list[Spec], builder: Builder, need: NeedConstant, arguments: Sequence[Any] | None) -> None:
     for position, param in enumerate(builder.names):
-        if param == need.symbol and arguments is not None:
+        # None in place of a number: sizes are known, and numbers are not.
+        if param == need.symbol and arguments is not None and arguments[position] is not None:
             specs[position] = ConstSpec(arguments[position])
             return
     for entry, _ in builder.hidden.values():

@@ -20,7 +20,7 @@ import types
 from typing import Any
 
 from weft.frontend import reads
-from weft.frontend.source import load, parameters_of
+from weft.frontend.source import load, parameters_of, parsed
 
 #: The attribute of a definition inside another one, which has seen to the calls in it.
 _NESTED = "is_nested"
@@ -144,7 +144,7 @@ class _Opener(ast.NodeTransformer):
             key=f"({arguments})",
             arguments=arguments,
         )
-        memo, outer = ast.parse(filled).body
+        memo, outer = parsed(filled)
         for part in (memo, outer):
             for inner in ast.walk(part):
                 ast.copy_location(inner, node)

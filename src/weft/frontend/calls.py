@@ -7,6 +7,7 @@ import copy
 import functools
 import inspect
 import operator
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from weft.errors import LeftToLibrary, Unsupported
-from weft.frontend import arith, arrays, knowledge, masks, reads
+from weft.frontend import arith, arrays, callbacks, knowledge, masks, reads, reasons
 from weft.frontend.constants import constant
 from weft.frontend.contexts import without_contexts
 from weft.frontend.emit import Emitter
@@ -41,6 +42,7 @@ from weft.frontend.values import (
     Closure,
     Dict,
     Generator,
+    Instance,
     Iterable,
     Keyed,
     Keywords,
@@ -155,9 +157,14 @@ class Calls(KeyedDicts, Recursion):
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         if isinstance(function, (Object, PythonFunction)):
             thing = function.value if isinstance(function, Object) else function.function
-            if getattr(thing, "__module__", None) == _MESSAGES:
+            sends = getattr(thing, "__module__", None) == _MESSAGES
+            if sends and thing.__name__ not in sys.modules[_MESSAGES].COMPILED:
                 raise LeftToLibrary(self.emitter.span, f"{thing.__name__} is a call from Python: it sends or receives")
+        if isinstance(function, Object) and isinstance(function.value, callbacks.HostFunction):
+            return callbacks.call(function.value, args, kwargs, self.emitter)
         if isinstance(function, Object):
+            if isinstance(node, ast.Call) and not callable(function.value):  # np.r_[...] comes this way as a subscript
+                raise self.unsupported(node, f"a call of an object of class {type(function.value).__name__}")
             return self._call_object(function.value, args, kwargs, node)
         if isinstance(function, Method):
             return self._call_method(function, args, kwargs, node)
@@ -181,7 +188,13 @@ class Calls(KeyedDicts, Recursion):
             tree = function.source.tree
             values = self._bind_parameters(tree, args, kwargs, node, None, function.captured)
             return self.invoke_itself(function, values, node)
-        raise self.unsupported(node, "a call of this", function=function)
+        if isinstance(function, Instance) and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = getattr(function.sample, "__self__", None)
+            receiver = Instance(function.argument, function.path[:-1], owner)
+            what = f"{node.func.attr} of an object of type {type(owner).__name__}"
+            reason, remedy = f"a call of the method {what}", "call it outside the compiled function"
+            raise self.unsupported(node, reason, f"{remedy}, and pass its result", receiver=receiver)
+        raise self.unsupported(node, "a call of this", "call a function by its own name", function=function)
 
     def _call_object(self, thing: Any, args: list[Value], kwargs: dict[str, Value], node: ast.AST) -> Value:
         done = self.consumed(thing, args, kwargs, node)
@@ -462,6 +475,11 @@ class Calls(KeyedDicts, Recursion):
             if isinstance(result, Text):
                 result = self.kept_text(result, "text")
             return result
+        except Unsupported as problem:
+            told = reasons.told_at_call(problem, node, source.file, caller.source.span(node))
+            if told is problem:
+                raise
+            raise told from problem
         finally:
             self.scope = caller
             self.statement, self.choice = statement, choice  # what the rest of the caller's statement asks for
@@ -548,7 +566,7 @@ class Calls(KeyedDicts, Recursion):
         else:
             for key, default in defaults.items():
                 if key not in bound and default is None:
-                    raise self.unsupported(node, f"the default value of {key}")
+                    raise self.unsupported(node, f"the default value of {key}", f"pass {key} in the call")
                 if key not in bound and default is not None:
                     bound[key] = default
         missing = [key for key in names if key not in bound and key not in later]

@@ -11,11 +11,12 @@ from weft.errors import Unsupported
 from weft.frontend import arith, arrays
 from weft.frontend.comparisons import Comparisons
 from weft.frontend.constants import constant_int
-from weft.frontend.core import Mixed, is_list
+from weft.frontend.core import is_list
 from weft.frontend.emit import NeedConstant, Restart
 from weft.frontend.enums import is_member
 from weft.frontend.items import row_of
 from weft.frontend.missing import implied
+from weft.frontend.mixed import Mixed
 from weft.frontend.strings import is_text
 from weft.frontend.values import Array, Maybe, Scalar, Slice, Tuple, Value
 from weft.ir.expr import ZERO, Const, Expr, Op, Read, integer
@@ -99,6 +100,8 @@ class Choices(Comparisons):
         for side in sides:
             self.hold_whole(side, of)
         buffer = self.emitter.declare("both" if conjunction else "either", of)
+        for side in sides:
+            self.note_held(side, buffer)
         self.emitter.assign((), buffer.name, (), arith.cast(first.expr, of))
         store = Stmt((), buffer.name, (), arith.cast(second.expr, of), None, self.emitter.span)
         self.emitter.emit(If(wanted if conjunction else arith.negate(wanted), (*block, store), (), self.emitter.span))
@@ -168,6 +171,8 @@ class Choices(Comparisons):
         for side in (then.expr, orelse.expr):
             self.hold_whole(side, of)
         buffer = self.emitter.declare("choice", of)
+        for side in (then.expr, orelse.expr):
+            self.note_held(side, buffer)
         span = self.emitter.span
         first = Stmt((), buffer.name, (), arith.cast(then.expr, of), None, span)
         second = Stmt((), buffer.name, (), arith.cast(orelse.expr, of), None, span)

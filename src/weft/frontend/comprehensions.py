@@ -18,10 +18,11 @@ from typing import Any, Union
 
 from weft.errors import Unsupported
 from weft.frontend import arith, arrays, masks
-from weft.frontend.core import Mixed, benign
 from weft.frontend.emit import Choosing, Restart
 from weft.frontend.expressions import minus_one
 from weft.frontend.loops import still_there
+from weft.frontend.mixed import Mixed
+from weft.frontend.source import parsed
 from weft.frontend.strings import is_text
 from weft.frontend.tasks import Tasks
 from weft.frontend.values import Array, Dict, Generator, Iterable, Object, Records, Scalar, Struct, Tuple, Value
@@ -124,7 +125,7 @@ class Comprehensions(Tasks):
         self.watch(items, block, generator)
         several = isinstance(value, (Tuple, Struct)) or is_text(value) or self.is_choice(value)
         several = several or (isinstance(value, Array) and not value.is_list)
-        if nested or (lists and several and self.layout(value) is not None):
+        if nested or (lists and several and self._has_layout(value)):
             return self._grown_list(node, iterable)
         if isinstance(value, Scalar):
             buffer = emitter.allocate("list", value.type, (trips,))
@@ -141,6 +142,11 @@ class Comprehensions(Tasks):
             raise self.unsupported(node, "a list of these", "use a NumPy array", item=value)
         emitter.emit(Loop(dim, (*block, store), span=emitter.span))
         return arrays.of_buffer(buffer, is_list=True)
+
+    def _has_layout(self, value: Value) -> bool:
+        """Whether a list of such items has a native form.  What they need is emitted where they are made."""
+        with self.emitter.capture():
+            return self.layout(value) is not None
 
     def _is_nested(self, node: ast.AST, value: Value, dim: Dim, block: list[Any]) -> bool:
         """Whether the items of a comprehension are lists each for itself: of different lengths, or that will change."""
@@ -278,7 +284,7 @@ class Comprehensions(Tasks):
 
     def _listed_one_by_one(self, run: Iterable, trips: Expr | None, first: Value, title: str) -> Value:
         """A list of items that are more than numbers; no `trips`: making them changes what is run through."""
-        if not is_text(first) and self.layout(first) is None:
+        if not is_text(first) and not self._has_layout(first):
             raise self.unsupported(None, "a list of these", "append the items in a loop", item=first)
         made = self.started(title, Tuple((), is_list=True), is_deque=False)
         with self._step_by_step(run) if trips is None else loop(self.emitter, ZERO, trips) as position:
@@ -421,7 +427,7 @@ class Comprehensions(Tasks):
             lost = Read(rest, (), of)
             there = Op("and", (Op("ne", (lost, Const(0.0, of)), BOOL), Op("isfinite", (lost,), BOOL)), BOOL)
             emitter.assign((), total.name, (), Op("select", (there, Op("add", (held.expr, lost), of), held.expr), of))
-        if not benign(start.type, of) and not emitter.assure(minus_one(trips), "RuntimeError"):
+        if not self.benign(start.type, of) and not emitter.assure(minus_one(trips), "RuntimeError"):
             # sum([]) is the start itself: an int, whatever the items would have been.
             some = emitter.snapshot(Op("gt", (trips, ZERO), BOOL), "some")
             read, other, empty = (Read(total.name, (), of) for _ in range(3))
@@ -453,15 +459,15 @@ def _fold(function: Any, generator: ast.GeneratorExp) -> ast.FunctionDef:
         wanted = function is any
         text = f"if {'' if wanted else 'not '}_item: return {wanted}"
         before, after = "", f"return {not wanted}"
-    body = _Place(generator.elt).visit(ast.parse(text)).body
+    body = _Place(generator.elt).visit(ast.Module(parsed(text), [])).body
     for index, part in reversed(list(enumerate(generator.generators))):
         for test in reversed(part.ifs):
             body = [ast.If(test=test, body=body, orelse=[])]
         source: ast.expr = ast.Name(id=_ITERABLE, ctx=ast.Load()) if index == 0 else part.iter
         body = [ast.For(target=part.target, iter=source, body=body, orelse=[])]
-    outline = ast.parse(f"def {function.__name__}_of({_ITERABLE}):\n  pass").body[0]
+    outline = parsed(f"def {function.__name__}_of({_ITERABLE}):\n  pass")[0]
     assert isinstance(outline, ast.FunctionDef)
-    outline.body = [*ast.parse(before).body, *body, *ast.parse(f"def f():\n  {after}").body[0].body]  # type: ignore[attr-defined]
+    outline.body = [*parsed(before), *body, *parsed(f"def f():\n  {after}")[0].body]  # type: ignore[attr-defined]
     for inner in ast.walk(outline):
         if "lineno" in inner._attributes and not getattr(inner, "lineno", 0):
             ast.copy_location(inner, generator)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from weft.errors import Unsupported
 from weft.frontend.emit import Emitter, NeedConstant
 from weft.frontend.values import Object, Scalar, Tuple, Value, describe
@@ -58,4 +60,8 @@ def constant_axis(value: Value | None, emitter: Emitter) -> int | tuple[int, ...
 
 
 def constant_bool(value: Value | None, emitter: Emitter, default: bool = False) -> bool:
-    return default if value is None else bool(constant(value, emitter))
+    """A flag: True, False, or a number in their place."""
+    found = default if value is None else constant(value, emitter)
+    if not isinstance(found, (int, np.bool_)):
+        raise Unsupported(emitter.span, f"True or False is needed here, not {found!r}")
+    return bool(found)

@@ -20,6 +20,7 @@ import numpy as np
 from weft.frontend import reads
 from weft.frontend.caches import without_caches
 from weft.frontend.captured import with_own_variables
+from weft.frontend.carrying import with_carried
 from weft.frontend.desugar import without_matches
 
 _QUIET = frozenset({"ignore", "warn", "print", "log"})
@@ -32,7 +33,7 @@ def without_contexts(
 
     `tree`: the function that they are of.
     """
-    body = without_caches(with_own_variables(without_matches(body, namespace)), namespace, tree)
+    body = without_caches(with_own_variables(with_carried(without_matches(body, namespace))), namespace, tree)
     if not any(isinstance(node, ast.With) for statement in body for node in ast.walk(statement)):
         return body
     opener = _Opener(namespace)

@@ -6,19 +6,19 @@ The builder is one class in four files: `statements`, `expressions`, `calls` and
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from weft.errors import Span, Unsupported
-from weft.frontend import arith, arrays, masks
+from weft.frontend import arith, arrays, masks, reasons
 from weft.frontend.emit import Emitter, Restart
-from weft.frontend.items import all_parts, as_value, either, is_plain_text, row_of
+from weft.frontend.items import all_parts, as_value, is_plain_text, row_of
+from weft.frontend.mixed import MixedNumbers
 from weft.frontend.scope import Scope, Slot
-from weft.frontend.slots import ArraySlots, arrays_in
+from weft.frontend.slots import arrays_in
 from weft.frontend.values import (
     Array,
     Dict,
-    EitherType,
     Flat,
     ItemType,
     Maybe,
@@ -35,176 +35,20 @@ from weft.frontend.values import (
     describe,
 )
 from weft.ir import walk
-from weft.ir.expr import Const, Expr, Op, Read, Var, integer
+from weft.ir.expr import Const, Expr, Read
 from weft.ir.index import affine
 from weft.ir.program import Buffer, Node, Out
-from weft.ir.types import BOOL, INT, DType, ScalarType, join, promote
-from weft.records import dataclass
+from weft.ir.types import INT, ScalarType, join
 
 SYNTHETIC = "__weft"
 
 
-@dataclass(frozen=True)
-class Mixed:
-    """A choice between values of different types, which Python would keep: `then` if `test` holds, else `orelse`."""
-
-    test: Expr
-    then: Expr
-    orelse: Expr
-
-
-def benign(of: ScalarType, joined: ScalarType) -> bool:
-    """Whether a value of type `of` may be shown to the user as a `joined`: NumPy's float64 is a Python float."""
-    return of == joined or (of.weak and of.dtype is joined.dtype and of.dtype.is_inexact)
-
-
-class Core(ArraySlots):
+class Core(MixedNumbers):
     """State and helpers of a build."""
 
     emitter: Emitter
     scope: Scope
-    undecided: set[str]  # scalar buffers that hold a Python float or, as soon as something was added, a NumPy one
-    # Scalar buffers that may hold a value whose own Python type is another than theirs, and the slots they are of.
-    widened: dict[str, tuple[int, str]]
-    mixed_exprs: dict[int, Mixed]
-    unsettled: dict[int, str]  # choices of which one side is such a buffer
-    _keep: list[Expr]
     lent: bool  # it is built for a recursive function
-
-    def note_mixed(self, expr: Expr, choice: Mixed) -> None:
-        """Remember that `expr` is a choice between types: if it is returned, each side is returned as what it is."""
-        self.mixed_exprs[id(expr)] = choice
-        self._keep.append(expr)  # its id must stay its own
-
-    def note_choice(self, chosen: Expr, test: Expr, then: Expr, orelse: Expr) -> None:
-        """Remember what `chosen` is a choice between, if the types differ; a side may be a choice itself."""
-        if self.types_differ(then, orelse):
-            self.note_mixed(chosen, Mixed(test, then, orelse))
-            return
-        lost = self.lost(then) or self.lost(orelse)
-        if lost is not None:
-            self.unsettled[id(chosen)] = lost
-            self._keep.append(chosen)
-
-    def note_computed(self, result: Expr, operands: list[Expr], compute: Callable[[list[Expr]], Expr]) -> Expr:
-        """Remember that what was computed from a choice between types is one too; gives back the result."""
-        if not isinstance(result, Op):
-            return result
-        lost = [name for name in map(self.lost, operands) if name is not None]
-        for place, operand in enumerate(operands):
-            choice = self.mixed_exprs.get(id(operand))
-            if choice is None:
-                continue
-            ways = [operands[:place] + [side] + operands[place + 1 :] for side in (choice.then, choice.orelse)]
-            sides = [self.note_computed(compute(way), way, compute) for way in ways]
-            if self.from_either(operand) and len({side.type.dtype for side in sides}) > 1:
-                # One of them may wrap around where the other does not.
-                result = Op("select", (choice.test, *(arith.cast(side, result.type) for side in sides)), result.type)
-            if any(self._type_may_differ(side, result.type) or not benign(side.type, result.type) for side in sides):
-                self.note_mixed(result, Mixed(choice.test, *sides))
-            return result
-        # Where it was lost of what type a number is, that is most likely one of Python's integers.
-        likely = [arith.cast(operand, INT) if self.lost(operand) else operand for operand in operands]
-        if lost and not benign(compute(likely).type, result.type):
-            self.unsettled[id(result)] = lost[0]
-            self._keep.append(result)
-        return result
-
-    def types_differ(self, first: Expr, second: Expr) -> bool:
-        """Whether a choice between two values is one between types."""
-        return first.type != second.type or id(first) in self.mixed_exprs or id(second) in self.mixed_exprs
-
-    def held_choice(self, held: Read, choice: Mixed) -> Read:
-        """A choice that has been written to a buffer, read from there: its tests are kept, since they may change."""
-        lost = self.lost(choice.then) or self.lost(choice.orelse)
-        if self.types_differ(choice.then, choice.orelse):
-            held = replace(held)
-            self.note_mixed(held, self._held_sides(held, choice))
-        elif lost is not None:
-            self.widened[held.buffer] = self.widened[lost]
-        return held
-
-    def _held_sides(self, held: Read, choice: Mixed) -> Mixed:
-        sides: list[Expr] = []
-        for side in (choice.then, choice.orelse):
-            lost, inner = self.lost(side), self.mixed_exprs.get(id(side))
-            if lost is not None:
-                self.tell_type(lost)
-            sides.append(arith.cast(replace(held), side.type))
-            if inner is not None:
-                self.note_mixed(sides[-1], self._held_sides(held, inner))
-        return Mixed(self.emitter.snapshot(choice.test, "test"), *sides)
-
-    def _kinds(self, value: Expr) -> list[Expr]:
-        """The values that a number is a choice between, each of one type; itself if it is none."""
-        choice = self.mixed_exprs.get(id(value))
-        return [value] if choice is None else self._kinds(choice.then) + self._kinds(choice.orelse)
-
-    def kinds_of(self, value: Expr) -> list[ScalarType]:
-        """The types that a number may be of; what was lost of them is found out in the next build."""
-        kinds = self._kinds(value)
-        for part in kinds:
-            lost = self.lost(part)
-            if lost is not None:
-                self.tell_type(lost)
-        if not self.from_either(value) and all(benign(part.type, value.type) for part in kinds):
-            return [value.type]
-        return list(dict.fromkeys(part.type for part in kinds))
-
-    def is_choice(self, value: Value) -> bool:
-        """Whether a value is a number of one of two types: a list of such tells which, an array does not."""
-        return isinstance(value, Scalar) and len(self.kinds_of(value.expr)) > 1
-
-    def of_either(self, of: EitherType, number: Expr, told: Expr) -> Expr:
-        """An item that is of one of two types: a choice by what is told of it."""
-        held: Expr = replace(number)
-        one, other = (arith.cast(replace(number), kind) for kind in (of.one, of.other))
-        self.note_mixed(held, Mixed(told, other, one))
-        return held
-
-    def is_other(self, value: Expr, of: EitherType) -> Expr:
-        """Whether a number is of the second of two types."""
-        choice = self.mixed_exprs.get(id(value))
-        if choice is None:
-            return Const(value.type == of.other, BOOL)
-        return arith.select(choice.test, self.is_other(choice.then, of), self.is_other(choice.orelse, of))
-
-    def from_either(self, value: Expr) -> bool:
-        """Whether a number is of one of two types that its own has room for: it comes from a container."""
-        if not value.type.weak or id(value) not in self.mixed_exprs:
-            return False
-        return either({part.type for part in self._kinds(value)}) is not None
-
-    def refuse_two_results(self, left: Value, right: Value, node: ast.AST) -> None:
-        """NumPy's numbers take part in promotion, and Python's do not: the type of a result must be one all the same.
-
-        Integers compare by their values.
-        """
-        for mine, other in ((left, right), (right, left)):
-            if not isinstance(mine, Scalar) or not self.from_either(mine.expr):
-                continue
-            if not isinstance(other, (Scalar, Array)):
-                continue
-            if isinstance(node, ast.Compare) and mine.type.dtype.is_integer and other.type.dtype.is_integer:
-                continue
-            kinds = self.kinds_of(mine.expr)
-            if not other.type.weak and len({promote(kind, other.type).dtype for kind in kinds}) > 1:
-                reason = "an operand that is either Python's or NumPy's number beside one of less precision"
-                raise self.unsupported(node, reason, "use int() or float()", left=left, right=right)
-
-    def keep_in_range(self, value: Scalar, base: Array) -> None:
-        """NumPy refuses a Python integer that an array has no room for, and lets one of its own wrap around."""
-        if base.type.dtype.is_integer and value.type.dtype.is_integer and base.type.dtype is not DType.I64:
-            low, high = arith.limits(base.type.dtype)
-            high = min(high, arith.limits(DType.I64)[1])
-            bounds = (Op("ge", (value.expr, integer(low)), BOOL), Op("le", (value.expr, integer(high)), BOOL))
-            self.emitter.hand_back(Op("and", bounds, BOOL), "an integer that an array has no room for")
-
-    def lost(self, expr: Expr) -> str | None:
-        """The buffer in which it was lost of what Python type a value is; None if its own type is right."""
-        if isinstance(expr, Read):
-            return expr.buffer if expr.buffer in self.widened else None
-        return self.unsettled.get(id(expr))
 
     # --- places -----------------------------------------------------------------------------------------------------
 
@@ -215,8 +59,8 @@ class Core(ArraySlots):
         return self.emitter.span
 
     def unsupported(self, node: ast.AST | None, reason: str, remedy: str = "", **values: Value) -> Unsupported:
-        types = {name: describe(value) for name, value in values.items()}
-        return Unsupported(self.at(node), reason, remedy, types)
+        types = reasons.by_source(node, {name: describe(value) for name, value in values.items()})
+        return Unsupported(self.at(node), reasons.named(reason, node, types), remedy, types)
 
     # --- names ------------------------------------------------------------------------------------------------------
 
@@ -239,7 +83,8 @@ class Core(ArraySlots):
             self.scope.values[name] = Scalar(self._kept(value.expr, name))
         elif isinstance(value, Array) and value.view is None and value.origin is None:
             arrays.keepable(value, self.emitter)
-            self.scope.values[name] = arrays.materialise(value, self.emitter, name)
+            made = arrays.materialise(value, self.emitter, name)
+            self.scope.values[name] = arrays.read_only(made) if value.fixed else made
         else:
             self.scope.values[name] = self.steady(self.made_arrays(value))
 
@@ -287,34 +132,20 @@ class Core(ArraySlots):
         kept = self.emitter.snapshot(expr, name)
         choice = self.mixed_exprs.get(id(expr))
         lost = self.lost(expr)
+        if isinstance(kept, Read) and kept.buffer in self.emitter.buffers:
+            self.note_held(expr, self.emitter.buffers[kept.buffer])
         if isinstance(kept, Read) and choice is not None:
             for side in (choice.then, choice.orelse):
                 self.hold_whole(side, kept.type)
             kept = self.held_choice(kept, choice)
         elif isinstance(kept, Read) and lost is not None:
             self.widened[kept.buffer] = self.widened[lost]
-        if isinstance(kept, Read) and self.may_be_python(expr):
-            self.undecided.add(kept.buffer)
         return kept
-
-    def may_be_python(self, expr: Expr) -> bool:
-        """Whether a NumPy number may, at run time, be one of Python's own: 0.0 to which nothing has been added yet."""
-        if expr.type.weak:
-            return False
-        leaves = [part for part in walk.subexpressions(expr) if isinstance(part, (Read, Var))]
-        unsure = [part for part in leaves if isinstance(part, Read) and part.buffer in self.undecided]
-        return bool(unsure) and all(part.type.weak or part in unsure for part in leaves)
 
     def changes_type(self, slot: Slot) -> bool:
         """Whether an earlier attempt found that a slot holds values of different types."""
         known = self.emitter.decisions.slot_types.get(slot.key)
         return known is not None and (slot.entry is None or slot.entry != known)
-
-    def _type_may_differ(self, expr: Expr, of: ScalarType) -> bool:
-        """Whether a value, kept as an `of`, may be of another Python type, one that the user could tell from it."""
-        kinds = self._kinds(expr)
-        known = len(kinds) == 1 or all(benign(part.type, of) for part in kinds)
-        return not known or any(self.lost(part) is not None for part in kinds)
 
     def _assign_slot(self, name: str, slot: Slot, value: Value) -> None:
         if self._holds_row(name, slot, value):
@@ -441,77 +272,13 @@ class Core(ArraySlots):
             self.emitter.decisions.roomy.add(slot.key)
             self.emitter.decisions.tagged[slot.key] = None
             raise Restart
-        elif not benign(value.type, buffer.type) or self._type_may_differ(value, buffer.type):
+        elif not self.benign(value.type, buffer.type) or self._type_may_differ(value, buffer.type):
             self.widened[buffer.name] = slot.key
+        slot.doubtful = slot.doubtful or self.may_be_python(value) or self._type_may_differ(value, value.type)
         self.hold_whole(value, buffer.type)
+        self.note_held(value, buffer, slot)
         self.emitter.assign((), buffer.name, (), arith.cast(value, buffer.type))
         self.scope.values[name] = Scalar(held)
-
-    def hold_whole(self, value: Expr, of: ScalarType) -> None:
-        """A Python number in a variable of NumPy's narrower ones is one of those, or Python runs.
-
-        0.0 is a number of float32, 0.1 is none.
-        """
-        narrow = value.type.weak and not of.weak and _is_narrower(of.dtype, value.type.dtype)
-        if not narrow or (of.dtype is DType.F64 and affine(value) is not None):
-            return
-        reason = f"a Python number that {of.dtype.numpy.name} cannot hold, in a variable of such numbers"
-        if not isinstance(value, Const):
-            back = arith.cast(arith.cast(value, of), value.type)
-            same = Op("or", (Op("eq", (back, value), BOOL), Op("ne", (value, value), BOOL)), BOOL)
-            self.emitter.hand_back(same, reason)
-        elif not _holds(of.dtype, value.value):
-            raise Unsupported(self.emitter.span, reason, "convert it, as in np.float32(0.1)")
-
-    def _tag(self, slot: Slot, value: Expr, held: Read) -> None:
-        """Write down whether a number is of the slot's type or of the other one that the slot holds.
-
-        `held` becomes a choice by that tag, so that a return gives each as what it is.
-        """
-        tagged = self.emitter.decisions.tagged
-        for part in self._kinds(value):
-            lost = self.lost(part)
-            if lost is not None:
-                self.tell_type(lost)
-            if benign(part.type, held.type):
-                continue
-            if tagged[slot.key] is None:
-                tagged[slot.key] = part.type
-                raise Restart
-            if tagged[slot.key] != part.type:
-                raise Unsupported(
-                    self.emitter.span, f"{slot.key[1]} holds numbers of more than two types", "convert them to one"
-                )
-        other = tagged[slot.key]
-        if other is None:
-            return
-        if slot.tag is None:
-            slot.tag = self.emitter.declare(f"{slot.key[1]}_type", BOOL)
-        self.emitter.assign((), slot.tag.name, (), self._is_other(value, held.type))
-        told = Read(slot.tag.name, (), BOOL)
-        self.note_mixed(held, Mixed(told, arith.cast(replace(held), other), replace(held)))
-
-    def slot_number(self, slot: Slot) -> Scalar:
-        """The number in a slot that no name stands for: by its tag, if it may be of two types."""
-        assert slot.buffer is not None
-        held = Read(slot.buffer.name, (), slot.buffer.type)
-        other = self.emitter.decisions.tagged.get(slot.key)
-        if slot.tag is not None and other is not None:
-            told = Read(slot.tag.name, (), BOOL)
-            self.note_mixed(held, Mixed(told, arith.cast(replace(held), other), replace(held)))
-        return Scalar(held)
-
-    def _is_other(self, value: Expr, of: ScalarType) -> Expr:
-        """Whether a number is of another type than a slot's own."""
-        choice = self.mixed_exprs.get(id(value))
-        if choice is None:
-            return Const(not benign(value.type, of), BOOL)
-        return arith.select(choice.test, self._is_other(choice.then, of), self._is_other(choice.orelse, of))
-
-    def tell_type(self, buffer: str) -> None:
-        """Build again with a tag that tells of which type the number in a buffer is."""
-        self.emitter.decisions.tagged.setdefault(self.widened[buffer], None)
-        raise Restart
 
     def _assign_array_slot(self, name: str, slot: Slot, value: Array) -> None:
         current = self.scope.values.get(name)
@@ -765,18 +532,3 @@ def part_name(name: str, part: Slot) -> str:
 
 def _shows(array: Array, buffer: Buffer) -> bool:
     return buffer.name == (array.view.buffer if array.view is not None else array.origin)
-
-
-def _is_narrower(dtype: DType, than: DType) -> bool:
-    """Whether some Python numbers of one dtype are no numbers of another."""
-    if than is DType.I64:
-        return dtype is not DType.I64 and dtype is not DType.C128
-    return (than, dtype) in ((DType.F64, DType.F32), (DType.F64, DType.C64), (DType.C128, DType.C64))
-
-
-def _holds(dtype: DType, value: bool | int | float | complex) -> bool:
-    """Whether a dtype has this very number (or NaN)."""
-    if dtype.is_integer:
-        low, high = arith.limits(dtype)
-        return low <= value.real <= high
-    return value != value or dtype.numpy.type(value).item() == value

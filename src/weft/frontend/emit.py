@@ -12,7 +12,7 @@ import ast
 import copy
 import dataclasses
 import keyword
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any
@@ -44,8 +44,11 @@ from weft.ir.program import (
     TupleOut,
     ViewOut,
 )
-from weft.ir.types import BOOL, INT, ScalarType
+from weft.ir.types import BOOL, FLOAT, INT, ScalarType
 from weft.records import dataclass
+
+#: No machine that weft knows has as much memory as that.
+_MOST_BYTES = 2.0**40
 
 
 class Restart(Exception):
@@ -102,6 +105,7 @@ class TaskDecisions:
 
     met: bool = False  # there are some
     in_sequence: bool = False  # they run one after the other, as in Python
+    declared: bool = True  # prange declares iterations parallel; else it is a range
 
 
 @dataclass
@@ -150,7 +154,10 @@ class Decisions:
     parts: set[tuple[int, tuple[str, ...]]] = field(default_factory=set)  # containers that are attributes of arguments
     stored: set[tuple[int, tuple[str, ...], str]] = field(default_factory=set)  # attributes of arguments that change
     assigned: set[tuple[type, str]] = field(default_factory=set)  # attributes that change, of objects in arguments
+    rounding: set[tuple[int, str]] = field(default_factory=set)  # slots of floats that hold integers of any size
+    exact: bool = False  # the caller gets to see whether a float is Python's or NumPy's
     specialise: bool = True
+    guarded: bool = True  # what cannot be proved may be made a guard at entry
     small: bool = True  # small sizes are compiled in
     strict: bool = False  # sums and products keep the order of the source
     tasks: TaskDecisions = field(default_factory=TaskDecisions)
@@ -217,7 +224,7 @@ class Emitter:
         self.buffers: dict[str, Buffer] = {}
         self.symbols: dict[str, Symbol] = {}
         self.guards: list[Check] = []
-        self.guarded = True  # what cannot be proved may be made a guard at entry
+        self.guarded = decisions.guarded
         self.facts: list[Affine] = []
         self.equal: dict[str, Expr] = {}
         self.blocks: list[list[Node]] = [[]]
@@ -281,15 +288,43 @@ class Emitter:
         role: Role = Role.LOCAL,
         layout: Layout = Layout.C,
     ) -> Buffer:
-        buffer = Buffer(self.fresh(name), of, shape, role, layout, self.span)
+        buffer = Buffer(self.fresh(name), of, shape, role, layout, span=self.span)
         self.buffers[buffer.name] = buffer
         return buffer
 
     def allocate(self, name: str, of: ScalarType, shape: tuple[Expr, ...], zero: bool = False) -> Buffer:
         """A new local array."""
         buffer = self.declare(name, of, tuple(self.stable(extent) for extent in shape))
+        self.affordable(buffer.shape, of)
         self.emit(Alloc(buffer.name, zero, self.span))
         return buffer
+
+    def affordable(self, shape: tuple[Expr, ...], of: ScalarType | None = None) -> None:
+        """Python fails at once to make an array beyond all memory: a test, since passes may do without the array.
+
+        Without a type: of the extents that are computed on the way.
+        """
+        forms = [affine(extent) for extent in shape]
+        symbols = {name for form in forms if form is not None for name in form.names}
+        computed = None in forms
+        if computed is (of is not None) or not (computed or self._of_arguments(symbols)):
+            return  # arrays as large as arguments, or as long as loops, can be made
+        size: Expr = Const(float(of.dtype.size if of is not None else 8), FLOAT)
+        for extent in shape:
+            size = Op("mul", (size, arith.cast(extent, FLOAT)), FLOAT)
+        test = Op("le", (size, Const(_MOST_BYTES, FLOAT)), BOOL)
+        if computed or not self.guarded:
+            self.rarely_fails(test, "an array larger than memory")
+        elif not any(test == other.condition for other in self.guards):
+            self.guards.append(Check((), test, "MemoryError", "", (), self.span))
+
+    def _of_arguments(self, names: Iterable[str]) -> bool:
+        """Whether all these are symbols, and an integer argument is among what they are made of."""
+        if not all(name in self.symbols for name in names):
+            return False
+        sources = [self.symbols[name].source for name in names]
+        derived = [walk.free_vars(each.value) for each in sources if isinstance(each, Derived)]
+        return any(isinstance(each, Argument) for each in sources) or any(map(self._of_arguments, derived))
 
     def stable(self, expr: Expr) -> Expr:
         """`expr` as one that later writes cannot change: reads go through a scalar of their own."""
@@ -644,11 +679,15 @@ class Emitter:
 
     def in_range(self, expr: Expr, low: int, high: int, exception: str, message: str) -> None:
         """low <= expr <= high, by guard if possible, else by a check in place."""
-        if self.assure(ix.sub(expr, integer(low)), exception, message) and self.assure(
-            ix.sub(integer(high), expr), exception, message
-        ):
+        # What every integer of 64 bits keeps is no question; asked, the answer would not fit into 64 bits itself.
+        above, below = low > -(2**63), high < 2**63 - 1
+        least = not above or self.assure(ix.sub(expr, integer(low)), exception, message)
+        if least and (not below or self.assure(ix.sub(integer(high), expr), exception, message)):
             return
-        inside = arith.conjunction(Op("ge", (expr, integer(low)), BOOL), Op("le", (expr, integer(high)), BOOL))
+        inside: Expr = Op("ge", (expr, integer(low)), BOOL)
+        if below:
+            most = Op("le", (expr, integer(high)), BOOL)
+            inside = arith.conjunction(inside, most) if above else most
         self.check(inside, exception, message, (expr,))
 
     # --- the end ----------------------------------------------------------------------------------------------------
@@ -687,8 +726,16 @@ class Emitter:
             results,
             tuple(sorted(self.disjoint)),
             arranged=tuple(sorted(self.arranged)),
+            ordered=self._ordered(),
             span=span,
         )
+
+    def _ordered(self) -> tuple[str, ...]:
+        """Results in C order that might lie in another one: where some array in Fortran order is about."""
+        if all(buffer.layout is not Layout.F for buffer in self.buffers.values()):
+            return ()
+        results = {name for name, buffer in self.buffers.items() if buffer.role is Role.RESULT and buffer.rank > 1}
+        return tuple(sorted(name for name in results if self.order.get(name)))
 
 
 def _sides(form: Affine) -> tuple[Expr, Expr]:

@@ -15,7 +15,8 @@ import numpy as np
 
 from weft import steps
 from weft.errors import Span
-from weft.frontend import arith, arrays, indexing, masks, powers, ragged, reads
+from weft.frontend import arith, arrays, indexing, masks, powers, ragged, reads, reasons
+from weft.frontend.carrying import is_carried
 from weft.frontend.choices import Choices
 from weft.frontend.emit import Emitter, Restart
 from weft.frontend.folding import fold
@@ -111,9 +112,7 @@ class Expressions(Choices):
         steps.check()
         method = getattr(self, f"_eval_{type(node).__name__.lower()}", None)
         if method is None:
-            raise self.unsupported(
-                node, f"the expression {type(node).__name__}", "move it out of the compiled function"
-            )
+            raise self.unsupported(node, reasons.construct(node), reasons.APART)
         self.at(node)
         return self.present(method(node))
 
@@ -305,10 +304,11 @@ class Expressions(Choices):
         self.refuse_two_results(left, right, node)
         if isinstance(left, Scalar) and isinstance(right, Scalar):
             result, operands = self.scalar_binary(op, left, right), [left.expr, right.expr]
-            return Scalar(self.note_computed(result.expr, operands, lambda way: arith.binary(op, way[0], way[1], span)))
+            pair = arith.numbers
+            return Scalar(self.note_computed(result.expr, operands, lambda way: arith.binary(op, *pair(*way), span)))
         for value in (left, right):
             if not isinstance(value, (Array, Scalar, Mask)):
-                raise self.unsupported(node, f"the operator on {type(value).__name__.lower()}", left=left, right=right)
+                raise self.unsupported(node, "this operator", left=left, right=right)
         for value, other in ((left, right), (right, left)):
             if isinstance(value, Scalar) and isinstance(other, (Array, Mask)):
                 of = other.type if isinstance(other, Array) else other.array.type
@@ -403,8 +403,8 @@ class Expressions(Choices):
     def scalar_binary(self, op: str, left: Scalar, right: Scalar) -> Scalar:
         """left OP right with the checks that Python's own numbers need."""
         emitter = self.emitter
-        a, b = left.expr, right.expr
-        weak = left.type.weak and right.type.weak
+        a, b = arith.numbers(left.expr, right.expr)
+        weak = a.type.weak and b.type.weak
         if weak and (self.from_either(a) or self.from_either(b)):
             self._check_either(op, b)
         if weak and op in ("truediv", "floordiv", "mod") and not b.type.dtype.is_complex:
@@ -422,13 +422,15 @@ class Expressions(Choices):
         elif not weak:
             for mine, other in ((a, b), (b, a)):
                 arrays.weak_int(mine, other.type, emitter)
-            if op in ("truediv", "floordiv", "mod"):
-                self._check_undecided(a, b)
+            if op in ("truediv", "floordiv", "mod", "pow"):
+                self._check_undecided(op, a, b)
         if weak and isinstance(a, Const) and isinstance(b, Const):
             folded = fold(op, a, b, emitter.span)
             if folded is not None:
                 return Scalar(folded)
-        return Scalar(emitter.derived(arith.binary(op, a, b, emitter.span)))
+        result = arith.binary(op, a, b, emitter.span)
+        result = arith.number_power(result, a, b, emitter.span) if op == "pow" else result
+        return Scalar(emitter.derived(result))
 
     def _check_either(self, op: str, b: Expr) -> None:
         """Where the numbers of Python and of NumPy differ in more than their range, Python runs."""
@@ -438,10 +440,15 @@ class Expressions(Choices):
             nonzero = Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL)
             self.emitter.hand_back(nonzero, "a division by zero of a number that is either Python's or NumPy's")
 
-    def _check_undecided(self, a: Expr, b: Expr) -> None:
+    def _check_undecided(self, op: str, a: Expr, b: Expr) -> None:
         """Python's floats refuse a divisor of 0, NumPy's do not: where only the data tells which it is, Python runs."""
         sides = [side.type.weak or self.may_be_python(side) for side in (a, b)]
-        if not all(sides) or (isinstance(b, Const) and b.value != 0):
+        if not all(sides) or any(side.type.dtype.is_complex for side in (a, b)):
+            return
+        if op == "pow":
+            powers.check_kind(a, b, self.emitter)
+            return
+        if isinstance(b, Const) and b.value != 0:
             return
         nonzero = Op("ne", (b, arith.cast(Const(0, INT), b.type)), BOOL)
         message = "a division by zero of a number that may be a Python float or a NumPy one"
@@ -643,7 +650,7 @@ class Expressions(Choices):
                 return arrays.part_of(array, name, self.emitter)
             part = arrays.apply(name, [array], self.emitter)
             assert isinstance(part, Array)
-            return part
+            return arrays.read_only(part)
         if name == "flat":
             return Flat(flat(array, self.emitter))
         if name == "mT" and array.rank >= 2:
@@ -669,6 +676,9 @@ class Expressions(Choices):
         return Method(value, name)
 
     def _eval_namedexpr(self, node: ast.NamedExpr) -> Value:
+        if is_carried(node):
+            reason = f"{node.target.id} is assigned to in a comprehension and has a meaning beyond one item"
+            raise self.unsupported(node, reason, "write the comprehension as a loop of statements")
         value = self.evaluate_open(node.value)
         self.bind(node.target.id, value)
         return self._eval_name(ast.copy_location(ast.Name(id=node.target.id, ctx=ast.Load()), node))

@@ -16,12 +16,13 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from weft.frontend import reasons
 from weft.frontend.comprehensions import Comprehensions
 from weft.frontend.interrupts import at_home, foreign
 from weft.frontend.knowledge import streams
 from weft.frontend.liveness import Liveness
 from weft.frontend.scope import Scope
-from weft.frontend.source import Source
+from weft.frontend.source import Source, parsed
 from weft.frontend.values import Generator, Iterable, Object, Scalar, Tuple, Value
 from weft.ir.expr import Expr
 from weft.records import dataclass
@@ -134,7 +135,7 @@ class Generators(Comprehensions):
     def _yield(self, value: Value, node: ast.AST) -> None:
         consumer = self.scope.consumer
         if not isinstance(consumer, Consumer):
-            raise self.unsupported(node, "a generator that is returned to its caller")
+            raise self.unsupported(node, "a generator that is returned to its caller", reasons.RETURN_LIST)
         value = self._taken(value) if isinstance(value, (Scalar, Tuple)) else value
         running, path, depth = self.scope, consumer.scope.path, self.depth
         self.scope = consumer.scope
@@ -256,7 +257,7 @@ def _as_function(node: ast.GeneratorExp) -> ast.FunctionDef:
             body = [ast.If(test=test, body=body, orelse=[])]
         source: ast.expr = ast.Name(id=_ITERABLE, ctx=ast.Load()) if index == 0 else part.iter
         body = [ast.For(target=part.target, iter=source, body=body, orelse=[])]
-    outline = ast.parse(f"def generator({_ITERABLE}):\n  pass").body[0]
+    outline = parsed(f"def generator({_ITERABLE}):\n  pass")[0]
     assert isinstance(outline, ast.FunctionDef)
     outline.body = body
     for inner in ast.walk(outline):

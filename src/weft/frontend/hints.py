@@ -2,7 +2,7 @@
 missing or says too little).  Whatever a hint says, the guards of the version decide at each call.
 
     x: float, n: int, a: NDArray[np.float32] (the rank by its use in the function),
-    weft.f64[N, M] with N = weft.symbol("N"), weft.f64[:, 3], list[list[float]], np.float32, str, list[str],
+    weft.f64[N, N + 2] with N = weft.symbol("N"), weft.f64[:, 3], list[list[float]], np.float32, str, list[str],
     dict[str, int]
 """
 
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from weft.frontend.items import types_in
+from weft.frontend.sizes import SizeSum, SymbolicSize, sum_of
 from weft.frontend.source import load
 from weft.frontend.specs import ArraySpec, ContainerSpec, ListSpec, ScalarSpec, Spec, TextDictSpec, TextSpec
 from weft.frontend.values import ItemType, ListOf, TextType
@@ -25,15 +26,8 @@ from weft.ir.types import COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType, from_n
 from weft.records import dataclass
 
 
-@dataclass(frozen=True)
-class SymbolicSize:
-    """A size that is only known by name; equal names are equal sizes."""
-
-    name: str
-
-
 def symbol(name: str) -> SymbolicSize:
-    """A named size for shape hints: N = weft.symbol("N")."""
+    """A named size for shape hints: N = weft.symbol("N"); then N + 2 and 2 * N - 1 are sizes, too."""
     if not isinstance(name, str) or not name.isidentifier():
         raise ValueError(f"weft.symbol({name!r}): the name must be a Python identifier")
     return SymbolicSize(name)
@@ -47,7 +41,7 @@ class ArrayHint:
     shape: tuple[Any, ...]
 
     def __repr__(self) -> str:
-        extents = ", ".join(":" if e is None else e.name if isinstance(e, SymbolicSize) else str(e) for e in self.shape)
+        extents = ", ".join(":" if e is None else str(e) for e in self.shape)
         return f"weft.{self.dtype.value}[{extents}]"
 
 
@@ -64,9 +58,9 @@ class DTypeHint:
     def _extent(self, extent: Any) -> Any:
         if isinstance(extent, slice) and extent == slice(None):
             return None
-        if isinstance(extent, SymbolicSize) or (isinstance(extent, int) and extent >= 0):
+        if isinstance(extent, (SymbolicSize, SizeSum)) or (isinstance(extent, int) and extent >= 0):
             return extent
-        raise TypeError(f"a shape hint is made of symbols, integers and ':', not {extent!r}")
+        raise TypeError(f"a shape hint is made of symbols, sums of them, integers and ':', not {extent!r}")
 
     def __repr__(self) -> str:
         return f"weft.{self.dtype.value}"
@@ -75,6 +69,16 @@ class DTypeHint:
 b1, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, c64, c128 = (DTypeHint(dtype) for dtype in DType)
 
 _PYTHON = {int: ScalarSpec(INT, True), float: ScalarSpec(FLOAT), complex: ScalarSpec(COMPLEX), bool: ScalarSpec(PYBOOL)}
+
+
+def extents_of(function: Callable[..., Any]) -> dict[str, tuple[SizeSum | None, ...]]:
+    """What the shape hints of parameters say of their extents; None where a hint leaves one open."""
+    hints = inspect.get_annotations(function, eval_str=True)
+    return {
+        name: tuple(None if e is None else sum_of(e) for e in hint.shape)
+        for name, hint in hints.items()
+        if isinstance(hint, ArrayHint) and name != "return"
+    }
 
 
 def spec_of_hint(hint: Any) -> Spec | None:

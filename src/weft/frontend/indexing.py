@@ -13,7 +13,7 @@ from weft.frontend.values import Array, Index, Mask, Object, Scalar, Slice, Tupl
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Dim, Expr, Op, Var, integer
 from weft.ir.index import affine
-from weft.ir.types import BOOL, INT, DType
+from weft.ir.types import BOOL, I64, INT, DType, ScalarType
 from weft.records import dataclass
 
 
@@ -156,7 +156,11 @@ def position(
     if expr.type.dtype is DType.BOOL or not expr.type.dtype.is_integer:
         raise Unsupported(emitter.span, f"IndexError: an index of type {expr.type}", "use an integer")
     if expr.type.dtype is DType.U64:
-        raise Unsupported(emitter.span, "an index of type uint64", "convert it to int64")
+        expr = emitter.snapshot(expr, "index")
+        most = Const(2**63 - 1, ScalarType(DType.U64))
+        too_large = "Python int too large to convert to C long"
+        emitter.check(Op("le", (expr, most), BOOL), "OverflowError", too_large)
+        expr = arith.cast(expr, I64)
     expr = arith.cast(expr, INT)
     message = message or f"index {{0}} is out of bounds for axis {axis} with size {{1}}"
     if array.is_list:
@@ -264,6 +268,10 @@ def either_way(item: Slice, extent: Expr, step: Expr, emitter: Emitter) -> tuple
 def _integer(value: Value, emitter: Emitter) -> Expr:
     if not isinstance(value, Scalar) or not value.type.dtype.is_integer:
         raise Unsupported(emitter.span, f"a slice bound of type {describe(value)}", "use integers")
+    if value.type.dtype is DType.U64 and not isinstance(value.expr, Const):
+        # Beyond the end of every array, and still one of the signed integers.
+        most = Const(2**62, value.type.strong)
+        return arith.cast(arith.cast(Op("minimum", (value.expr, most), value.type.strong), I64), INT)
     return arith.cast(value.expr, INT)
 
 
@@ -368,6 +376,8 @@ def _index_array(item: Value, emitter: Emitter) -> Array:
     array = arrays.as_array(item, emitter)
     if not array.type.dtype.is_integer:
         raise Unsupported(emitter.span, f"an index array of {array.type}", "use integers")
+    if array.type.dtype is DType.U64:  # NumPy converts to signed integers, which wraps around
+        return Array(array.shape, I64, lambda at: arith.cast(array.element(at), I64), cost=array.cost + 1)
     return array
 
 

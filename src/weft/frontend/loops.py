@@ -13,11 +13,12 @@ from dataclasses import replace
 
 from weft.errors import ParallelError, Span, Unsupported
 from weft.frontend import arith, arrays
-from weft.frontend.core import SYNTHETIC, Mixed, benign
+from weft.frontend.core import SYNTHETIC
 from weft.frontend.emit import NeedConstant, Restart
 from weft.frontend.interrupts import FALSE, Interrupts, jump
 from weft.frontend.liveness import EMPTY, assigned, bound_anew, set_at_exit, surely_assigned, surely_named, target_names
 from weft.frontend.missing import implied
+from weft.frontend.mixed import Mixed
 from weft.frontend.pragmas import PARALLEL
 from weft.frontend.scope import LoopFrame, Slot
 from weft.frontend.statements import Statements
@@ -144,7 +145,7 @@ class Loops(Statements):
             return
         self.widened.pop(slot.buffer.name, None)
         held = Read(slot.buffer.name, (), slot.buffer.type)
-        self.note_mixed(held, Mixed(condition, *(arith.cast(replace(held), side) for side in sides)))
+        self.note_mixed(held, Mixed(condition, *(self.read_as(slot, side) for side in sides)))
         self.scope.values[name] = Scalar(held)
 
     def _merge(
@@ -229,14 +230,14 @@ class Loops(Statements):
                 continue
             form = None if trips is None else affine(trips)
             if name not in surely or form is None or slot.buffer.name in self.widened:
-                if not benign(slot.entry, slot.buffer.type):
+                if not self.benign(slot.entry, slot.buffer.type):
                     self.widened[slot.buffer.name] = slot.key
                 continue
             if form.is_constant and form.constant > 0:
                 continue
             held = Read(slot.buffer.name, (), slot.buffer.type)
             ran = Op("gt", (ix.expression(form), ZERO), BOOL)
-            self.note_mixed(held, Mixed(ran, replace(held), arith.cast(replace(held), slot.entry)))
+            self.note_mixed(held, Mixed(ran, self.read_as(slot, slot.buffer.type), self.read_as(slot, slot.entry)))
             self.scope.values[name] = Scalar(held)
 
     def _open_loop_slots(self, names: set[str], node: ast.AST, body: list[ast.stmt]) -> list[str]:

@@ -24,6 +24,7 @@ from weft.frontend.emit import Restart
 from weft.frontend.items import all_numbers, has_gaps, types_in
 from weft.frontend.liveness import assigned
 from weft.frontend.scope import Scope, Slot
+from weft.frontend.source import parsed
 from weft.frontend.values import Array, ItemType, Maybe, Object, Scalar, Text, Tuple, Value, describe
 from weft.frontend.writing import when
 from weft.ir.expr import Const, Expr, Read
@@ -105,7 +106,7 @@ class Missing(Core):
         name = node.id
         if not _is_outermost(scope) or name in self.emitter.decisions.unset or self.lent:
             return self.unsupported(node, f"{name} may be unset here", f"give {name} a value on every path")
-        start = ast.parse(f"{name} = None").body[0]
+        start = parsed(f"{name} = None")[0]
         for part in ast.walk(start):
             ast.copy_location(part, node)
         self.emitter.decisions.unset[name] = start

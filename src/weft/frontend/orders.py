@@ -38,6 +38,12 @@ def follows(array: Array, emitter: Emitter) -> bool:
     return array.rank < 2 or (not array.turned and _Orders(emitter).reads_in_turn(array.element(probes), axes))
 
 
+def is_fortran(array: Array, emitter: Emitter) -> bool:
+    """Whether an array is an argument in Fortran order, as a whole."""
+    whole = array.view is not None and array.view.whole and array.rank > 1
+    return whole and array.view is not None and emitter.buffers[array.view.buffer].layout is Layout.F
+
+
 def verify(emitter: Emitter) -> None:
     """Refuse a program that gives a variable an array of another order after its order was relied on."""
     for name, span in emitter.taken_as_c.items():

@@ -25,13 +25,8 @@ def power(a: Expr, b: Expr, emitter: Emitter) -> Expr:
                 emitter.check(Op("ge", (b, ZERO), BOOL), "RuntimeError", "a negative integer power")
         return arith.binary("pow", arith.cast(a, INT), arith.cast(b, INT), emitter.span)
     x, y = arith.cast(a, FLOAT), arith.cast(b, FLOAT)
-    zero = Const(0.0, FLOAT)
     result = Op("pow", (x, y), FLOAT, emitter.span)
-    if not (isinstance(b, Const) and float(b.value.real).is_integer() and b.value.real >= 0):
-        whole = Op("eq", (Op("floor", (y,), FLOAT), y), BOOL)
-        real = Op("or", (Op("gt", (x, zero), BOOL), Op("and", (whole, Op("ne", (x, zero), BOOL)), BOOL)), BOOL)
-        usual = Op("or", (real, Op("and", (Op("eq", (x, zero), BOOL), Op("ge", (y, zero), BOOL)), BOOL)), BOOL)
-        emitter.check(usual, "RuntimeError", "a power that Python computes as a complex number or refuses")
+    check_kind(x, y, emitter)
     value = emitter.snapshot(result, "power")
     finite = Op("isfinite", (value,), BOOL)
     unusual = Op("and", (Op("isfinite", (x,), BOOL), Op("isfinite", (y,), BOOL)), BOOL)
@@ -41,6 +36,17 @@ def power(a: Expr, b: Expr, emitter: Emitter) -> Expr:
         "(34, 'Numerical result out of range')",
     )
     return value
+
+
+def check_kind(a: Expr, b: Expr, emitter: Emitter) -> None:
+    """Python's answer to a ** b is a float: neither a complex number nor ZeroDivisionError."""
+    x, y, zero = arith.cast(a, FLOAT), arith.cast(b, FLOAT), Const(0.0, FLOAT)
+    if isinstance(y, Const) and float(y.value.real).is_integer() and y.value.real >= 0:
+        return
+    whole = Op("eq", (Op("floor", (y,), FLOAT), y), BOOL)
+    real = Op("or", (Op("gt", (x, zero), BOOL), Op("and", (whole, Op("ne", (x, zero), BOOL)), BOOL)), BOOL)
+    usual = Op("or", (real, Op("and", (Op("eq", (x, zero), BOOL), Op("ge", (y, zero), BOOL)), BOOL)), BOOL)
+    emitter.check(usual, "RuntimeError", "a power that Python computes as a complex number or refuses")
 
 
 def _complex(a: Expr, b: Expr, emitter: Emitter) -> Expr:

@@ -119,6 +119,14 @@ def outside(home: Any, name: str) -> Any:
         return ABSENT
 
 
+def contents(cell: types.CellType) -> Any:
+    """What a cell holds now, for a question on which no code depends; ABSENT if nothing."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return ABSENT
+
+
 def lookup(kind: type, name: str) -> Any:
     """What a class, or the first of its bases that has it, holds under a name, as it is; ABSENT if none has it."""
     found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), ABSENT)

@@ -245,7 +245,8 @@ class Recursion(Expressions):
 
     def invoke_closure(self, function: Closure, values: Mapping[str, Value], node: ast.AST) -> Value:
         """A call of a nested function that is recursive: what it takes from around it are further arguments."""
-        assert isinstance(function.tree, ast.FunctionDef)
+        if not isinstance(function.tree, ast.FunctionDef):
+            raise self.unsupported(node, "a lambda that is called within itself")
         around = surroundings(function.tree, function.scope)
         if isinstance(around, str):
             raise self.unsupported(node, around)

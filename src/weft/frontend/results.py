@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 import dataclasses
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from weft.frontend import arith, arrays, masks
 from weft.frontend.aliasing import Given
-from weft.frontend.core import Mixed
 from weft.frontend.emit import Restart
 from weft.frontend.enums import is_member
 from weft.frontend.growing import Cells
@@ -29,6 +29,7 @@ from weft.frontend.items import (
     template_of,
     types_in,
 )
+from weft.frontend.mixed import Mixed
 from weft.frontend.scope import Slot
 from weft.frontend.slots import arrays_in
 from weft.frontend.specs import ContainerSpec
@@ -139,14 +140,21 @@ class Results(Handover):
         if missing is not None:
             self._finish_maybe(value, missing, node)
             return
-        choice = self._first_choice(value)
-        if choice is not None and self._count_choices(value) <= _MOST_BRANCHES:
+        choice = next(self._choices_in(value), None)
+        if choice is not None:
+            self._hold_integers_of(value)
+        if choice is not None and len(list(self._choices_in(value))) <= _MOST_BRANCHES:
             branches = []
-            for side in (choice.then, choice.orelse):
+            before = self._late
+            tests = dict.fromkeys(part.test for part in self._choices_in(value))
+            self._late = before or {test: self.tested_late(test) for test in tests}
+            test = self._late.get(choice.test, choice.test)
+            for holds in (True, False):
                 with self.emitter.capture() as block:
-                    self.finish(self._decided(value, choice, side), node)
+                    self.finish(self._decided(value, choice.test, holds), node)
                 branches.append(tuple(block))
-            self.emitter.emit(If(choice.test, branches[0], branches[1], self.emitter.span))
+            self.emitter.emit(If(test, branches[0], branches[1], self.emitter.span))
+            self._late = before
             return
         kept = self._still_argument(value)
         if kept is not None:
@@ -196,25 +204,29 @@ class Results(Handover):
             return view.buffer, kept.param, kept.flag
         return None
 
-    def _first_choice(self, value: Value) -> Mixed | None:
-        """The first scalar of a result that is a choice between types."""
-        if isinstance(value, Tuple):
-            return next((found for found in map(self._first_choice, value.items) if found is not None), None)
-        return self.mixed_exprs.get(id(value.expr)) if isinstance(value, Scalar) else None
+    def _choices_in(self, value: Value) -> Iterator[Mixed]:
+        """The scalars of a result that are choices between types."""
+        for item in value.items if isinstance(value, Tuple) else ():
+            yield from self._choices_in(item)
+        if isinstance(value, Scalar) and id(value.expr) in self.mixed_exprs:
+            yield self.mixed_exprs[id(value.expr)]
 
-    def _count_choices(self, value: Value) -> int:
-        """How many numbers of a result are choices between types."""
-        if isinstance(value, Tuple):
-            return sum(map(self._count_choices, value.items))
-        return int(isinstance(value, Scalar) and id(value.expr) in self.mixed_exprs)
+    _late: Mapping[Expr, Expr] = MappingProxyType({})  # the tests of the choices of the result at hand
 
-    def _decided(self, value: Value, choice: Mixed, side: Expr) -> Value:
-        """The value with one side of a choice taken."""
+    def _hold_integers_of(self, value: Value) -> None:
+        for item in value.items if isinstance(value, Tuple) else ():
+            self._hold_integers_of(item)
+        if isinstance(value, Scalar):
+            self.hold_integers(value.expr)
+
+    def _decided(self, value: Value, test: Expr, holds: bool) -> Value:
+        """The value with one side taken of every choice by a test."""
         if isinstance(value, Tuple):
-            return replace(value, items=tuple(self._decided(item, choice, side) for item in value.items))
-        if isinstance(value, Scalar) and self.mixed_exprs.get(id(value.expr)) is choice:
-            return Scalar(side)
-        return value
+            return replace(value, items=tuple(self._decided(item, test, holds) for item in value.items))
+        choice = self.mixed_exprs.get(id(value.expr)) if isinstance(value, Scalar) else None
+        if choice is None or choice.test != test:
+            return value
+        return Scalar(choice.then if holds else choice.orelse)
 
     def _return(self, out: Out, node: ast.AST) -> None:
         views = [_positional(view) for view in _own_views(out)]
@@ -318,8 +330,10 @@ class Results(Handover):
             lost = self.lost(value.expr)
             if lost is not None:
                 self.tell_type(lost)
+            self.show(value.expr)
             choice = self.mixed_exprs.get(id(value.expr))
             if choice is not None:
+                self.hold_integers(value.expr)
                 told = Scalar(arith.cast(choice.test, PYBOOL))
                 parts = (Scalar(choice.then), Scalar(choice.orelse), told)
                 items = tuple(self.out(part, node) for part in parts)
@@ -329,6 +343,8 @@ class Results(Handover):
             buffer = self.emitter.declare("result", value.type)
             self.emitter.assign((), buffer.name, (), value.expr)
             return ScalarOut(buffer.name)
+        if isinstance(value, Tuple) and value.is_deque:
+            raise self.unsupported(node, "the return of a deque of which nothing is known", "return a list")
         if isinstance(value, Tuple):
             named = "" if value.named is None else f"{value.named.__module__}:{value.named.__qualname__}"
             self._need_names(() if value.named is None else (value.named,), node)
@@ -464,6 +480,8 @@ class Results(Handover):
         emitter = self.emitter
         if value.view is not None and value.view.argument is not None:
             return ArgumentOut(value.view.argument)
+        if value.fixed:
+            raise self.unsupported(node, "the return of an array that must not be written", "add .copy()")
         if not value.rank and not value.is_list:
             raise self.unsupported(node, "the return of an array of rank 0", "add [()]")
         if value.growing is not None:

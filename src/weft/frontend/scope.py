@@ -33,6 +33,7 @@ class Slot:
     buffer: Buffer | None = None
     entry: ScalarType | None = None  # the type of the value it had when it was opened
     history: list[ScalarType] = field(default_factory=list)  # the types of the values assigned so far
+    doubtful: bool = False  # whether it is not known of a value assigned so far whether it is Python's or NumPy's
     tag: Buffer | None = None  # whether the number is of the other of two types that the slot holds
     there: Buffer | None = None  # whether it holds anything but None
     parts: list[Slot] | None = None  # of a tuple of numbers: the slots of those

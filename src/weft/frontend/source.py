@@ -47,6 +47,7 @@ class Source:
     place: Span | None = None  # where everything stands, of a definition that is not the user's own
     sound: bool = False  # a library function whose indices are in range and whose loops are brief, whatever it is given
     function: types.FunctionType | None = None  # None: what was made of one
+    changing: frozenset[str] = frozenset()  # globals that functions of the file assign to
 
     def span(self, node: ast.AST) -> Span:
         return span_of(self.file, node) if self.place is None else self.place
@@ -89,6 +90,8 @@ class _File:
     lines: tuple[str, ...]
     definitions: dict[tuple[int, str], list[_Definition]]
     codes: dict[tuple[int, str], list[types.CodeType]]
+    tree: ast.Module
+    changing: frozenset[str]
 
 
 def _texts(code: types.CodeType, namespace: dict[str, Any]) -> Iterator[str]:
@@ -106,28 +109,41 @@ def _texts(code: types.CodeType, namespace: dict[str, Any]) -> Iterator[str]:
 
 
 @functools.lru_cache(maxsize=32)
-def _parsed(text: str, flags: int, checked: bool) -> _File | None:
-    """A text with its definitions; `checked`: and its code.  None if it is no Python."""
+def _parsed(text: str, flags: int, checked: bool, apart: bool = False) -> _File | None:
+    """A text with its definitions; `checked`: and its code.  None if it is no Python.
+
+    `apart`: each statement was compiled by itself, as those of a notebook's cell are. The code may differ: Python
+    compiles `np.exp(x)` in another way where it sees `import numpy as np`.
+    """
     try:
-        tree: ast.AST = compile(text, "<source>", "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
-        code = compile(text, "<source>", "exec", flags, dont_inherit=True) if checked else None
+        tree = compile(text, "<source>", "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+        waiting: list[types.CodeType] = []
+        for part in _units(tree, apart) if checked else ():
+            waiting.append(compile(part, "<source>", "exec", flags, dont_inherit=True))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     definitions: dict[tuple[int, str], list[_Definition]] = {}
+    changing: set[str] = set()
     for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            changing.update(node.names)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             definitions.setdefault((first, node.name), []).append(node)
         elif isinstance(node, ast.Lambda):
             definitions.setdefault((node.lineno, "<lambda>"), []).append(node)
     codes: dict[tuple[int, str], list[types.CodeType]] = {}
-    waiting = [] if code is None else [code]
     while waiting:
         one = waiting.pop()
         codes.setdefault((one.co_firstlineno, one.co_name), []).append(one)
         waiting += [constant for constant in one.co_consts if isinstance(constant, types.CodeType)]
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")  # as Python counts them: not at a form feed
-    return _File(tuple(lines), definitions, codes)
+    return _File(tuple(lines), definitions, codes, tree, frozenset(changing))
+
+
+def _units(tree: ast.Module, apart: bool) -> list[ast.Module]:
+    """What is compiled as one: the whole file, or each statement of it."""
+    return [ast.Module([node], []) for node in tree.body] if apart else [tree]
 
 
 def _does_the_same(code: types.CodeType, other: types.CodeType) -> bool:
@@ -166,14 +182,18 @@ def _found(code: types.CodeType, namespace: dict[str, Any]) -> tuple[_File, _Def
     reason = f"the source of {code.co_name} cannot be found"
     seen: set[str] = set()
     for text in _texts(code, namespace):
-        file = None if not text or text in seen else _parsed(text, code.co_flags & _FUTURE, not own)
+        if not text or text in seen:
+            continue
         seen.add(text)
+        file = None
+        for apart in (False, True):
+            file = _parsed(text, code.co_flags & _FUTURE, not own, apart)
+            known = [one for one in file.codes.get(key, ()) if _does_the_same(code, one)] if file else []
+            nodes = file.definitions.get(key, []) if file else []
+            if file is not None and (known or own) and nodes:
+                return file, _among(code, nodes)
         if file is None:
             continue
-        known = [one for one in file.codes.get(key, ()) if _does_the_same(code, one)]
-        nodes = file.definitions.get(key, [])
-        if (known or own) and nodes:
-            return file, _among(code, nodes)
         if code.co_filename != "<string>":  # any text that was executed has this name
             reason = "the file has changed since the function was defined"
     return reason
@@ -204,16 +224,27 @@ def _says(code: types.CodeType, node: ast.Lambda) -> bool:
     return any(one.co_code == code.co_code and one.co_consts == code.co_consts for one in made)
 
 
-def _copied(node: Any) -> Any:
-    """A tree of its own: builds leave notes on the nodes of theirs."""
+def own_tree(node: Any) -> Any:
+    """A tree of its own, without the notes of others: builds leave theirs on its nodes.
+
+    The parser gives all trees the same `Load` and `Add`.  Tools that walk trees (IPython does where it shows a
+    traceback) note the parent on each node, so that those lead into trees of theirs, and around in circles.
+    """
     if isinstance(node, list):
-        return [_copied(item) for item in node]
+        return [own_tree(item) for item in node]
     if not isinstance(node, ast.AST):
         return node
     new = type(node)()
-    for name, value in vars(node).items():
-        setattr(new, name, _copied(value) if isinstance(value, (ast.AST, list)) else value)
+    for name in (*node._fields, *node._attributes):
+        if hasattr(node, name):
+            setattr(new, name, own_tree(getattr(node, name)))
     return new
+
+
+def parsed(text: str) -> list[ast.stmt]:
+    """The statements of a piece of source that weft writes itself."""
+    found: list[ast.stmt] = own_tree(ast.parse(text)).body
+    return found
 
 
 def load(function: Callable[..., Any]) -> Source:
@@ -222,6 +253,9 @@ def load(function: Callable[..., Any]) -> Source:
         raise Unsupported(Span(repr(function), 0, 0, 0, 0), "not a Python function", "pass a function defined by `def`")
     code = original(function.__code__)
     place = Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
+    made = _made.get(code)
+    if made is not None:
+        return _of_made(function, made)
     found = _found(code, function.__globals__)
     if isinstance(found, str):
         changed = "changed" in found
@@ -229,8 +263,10 @@ def load(function: Callable[..., Any]) -> Source:
         raise Unsupported(place, found, remedy)
     file, node = found
     if isinstance(node, ast.AsyncFunctionDef):
-        raise Unsupported(place, f"{node.name} is a coroutine", "write it as a plain `def`")
-    tree = _as_function(_copied(node))
+        column = node.col_offset
+        line = Span(code.co_filename, node.lineno, column, node.lineno, column + len(f"async def {node.name}"))
+        raise Unsupported(line, f"{node.name} is a coroutine", "write it as a plain `def`")
+    tree = _as_function(own_tree(node))
     pragmas.applied(tree, file.lines[code.co_firstlineno - 1 : node.end_lineno], code.co_firstlineno, code.co_filename)
     around = _class_around(function)
     if around.strip("_"):
@@ -243,7 +279,52 @@ def load(function: Callable[..., Any]) -> Source:
         text = f"{ast.get_source_segment(''.join(lines), _moved(node, 1 - code.co_firstlineno)) or text}\n"
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     sound = function in SOUND
-    return Source(tree.name, code.co_filename, tree, text, function.__globals__, cells, sound=sound, function=function)
+    return Source(
+        tree.name,
+        code.co_filename,
+        tree,
+        text,
+        function.__globals__,
+        cells,
+        sound=sound,
+        function=function,
+        changing=file.changing,
+    )
+
+
+def body_of(code: types.CodeType, namespace: dict[str, Any]) -> ast.Module | ast.FunctionDef:
+    """The syntax tree that a code object comes from, of a module as well; it is not to be changed."""
+    code = original(code)
+    place = Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
+    if code.co_name == "<module>":
+        for text in _texts(code, namespace):
+            file = _parsed(text, code.co_flags & _FUTURE, True)
+            # The constants may be others: `weft run` puts stand-ins of functions there.
+            for one in [] if file is None else file.codes.get((code.co_firstlineno, code.co_name), ()):
+                if one.co_code == code.co_code and one.co_names == code.co_names:
+                    return file.tree  # type: ignore[union-attr]
+        raise Unsupported(place, "the source of the module cannot be found", "run it from a file")
+    found = _found(code, namespace)
+    if isinstance(found, str) or not isinstance(found[1], ast.FunctionDef):
+        raise Unsupported(place, found if isinstance(found, str) else "not a plain function", "run it from a file")
+    return found[1]
+
+
+#: Functions that weft has made of parts of others, by their code: there is no text that they are the code of.
+_made: dict[types.CodeType, ast.FunctionDef] = {}
+
+
+def keep(code: types.CodeType, tree: ast.FunctionDef) -> None:
+    """Remember the syntax tree of a function that weft has made."""
+    _made[code] = tree
+
+
+def _of_made(function: types.FunctionType, tree: ast.FunctionDef) -> Source:
+    """The Source of a function that weft has made: what it assigns to as globals may change."""
+    changing = frozenset(name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names)
+    file, namespace = function.__code__.co_filename, function.__globals__
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    return Source(tree.name, file, own_tree(tree), "", namespace, cells, function=function, changing=changing)
 
 
 def _class_around(plain: types.FunctionType) -> str:

@@ -16,6 +16,7 @@ from weft.frontend import arrays
 from weft.frontend.carried import PARTS
 from weft.frontend.models.formats import Diagonal
 from weft.frontend.models.further import BSR, DIA
+from weft.frontend.models.given import Given, model_of, model_with
 from weft.frontend.models.sparse import Matrix, Sparse
 from weft.frontend.models.tensors import Coordinates, Line, Tensor
 from weft.frontend.sparse_functions import SparseFunctions
@@ -61,6 +62,10 @@ class SparseObjects(SparseFunctions):
 
     def modelled(self, base: Instance, node: ast.AST) -> Value:
         """The object of a model for an argument that has one; else what it was."""
+        given = model_of(base.sample)
+        if given is not None:
+            held: dict[str, Any] = {name: self.instance_attribute(base, name, node) for name in given.fields}
+            return Struct(given.kind, held, self.emitter.blocks[-1])
         if not is_sparse(base.sample):
             return base
         if base.sample.ndim != 2:
@@ -142,6 +147,9 @@ class SparseObjects(SparseFunctions):
         return count
 
     def out(self, value: Value, node: ast.AST) -> Out:
+        given = model_with(value.kind) if isinstance(value, Struct) else None
+        if given is not None:
+            return self._out_given(value, given, node)  # type: ignore[arg-type]
         if not (isinstance(value, Struct) and is_model(value.kind)):
             return super().out(value, node)
         if value.kind is Diagonal:
@@ -165,6 +173,15 @@ class SparseObjects(SparseFunctions):
         sizes = [self.field(value, name, node) for name in ("rows", "columns")]
         items = (ConstOut(repr(title)), *(super(SparseObjects, self).out(item, node) for item in (*parts, *sizes)))
         return TupleOut(items, named=f"weft.runtime.containers:{'sparse_banded' if form == 'dia' else 'sparse_of'}")
+
+    def _out_given(self, value: Struct, given: Given, node: ast.AST) -> Out:
+        """An object of a user's model: the library's object is made of its fields."""
+        if not given.maker:
+            remedy = "give weft.model(make=...), or return its parts"
+            raise self.unsupported(node, f"the return of a {given.kind.__name__}, which nothing makes", remedy)
+        parts = [self.field(value, name, node) for name in given.fields]
+        held = [self._own(part, name) if isinstance(part, Array) else part for part, name in zip(parts, given.fields)]
+        return TupleOut(tuple(super(SparseObjects, self).out(item, node) for item in held), named=given.maker)
 
     def _out_coordinates(self, value: Struct, node: ast.AST) -> Out:
         names = ("col",) if value.kind is Line else ("first", "second", "third")

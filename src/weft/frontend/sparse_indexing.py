@@ -7,7 +7,7 @@ part of it that SciPy would give: an element, a matrix, or in the array interfac
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from weft.frontend import arith, arrays, indexing, masks
 from weft.frontend.models import slicing
@@ -19,6 +19,7 @@ from weft.frontend.values import Array, Object, Scalar, Slice, Struct, Tuple, Va
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, boolean
 from weft.ir.types import BOOL, INT, DType
+from weft.records import dataclass
 
 _EVERYTHING = Slice(None, None, None)
 #: What each axis is called: its size, a part of it from one place to another, places of it that an array names.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean, integer
 from weft.ir.program import MALFORMED, Role
 from weft.ir.types import BOOL, F64, INT, DType, ScalarType, promote
+from weft.records import dataclass
 
 #: Formats that results may have.
 MODELS: dict[str, type[Sparse]] = {"csr": CSR, "csc": CSC, "coo": COO}

@@ -151,6 +151,10 @@ class TextDictSpec:
         return f"dict[str, {'str' if isinstance(self.value, TextType) else self.value}]"
 
 
+#: Specs of arguments that fill several parameters, one a column.
+COLUMNS = (ContainerSpec, ArraysSpec, TextSpec, TextDictSpec)
+
+
 @dataclass(frozen=True)
 class ScalarSpec:
     """A Python or NumPy scalar.  `small`: an int below 2**40 in magnitude, fit to be a size or an index."""
@@ -279,9 +283,19 @@ class ObjectSpec:
         return hash((self.kind, self.detail))
 
 
+@dataclass(frozen=True)
+class FunctionSpec:
+    """A function of the host's, of so many floats, that gives a float."""
+
+    count: int
+
+    def __str__(self) -> str:
+        return f"Callable[[{', '.join(['float'] * self.count)}], float]"
+
+
 Spec = Union[
     ArraySpec, ListSpec, ContainerSpec, ArraysSpec, TextSpec, TextDictSpec, ScalarSpec, ConstSpec, SameSpec, ObjectSpec,
-    MemorySpec, SharedSpec,
+    MemorySpec, SharedSpec, FunctionSpec,
 ]  # fmt: skip
 
 

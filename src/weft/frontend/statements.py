@@ -14,7 +14,7 @@ from typing import Any
 
 from weft import steps
 from weft.errors import Unsupported
-from weft.frontend import arith, arrays, masks, reads
+from weft.frontend import arith, arrays, masks, reads, reasons
 from weft.frontend.constants import constant_int
 from weft.frontend.core import is_list
 from weft.frontend.expressions import BINARY, flat
@@ -28,6 +28,7 @@ from weft.frontend.values import (
     Closure,
     Dict,
     Flat,
+    Instance,
     Keyed,
     Mask,
     Maybe,
@@ -43,6 +44,7 @@ from weft.frontend.values import (
     Value,
     describe,
 )
+from weft.frontend.writing import may_share, tells_place
 from weft.ir import walk
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, Var, integer
 from weft.ir.program import (
@@ -113,9 +115,7 @@ class Statements(Results):
         steps.check()
         method = getattr(self, f"_exec_{type(node).__name__.lower()}", None)
         if method is None:
-            raise self.unsupported(
-                node, f"the statement {type(node).__name__.lower()}", "move it out of the compiled function"
-            )
+            raise self.unsupported(node, reasons.construct(node), reasons.APART)
         self.at(node)
         self.statement = node
         repeats = isinstance(node, (ast.For, ast.While, ast.Try))
@@ -131,17 +131,28 @@ class Statements(Results):
             return falls
         except Unsupported as problem:
             if not self.skips(problem):
-                problem.types.update({} if problem.types else self._types_in(node))
+                self._complete(problem, node)
                 raise
             return True
 
-    def _types_in(self, node: ast.stmt) -> dict[str, str]:
+    def _complete(self, problem: Unsupported, node: ast.stmt) -> None:
+        """Add the types of the statement's variables to a refusal, and the remedy where one of them is the trouble."""
+        held = self._values_in(node)
+        if not problem.types:
+            plain = {name: value for name, value in held.items() if not isinstance(value, (Object, Closure))}
+            problem.types.update({name: describe(value) for name, value in plain.items()})
+        samples = {name: value.sample for name, value in held.items() if isinstance(value, Instance)}
+        remedy = next(filter(None, (reasons.array_remedy(*each) for each in samples.items())), problem.remedy)
+        where = (part for part in ast.walk(node) if hasattr(part, "lineno"))
+        about = next((part for part in where if self.scope.source.span(part) == problem.span), node)
+        problem.amend(reasons.named(problem.reason, about, {}), remedy)
+
+    def _values_in(self, node: ast.stmt) -> dict[str, Value]:
         """The variables that a statement itself reads, and what they hold."""
         own = [child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt)]
         names = [part for child in own for part in ast.walk(child) if isinstance(part, ast.Name)]
         names.sort(key=lambda name: (name.lineno, name.col_offset))
-        held = {name.id: self.scope.values[name.id] for name in names if name.id in self.scope.values}
-        return {name: describe(value) for name, value in held.items() if not isinstance(value, (Object, Closure))}
+        return {name.id: self.scope.values[name.id] for name in names if name.id in self.scope.values}
 
     # --- simple statements ------------------------------------------------------------------------------------------
 
@@ -557,8 +568,10 @@ class Statements(Results):
         view = place.view or (place.part.view if place.part is not None else None)
         assert view is not None
         source = arrays.fitted(source, place.shape, emitter, _message(place, source))
-        if source.cost or view.buffer in walk.expr_buffers(source.element(tuple(ZERO for _ in place.shape))):
+        if may_share(source, view.buffer, emitter) or source.cost:
             source = arrays.materialise(source, emitter)
+        if tells_place(view, place.rank, emitter):
+            raise self.unsupported(node, f"a store into {view.buffer} at indices that are parts of it", "add .copy()")
         dims, at = emitter.domain(place.shape)
         view, element = arrays.placed(place, at, arrays.storable(source.element(at), place.type, emitter), emitter)
         node_out: Block = (Stmt((), view.buffer, view.index(at), element, None, emitter.span),)
@@ -578,10 +591,11 @@ class Statements(Results):
 
     def _augment_attribute(self, node: ast.AugAssign, target: ast.Attribute) -> None:
         base = self.evaluate(target.value)
+        old = self._read_before(base, target, node)
         value = masks.settled(self.evaluate(node.value), self.emitter)
         self.at(node)
         if isinstance(base, Struct) and not isinstance(node.op, ast.MatMult):
-            self._augment_field(base, target.attr, value, node)
+            self._augment_field(base, target.attr, value, node, old)
             return
         plain = isinstance(base, Array) and not base.is_list and target.attr in ("real", "imag")
         if not plain or not isinstance(value, (Scalar, Array)) or isinstance(node.op, ast.MatMult):
@@ -589,9 +603,18 @@ class Statements(Results):
         assert isinstance(base, Array)
         arrays.update(self._part(base, target), BINARY[type(node.op)], value, self.emitter)
 
-    def _augment_field(self, base: Struct, name: str, value: Value, node: ast.AugAssign) -> None:
+    def _read_before(self, base: Value, target: ast.Attribute, node: ast.AugAssign) -> Value | None:
+        """The number in an attribute, if what is added to it calls something, which could change it meanwhile."""
+        if not isinstance(base, Struct) or not any(isinstance(part, ast.Call) for part in ast.walk(node.value)):
+            return None
+        old = self.field(base, target.attr, node)
+        return Scalar(self.emitter.snapshot(old.expr, "old")) if isinstance(old, Scalar) else None
+
+    def _augment_field(
+        self, base: Struct, name: str, value: Value, node: ast.AugAssign, old: Value | None = None
+    ) -> None:
         """base.name OP= value"""
-        old = self.field(base, name, node)
+        old = self.field(base, name, node) if old is None else old
         if isinstance(old, Array) and not old.is_list and isinstance(value, (Array, Scalar)):
             arrays.update(old, BINARY[type(node.op)], value, self.emitter)
             return
@@ -611,6 +634,10 @@ class Statements(Results):
         if isinstance(current, Dict) or (is_list(current) and not self._alone(target.id, current)):
             if self._changed_itself(current, node, self.evaluate(node.value)):
                 return
+        if is_list(current) and self.scope.loops:
+            # A variable that a loop carries holds a copy: others who have the list would not see the change.
+            reason = f"a change in place of the list `{target.id}` in a loop"
+            raise self.unsupported(node, reason, "use append or extend")
         operation = ast.copy_location(ast.BinOp(left=load, op=node.op, right=node.value), node)
         self.bind(target.id, self.evaluate(operation))
 

@@ -141,7 +141,8 @@ class Strings(Missing):
         if text.code is not None:
             return text.code
         if text.literal is not None and isinstance(at, Const):
-            return integer(ord(text.literal[int(at.value.real)]))
+            number = int(at.value.real)  # out of range behind a check that always fails
+            return integer(ord(text.literal[number])) if 0 <= number < len(text.literal) else ZERO
         text = self.located(text)
         place = ix.add(text.start, at if text.step == 1 else ix.mul(integer(text.step), at))
         return Cast(Read(text.buffer, (place,), self.emitter.buffers[text.buffer].type), INT)

@@ -92,10 +92,21 @@ class Array:
     origin: str | None = None  # the buffer that is read anew each time: as a view of it that cannot be written
     part: Part | None = None  # the real or imaginary parts of a view, to be written through it
     turned: bool = False  # no view, and NumPy has its axes in another order in memory
+    before: Regrouped | None = None  # the array as it was before it was reshaped
+    fixed: bool = False  # NumPy lets nobody write it, whoever owns its memory
 
     @property
     def rank(self) -> int:
         return len(self.shape)
+
+
+@dataclass(frozen=True)
+class Regrouped:
+    """An array that another is a reshaped form of: the same elements in the same order.  `place` leads from an index
+    into it to that of the same element in the other."""
+
+    array: Array
+    place: Callable[[Index], Index]
 
 
 @dataclass(frozen=True)
@@ -541,6 +552,11 @@ Value = Union[
 ]  # fmt: skip
 
 
+def told(values: Iterable_[Value]) -> str:
+    """The types of several values: "float, f64 of rank 1"."""
+    return ", ".join(map(describe, values)) or "nothing"
+
+
 def describe(value: Value) -> str:
     """The type of a value in words of the user's."""
     if isinstance(value, Scalar):
@@ -566,7 +582,9 @@ def describe(value: Value) -> str:
     if isinstance(value, Struct):
         return f"an object of type {value.kind.__name__}"
     if isinstance(value, Instance):
-        return f"an object of type {type(value.sample).__name__}"
+        dtype = getattr(value.sample, "dtype", None)
+        told = f"an object of type {type(value.sample).__name__}"
+        return told if dtype is None else f"{told}, dtype {str(dtype)[:40]}"
     if isinstance(value, Maybe):
         return f"None or {describe(value.held)}"
     if isinstance(value, Object):

@@ -70,10 +70,14 @@ def form_of(tree: ast.FunctionDef, given: int, keywords: Sequence[str]) -> Form:
     if spec.kwarg is not None:
         opening.append(ast.Assign(targets=[ast.Name(id=label, ctx=ast.Store())], value=_display(renamed, Gathered)))
     plain = [ast.keyword(arg=a.arg, value=_load(a.arg)) for a in spec.kwonlyargs]
+    if all(name.isidentifier() for name in renamed):
+        plain += [ast.keyword(arg=name, value=_load(held)) for name, held in renamed.items()]
+    else:  # in their order
+        plain.append(ast.keyword(arg=None, value=_display(renamed, ast.Dict)))
     call = ast.Call(
         func=_load(ORIGINAL),
         args=[_load(name) for name in (*(a.arg for a in positional), *rest)],
-        keywords=[*plain, ast.keyword(arg=None, value=_display(renamed, ast.Dict))],
+        keywords=plain,
     )
     made = _defined(tree, arguments, [*opening, *tree.body])
     calling = _defined(tree, _without_values(arguments), [ast.Return(value=call)])

@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 
 from weft.frontend import arith
 from weft.frontend.emit import Emitter
-from weft.frontend.values import Array, Index
+from weft.frontend.values import Array, Index, View
 from weft.ir import index as ix
 from weft.ir import walk
 from weft.ir.expr import ZERO, Cast, Const, Dim, Expr, Op, Read, Var
@@ -138,6 +138,17 @@ def may_share(array: Array, buffer: str, emitter: Emitter) -> bool:
     return buffer in read
 
 
+def tells_place(view: View, rank: int, emitter: Emitter) -> bool:
+    """Whether the elements that a store goes to are told by the memory that it writes, as in `a[a[::-1]] = v`.
+
+    Two arguments of the caller's are taken to be apart, as above.
+    """
+    at = tuple(Var(f"?{axis}") for axis in range(rank))
+    places = [Array((), INT, lambda _, expr=expr: expr) for expr in view.index(at)]  # type: ignore[misc]
+    shared = [may_share(place, view.buffer, emitter) for place in places]  # each adds its guards
+    return any(shared)
+
+
 def _argument(name: str, emitter: Emitter) -> bool:
     buffer = emitter.buffers[name]
     return buffer.role is Role.PARAM and buffer.rank > 0
@@ -157,16 +168,57 @@ def last(extent: Expr) -> Expr:
     return ix.sub(extent, Const(1, INT))
 
 
-def bisect(emitter: Emitter, extent: Expr, goes_before: Callable[[Expr], Expr]) -> Expr:
-    """The first position of a sorted sequence at which `goes_before` no longer holds, by halving."""
+def bisect(
+    emitter: Emitter, extent: Expr, goes_before: Callable[[Expr], Expr], near: Variable | None = None
+) -> Expr:
+    """The first position of a sorted sequence at which `goes_before` no longer holds, by halving.
+
+    `near`: the position found for the value before, 0 if there is none.  Values that come in order are near it.
+    """
     low, high = counter(emitter, "low"), counter(emitter, "high", extent)
+    if near is not None:
+        _bracket(emitter, extent, goes_before, near, (low, high))
     with repeat(emitter, less(low.value, high.value)):
         total = Op("add", (low.value, high.value), I64)
         middle = counter(emitter, "middle")
         middle.set(Op("shr", (total, Const(1, I64)), I64))
         after = Stmt((), low.name, (), Op("add", (middle.value, Const(1, I64)), I64), None, emitter.span)
         choose(emitter, goes_before(middle.index), [after], [Stmt((), high.name, (), middle.value, None, emitter.span)])
+    if near is not None:
+        near.set(low.value)
     return low.index
+
+
+_NEAR = 8  # positions on either side that are tried first
+
+
+def _bracket(
+    emitter: Emitter,
+    extent: Expr,
+    goes_before: Callable[[Expr], Expr],
+    near: Variable,
+    ends: tuple[Variable, Variable],
+) -> None:
+    """The side of a position on which another one lies, and whether it is next to it."""
+    low, high = ends
+
+    def moved(by: int) -> Expr:
+        return small("add", near.index, Const(by, INT))
+
+    with when(emitter, less(ZERO, near.index)):
+        with emitter.capture(branch=True) as above:
+            low.set(near.value)
+            with when(emitter, less(moved(_NEAR), extent)):
+                reached = Op("not", (goes_before(moved(_NEAR - 1)),), BOOL)
+                with when(emitter, reached):
+                    high.set(moved(_NEAR - 1))
+        with emitter.capture(branch=True) as below:
+            high.set(moved(-1))
+            with when(emitter, less(Const(_NEAR, INT), near.index)):
+                passed = goes_before(moved(-1 - _NEAR))
+                with when(emitter, passed):
+                    low.set(moved(-_NEAR))
+        emitter.emit(If(arith.condition(goes_before(moved(-1))), tuple(above), tuple(below), emitter.span))
 
 
 def at_least_one(extent: Expr, emitter: Emitter) -> Expr:

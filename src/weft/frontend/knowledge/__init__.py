@@ -2,25 +2,31 @@
 for, its parameters and what of them is covered, and how a call becomes IR.
 
 Modules of this package define entries with `@native(...)`; `lookup` finds one for a Python object, `method` for a
-method of arrays.  An argument that an entry does not name is never ignored: the call is then Unsupported.  `weft
-support`, the page docs/support.md and the generated tests read the same entries.
+method of arrays.  A module is loaded when a function is used that it has an entry for (`index`).  An argument that an
+entry does not name is never ignored: the call is then Unsupported.  `weft support`, the page docs/support.md and the
+generated tests read the same entries.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from weft.errors import Unsupported
-from weft.frontend.arrays import boxed
+from weft.frontend.arrays import boxed, hold_items
+from weft.frontend.knowledge import expected, index
 from weft.frontend.knowledge.kinds import known_kinds
 from weft.frontend.masks import settled
 from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value, describe
+from weft.ir.types import DType
 from weft.records import dataclass
+from weft.registry import KNOWN_ELSEWHERE
 
 if TYPE_CHECKING:
     from weft.frontend.builder import Builder
@@ -48,6 +54,9 @@ class Bound:
 
 
 Build = Callable[[Bound], Value]
+
+#: What looks itself at how many items a list has, since the type of the array may be given, or is no matter.
+_OWN_LISTS = (np.array, np.asarray, np.shape, np.size, np.ndim)
 
 
 Category = Literal["native", "library"]
@@ -133,11 +142,26 @@ class Entry:
         if missing:
             raise Unsupported(builder.emitter.span, f"TypeError: {self.name}() without the argument {missing[0]}")
         self._check_kinds(builder, (*(given[name] for name in operands(self) if name in given), *rest))
+        expected.check(self.name, {**given, **self._starred(rest)}, signature(self), builder.emitter)
+        self._hold_lists(builder, (*given.values(), *rest))
         value = self.build(Bound(builder, self.name, given, rest))
         numbers = not any(isinstance(each, (Array, Tuple)) for each in (*given.values(), *rest))
         value = _as_scalar(value, numbers, builder)
         of_number = self.is_method and not isinstance(given.get(self.parameters[0]), Array)
         return boxed(value, builder.emitter) if self.coverage.boxes and not of_number else value
+
+    def _starred(self, rest: tuple[Value, ...]) -> dict[str, Value]:
+        """What a parameter with a star takes, by its name."""
+        return {p[1:]: Tuple(rest) for p in self.parameters if p.startswith("*") and rest}
+
+    def _hold_lists(self, builder: Builder, values: Sequence[Value]) -> None:
+        """Lists of integers that NumPy makes arrays of: one that is empty becomes an array of floats."""
+        module = "numpy" if isinstance(self.target, np.ufunc) else str(getattr(self.target, "__module__", ""))
+        if self.is_method or module.split(".")[0] != "numpy" or any(self.target is each for each in _OWN_LISTS):
+            return
+        for value in values:
+            if isinstance(value, Array) and value.is_list and value.type.dtype is not DType.F64:
+                hold_items(value.shape, builder.emitter)
 
     def _check_kinds(self, builder: Builder, values: Sequence[Value]) -> None:
         if self.coverage.kinds == ALL_KINDS:
@@ -243,6 +267,8 @@ _RECEIVERS = (np.ndarray, np.float64, np.int64)
 
 _FUNCTIONS: dict[object, tuple[Any, Entry]] = {}
 _METHODS: dict[str, Entry] = {}
+#: The modules in which entries were declared: by the name of a function, or of a method.
+declared_in: dict[str, set[str]] = {}
 _loaded = False
 
 
@@ -272,8 +298,14 @@ def native(
     """
     names = tuple(parameters.split())
     coverage = Coverage(category, kinds, ranks, tuple((only or {}).items()), borrows, note, boxes)
+    caller = sys._getframe(1)
+    while caller.f_code.co_name != "<module>" and caller.f_back is not None:
+        caller = caller.f_back
+    home = str(caller.f_globals["__name__"])
 
     def register(build: Build) -> Build:
+        for called in (*map(index.name_of, objects), *((f".{method}",) if method is not None else ())):
+            declared_in.setdefault(called, set()).add(home)
         for thing in objects:
             title = name or str(getattr(thing, "__name__", thing))
             _FUNCTIONS[_key(thing)] = (thing, Entry(title, names, build, masks, thing, False, coverage))
@@ -286,57 +318,45 @@ def native(
 
 
 def _load() -> None:
+    """Load all entries."""
     global _loaded
     if not _loaded:
-        from weft.frontend.knowledge import (  # noqa: F401
-            assembling,
-            concurrent,
-            containers,
-            counting,
-            creation,
-            dtypes,
-            editing,
-            elementwise,
-            fourier,
-            grids,
-            indices,
-            linalg,
-            linear,
-            mathematics,
-            matrices,
-            methods,
-            missing,
-            models,
-            placing,
-            python,
-            quantiles,
-            rearranging,
-            reductions,
-            reshaping,
-            scans,
-            selecting,
-            sequences,
-            shaping,
-            sorting,
-            spacing,
-            statistics,
-            texts,
-            ufuncs,
-        )
-
+        for home in index.MODULES:
+            importlib.import_module(f"{__name__}.{home}")
         _loaded = True
+
+
+def load_for(thing: Any) -> None:
+    """Load the entries among which that of a function is, if there is one."""
+    if _loaded or _key(thing) in _FUNCTIONS:
+        return
+    for home in index.homes(index.name_of(thing)):
+        importlib.import_module(f"{__name__}.{home}")
+    if _key(thing) not in _FUNCTIONS and index.may_be_known(thing):
+        _load()  # the index is of another version of the library
 
 
 def lookup(thing: Any) -> Entry | None:
     """The entry of a function object."""
-    _load()
+    load_for(thing)
+    home = KNOWN_ELSEWHERE.get(getattr(thing, "__module__", None) or "")
+    if home is not None:
+        importlib.import_module(home)
     found = _FUNCTIONS.get(_key(thing))
+    if found is None and "scipy" in sys.modules:
+        from weft.frontend.knowledge import scipy_entries
+
+        if scipy_entries.load_for(thing):
+            found = _FUNCTIONS.get(_key(thing))
     return found[1] if found is not None else None
 
 
 def method(name: str) -> Entry | None:
     """The entry of an array method."""
-    _load()
+    for home in () if name in _METHODS else index.homes(f".{name}"):
+        importlib.import_module(f"{__name__}.{home}")
+    if name not in _METHODS and hasattr(np.ndarray, name):
+        _load()
     return _METHODS.get(name)
 
 

@@ -13,13 +13,13 @@ from weft.frontend import arith, arrays
 from weft.frontend.constants import constant, constant_axis, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.knowledge.creation import dtype_of, shape_of
+from weft.frontend.knowledge.creation import dtype_of, extent_of, shape_of
 from weft.frontend.knowledge.reductions import sum_type
 from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.shaping import joined, joined_by, permuted
 from weft.frontend.knowledge.ufuncs import elements
-from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value
+from weft.frontend.values import Array, Index, Object, Scalar, Tuple, Value, describe
 from weft.frontend.writing import axis_index, counter, last, loop, others, pick
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
@@ -107,7 +107,7 @@ def _widths(call: Bound, rank: int) -> list[tuple[Expr, Expr]]:
     emitter = call.builder.emitter
     value = call.need("pad_width")
     if not isinstance(value, Tuple):
-        width = shape_of(value, emitter)[0]
+        width = extent_of(value, emitter)
         return [(width, width)] * rank
     if all(isinstance(item, Tuple) for item in value.items):
         pairs = [shape_of(item, emitter) for item in value.items]
@@ -118,7 +118,8 @@ def _widths(call: Bound, rank: int) -> list[tuple[Expr, Expr]]:
         return [(pair[0], pair[-1]) for pair in pairs]
     flat = shape_of(value, emitter)
     if len(flat) not in (1, 2):
-        raise Unsupported(emitter.span, "a pad_width of np.pad of this form", "write ((before, after), ...)")
+        what = f"a pad_width of np.pad that is {describe(value)}"
+        raise Unsupported(emitter.span, what, "write ((before, after), ...)")
     return [(flat[0], flat[-1])] * rank
 
 
@@ -134,7 +135,8 @@ def _fills(call: Bound, rank: int, of: ScalarType) -> list[tuple[Expr, Expr]]:
     def numbers(value: Value) -> tuple[Expr, ...]:
         items = value.items if isinstance(value, Tuple) else (value,)
         if not items or len(items) > 2 or not all(isinstance(item, Scalar) for item in items):
-            raise Unsupported(emitter.span, "constant_values of np.pad of this form", "write ((before, after), ...)")
+            what = f"constant_values of np.pad that are {describe(value)}"
+            raise Unsupported(emitter.span, what, "write ((before, after), ...)")
         exprs = [arith.cast(item.expr, item.type.strong) for item in items if isinstance(item, Scalar)]
         fills = [arrays.element(emitter.snapshot(expr, "fill"), of, emitter) for expr in exprs]
         return tuple(arrays.storable(fill, of, emitter) for fill in fills)
@@ -268,8 +270,8 @@ for _function, _rank in ((np.atleast_1d, 1), (np.atleast_2d, 2), (np.atleast_3d,
 @native(np.tri, parameters="N M k dtype")
 def _tri(call: Bound) -> Value:
     emitter = call.builder.emitter
-    rows = shape_of(call.need("N"), emitter)[0]
-    columns = rows if call.get("M") is None else shape_of(call.need("M"), emitter)[0]
+    rows = extent_of(call.need("N"), emitter)
+    columns = rows if call.get("M") is None else extent_of(call.need("M"), emitter)
     offset = call.get("k")
     shift = ZERO if offset is None else integer(constant_int(offset, emitter))
     of = dtype_of(call, F64)
@@ -344,7 +346,7 @@ def _vander(call: Bound) -> Value:
     x = arrays.evaluated(operand(call, "x"), emitter)
     if x.rank != 1:
         raise Unsupported(emitter.span, "ValueError: x must be a one-dimensional array or sequence.")
-    n = x.shape[0] if call.get("N") is None else shape_of(call.need("N"), emitter)[0]
+    n = x.shape[0] if call.get("N") is None else extent_of(call.need("N"), emitter)
     of = promote(x.type.strong, I64)
     rising = constant_bool(call.get("increasing"), emitter)
     whole = arrays.of_buffer(emitter.allocate("vander", of, (x.shape[0], n)))
@@ -463,7 +465,8 @@ def _norm(call: Bound) -> Value:
         if order in ("fro", "f"):
             return _root_of_squares(call, array, axes, keepdims)
         return _matrix_norm(call, array, axes, order)
-    raise Unsupported(emitter.span, f"np.linalg.norm of order {order!r} of these axes")
+    reason = f"np.linalg.norm of order {order!r} along {len(axes)} axes"
+    raise Unsupported(emitter.span, reason, "call it for a vector or a matrix")
 
 
 def _sum(call: Bound, value: Value, axes: tuple[int, ...], keepdims: bool) -> Value:

@@ -72,5 +72,9 @@ def _at_least(call: Bound) -> Value:
     value, least = call.need("value"), call.need("least")
     assert isinstance(value, Scalar) and isinstance(least, Scalar)
     if not emitter.assure(ix.sub(value.expr, least.expr), "RuntimeError"):
-        raise Unsupported(emitter.span, "a size that is too small for this call, or known only inside the function")
+        raise Unsupported(
+            emitter.span,
+            "a size that is too small, or is computed inside the function",
+            "compute the size before the call and pass it",
+        )
     return Object(None)

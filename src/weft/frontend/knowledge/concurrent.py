@@ -18,7 +18,7 @@ from weft.parallel import prange
 
 @native(prange, parameters="a b c", name="weft.prange")
 def _prange(call: Bound) -> Value:
-    return replace(range_of(call), parallel=True)
+    return replace(range_of(call), parallel=call.builder.emitter.decisions.tasks.declared)
 
 
 @native(parallel_map, parameters="key", name="weft.map")

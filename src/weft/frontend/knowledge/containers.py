@@ -127,7 +127,7 @@ def _defaultdict(call: Bound) -> Value:
     kind = call.get("default_factory")
     known = not isinstance(kind, Object) or kind.value in (int, float, list, set, dict)
     if not isinstance(kind, (Object, Closure, PythonFunction)) or not known:
-        reason = "a defaultdict of this"
+        reason = "a defaultdict without a factory" if kind is None else f"a defaultdict of {describe(kind)}"
         raise Unsupported(call.builder.emitter.span, reason, "use int, float, list, set, dict or a function")
     if not isinstance(kind, Object) or kind.value in (set, dict):
         return call.builder.new_dict(call.builder.calling, default=kind)

@@ -13,7 +13,7 @@ from weft.frontend.constants import constant, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.ufuncs import as_plain
-from weft.frontend.values import Array, Object, Range, Scalar, Tuple, Value
+from weft.frontend.values import Array, Object, Range, Scalar, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
 from weft.ir.types import BOOL, F64, FLOAT, I64, INT, DType, ScalarType, from_numpy, promote
@@ -30,7 +30,15 @@ def shape_of(value: Value, emitter: Emitter) -> tuple[Expr, ...]:
         if not emitter.assure(extent, "ValueError", "negative dimensions are not allowed"):
             emitter.check(Op("ge", (extent, ZERO), BOOL), "ValueError", "negative dimensions are not allowed")
         extents.append(extent)
+    emitter.affordable(tuple(extents))
     return tuple(extents)
+
+
+def extent_of(value: Value, emitter: Emitter) -> Expr:
+    """One size: an integer that is not negative."""
+    if isinstance(value, Tuple):
+        raise Unsupported(emitter.span, f"a size that is {describe(value)}", "pass an integer")
+    return shape_of(value, emitter)[0]
 
 
 def dtype_of(call: Bound, default: ScalarType, name: str = "dtype") -> ScalarType:
@@ -96,15 +104,21 @@ _constant_fill(np.ones, 1)
 _constant_fill(np.empty, None)
 
 
-def _like(call: Bound) -> tuple[tuple[Expr, ...], ScalarType, bool]:
-    """The shape and type of an array like another one, and whether it surely lies in C order."""
+def _like(call: Bound) -> tuple[tuple[Expr, ...], ScalarType, bool | None]:
+    """The shape and type of an array like another one, and whether it lies in C order (None: surely in Fortran's)."""
     emitter = call.builder.emitter
     prototype = arrays.as_array(as_plain(call.need("a")), emitter)
     _order(call, ("C", "K", "A"))
     given, order = call.get("shape"), call.get("order")
     shape = prototype.shape if given is None else shape_of(given, emitter)
     in_c_order = (order is not None and constant(order, emitter) == "C") or orders.follows(prototype, emitter)
-    return shape, dtype_of(call, prototype.type.strong), in_c_order
+    fortran = not in_c_order and len(shape) == prototype.rank and orders.is_fortran(prototype, emitter)
+    return shape, dtype_of(call, prototype.type.strong), None if fortran else in_c_order
+
+
+def _filled_like(call: Bound, shape: tuple[Expr, ...], of: ScalarType, fill: Expr | None, c: bool | None) -> Array:
+    made = filled(call, _reversed(shape, c is None), of, fill, call.name)
+    return _laid_out(made, True) if c is None else _ordered(made, c, call.builder.emitter)
 
 
 def _ordered(made: Array, in_c_order: bool, emitter: Emitter) -> Array:
@@ -118,7 +132,7 @@ def _constant_like(function: object, value: int | None) -> None:
     def build(call: Bound) -> Value:
         shape, of, in_c_order = _like(call)
         fill = None if value is None else arith.cast(Const(value, INT), of)
-        return _ordered(filled(call, shape, of, fill, call.name), in_c_order, call.builder.emitter)
+        return _filled_like(call, shape, of, fill, in_c_order)
 
 
 _constant_like(np.zeros_like, 0)
@@ -145,7 +159,7 @@ def _full_like(call: Bound) -> Value:
     shape, of, in_c_order = _like(call)
     buffer = emitter.allocate("full", of, shape)
     arrays.store(arrays.of_buffer(buffer), as_plain(call.need("fill_value")), emitter, fresh=True)
-    return _ordered(arrays.of_buffer(buffer), in_c_order, emitter)
+    return _ordered(arrays.of_buffer(buffer), bool(in_c_order), emitter)
 
 
 @native(np.eye, parameters="N M k dtype order")
@@ -153,8 +167,8 @@ def _eye(call: Bound) -> Value:
     emitter = call.builder.emitter
     if _order(call):
         raise Unsupported(emitter.span, "order='F' of np.eye()")
-    rows = shape_of(call.need("N"), emitter)[0]
-    columns = rows if call.get("M") is None else shape_of(call.need("M"), emitter)[0]
+    rows = extent_of(call.need("N"), emitter)
+    columns = rows if call.get("M") is None else extent_of(call.need("M"), emitter)
     offset = call.get("k")
     shift = ZERO if offset is None else arith.cast(scalar_argument(call, offset), INT)
     of = dtype_of(call, F64)
@@ -163,7 +177,7 @@ def _eye(call: Bound) -> Value:
 
 @native(np.identity, parameters="n dtype")
 def _identity(call: Bound) -> Value:
-    rows = shape_of(call.need("n"), call.builder.emitter)[0]
+    rows = extent_of(call.need("n"), call.builder.emitter)
     return diagonal_of_ones(call, rows, rows, ZERO, dtype_of(call, F64))
 
 
@@ -206,6 +220,7 @@ def _arange(call: Bound) -> Value:
     start, stop, step = (emitter.snapshot(arith.cast(e, FLOAT), "point") for e in (start, stop, step))
     steps = Op("ceil", (Op("truediv", (Op("sub", (stop, start), FLOAT), step), FLOAT),), FLOAT)
     length = emitter.snapshot(Op("maximum", (arith.cast(steps, INT), ZERO), INT), "n")
+    emitter.affordable((length,))
     second = emitter.snapshot(arith.cast(Op("add", (start, step), FLOAT), of), "point")
     first_value = emitter.snapshot(arith.cast(start, of), "point")
     delta = emitter.snapshot(Op("sub", (second, first_value), of), "step")
@@ -221,6 +236,7 @@ def _integer_range(call: Bound, start: Expr, stop: Expr, step: Expr, of: ScalarT
     if width == 0:
         raise Unsupported(call.builder.emitter.span, "ZeroDivisionError: np.arange with step 0")
     length = call.builder.emitter.stable(call.builder.trips(Range(start, stop, Const(width, INT))))
+    call.builder.emitter.affordable((length,))
 
     def element(at: tuple[Expr, ...]) -> Expr:
         return arith.cast(ix.add(start, ix.mul(Const(width, INT), at[0])), of)
@@ -292,20 +308,9 @@ def _as_array(call: Bound, value: Value, copy: bool) -> Value:
     of = dtype_of(call, array.type.strong)
     if isinstance(value, Array) and value.is_list:
         settled = call.get("dtype") is not None or of.dtype is DType.F64
-        _hold_items(array.shape[:-1] if settled else array.shape, builder.emitter)
+        arrays.hold_items(array.shape[:-1] if settled else array.shape, builder.emitter)
         array = arrays.assigned(value, of, builder.emitter)
     if not copy and of == array.type and array.view is not None:
         return array
     converted = Array(array.shape, of, lambda at: arith.cast(array.element(at), of), cost=array.cost + 1)
     return arrays.materialise(converted, builder.emitter, "array")
-
-
-def _hold_items(shape: tuple[Expr, ...], emitter: Emitter) -> None:
-    """No list of a nest is empty, or Python runs: np.array([]) is of float64 and has one axis."""
-    reason = "an array of a list that may be empty, which is of float64 then"
-    for extent in map(emitter.resolve, shape):
-        if emitter.assure(ix.sub(extent, ONE), "RuntimeError"):
-            continue
-        if extent == ZERO or emitter.decisions.unrepeatable:
-            raise Unsupported(emitter.span, reason, "say dtype=")
-        emitter.rarely_fails(Op("gt", (extent, ZERO), BOOL), reason)

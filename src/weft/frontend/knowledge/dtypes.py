@@ -11,7 +11,7 @@ from weft.errors import Unsupported
 from weft.frontend.constants import constant
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.values import Array, Object, Scalar, Tuple, Value
+from weft.frontend.values import Array, Object, Scalar, Tuple, Value, describe
 from weft.ir.types import DType
 
 _EXAMPLES: dict[DType, Any] = {DType.BOOL: False, DType.I64: 0, DType.F64: 0.0, DType.C128: 0j}
@@ -24,7 +24,7 @@ def _type_of(value: Value, call: Bound) -> Any:
         return _EXAMPLES[value.type.dtype] if weak else value.type.dtype.numpy
     if isinstance(value, (Object, Tuple)):
         return constant(value, call.builder.emitter)
-    raise Unsupported(call.builder.emitter.span, f"{call.name}() of this argument")
+    raise Unsupported(call.builder.emitter.span, f"{call.name}() of {describe(value)}")
 
 
 def _known(call: Bound, function: Callable[..., Any], *args: Any, **keywords: Any) -> Value:
@@ -41,8 +41,10 @@ def _question(function: Callable[..., Any], parameters: str) -> None:
 
     @native(function, parameters=parameters)
     def build(call: Bound) -> Value:
-        if function in (np.finfo, np.iinfo) and not all(isinstance(v, Object) for v in call.given.values()):
-            raise Unsupported(call.builder.emitter.span, f"{call.name}() of something that is not a type")
+        wrong = [v for v in call.given.values() if not isinstance(v, (Object, Tuple))]
+        if wrong or (function in (np.finfo, np.iinfo) and any(isinstance(v, Tuple) for v in call.given.values())):
+            what = describe(wrong[0]) if wrong else "a tuple"
+            raise Unsupported(call.builder.emitter.span, f"{call.name}() of {what}, which is not a type")
         keywords = {name: _type_of(value, call) for name, value in call.given.items() if name == "casting"}
         given = [value for name, value in call.given.items() if name not in keywords]
         return _known(call, function, *(_type_of(value, call) for value in (*given, *call.rest)), **keywords)
@@ -63,6 +65,8 @@ def _can_cast(call: Bound) -> Value:
     source = call.need("from_")
     if isinstance(source, Scalar) and source.type.weak:
         raise Unsupported(call.builder.emitter.span, "np.can_cast of a Python number")
+    if not isinstance(call.need("to"), (Object, Tuple)):
+        raise Unsupported(call.builder.emitter.span, f"np.can_cast to {describe(call.need('to'))}, which is not a type")
     rule = "safe" if call.get("casting") is None else constant(call.need("casting"), call.builder.emitter)
     return _known(call, np.can_cast, _type_of(source, call), _type_of(call.need("to"), call), rule)
 

@@ -14,7 +14,7 @@ from weft.frontend.knowledge.rearranging import part
 from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.shaping import joined
-from weft.frontend.values import Array, Index, Scalar, Slice, Tuple, Value
+from weft.frontend.values import Array, Index, Scalar, Slice, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Expr, Op
 from weft.ir.types import BOOL, INT, DType, ScalarType, promote
@@ -54,7 +54,7 @@ def _delete(call: Bound) -> Value:
             return arrays.materialise(array, emitter, "copy")
         where = call.builder.array_of(where, None)
     if not isinstance(where, (Array, Slice)):
-        raise Unsupported(emitter.span, "np.delete at places of this kind")
+        raise Unsupported(emitter.span, f"np.delete at {describe(where)}")
     if isinstance(where, Array) and where.type.dtype is DType.BOOL:
         mask = where
         if mask.rank != 1:
@@ -85,7 +85,8 @@ def _insert(call: Bound) -> Value:
     if isinstance(where, Tuple):
         where = call.builder.array_of(where, None)
     if not isinstance(where, Array) or not where.type.dtype.is_integer or where.rank != 1 or array.rank != 1:
-        raise Unsupported(emitter.span, "np.insert at places of this kind, or at several places along an axis")
+        what = f"np.insert at {describe(where)} into {describe(array)}"
+        raise Unsupported(emitter.span, what, "insert at one place, or into an array of rank 1")
     given: dict[str, Value] = {"arr": array, "places": where, "values": values}
     return call.builder.expand(inserted, given)
 
@@ -153,6 +154,8 @@ def _block(call: Bound) -> Value:
     emitter = call.builder.emitter
     given = call.need("arrays")
     depth = _depth(given)
+    if isinstance(given, Tuple) and not given.is_list:
+        raise Unsupported(emitter.span, "TypeError: np.block of a tuple", "pass a list")
     if not depth:
         return arrays.materialise(operand(call, "arrays"), emitter, "copy")
     leaves: list[Array] = []

@@ -12,7 +12,7 @@ from weft.frontend.constants import constant_bool, constant_int
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed
 from weft.frontend.knowledge.ufuncs import as_plain, copied, deliver, elements, strong
-from weft.frontend.values import Array, Scalar, Tuple, Value
+from weft.frontend.values import Array, Scalar, Tuple, Value, describe
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.types import BOOL, FLOAT, PYBOOL, DType, ScalarType
 
@@ -21,6 +21,8 @@ from weft.ir.types import BOOL, FLOAT, PYBOOL, DType, ScalarType
 def _where(call: Bound) -> Value:
     if "x" not in call.given and "y" not in call.given:
         found = arrays.as_array(as_plain(call.need("condition")), call.builder.emitter)
+        if not found.rank:
+            raise Unsupported(call.builder.emitter.span, "ValueError: np.where of a number", "give x and y as well")
         return Tuple(masks.positions(found, call.builder.emitter))
     operands = [as_plain(call.need(name)) for name in ("condition", "x", "y")]
     for value, other in ((operands[1], operands[2]), (operands[2], operands[1])):
@@ -30,7 +32,14 @@ def _where(call: Bound) -> Value:
     return arrays.boxed(chosen, call.builder.emitter)
 
 
-@native(np.clip, parameters="a a_min a_max out min max", method="clip", kinds="iuf")
+@native(np.clip, parameters="a a_min a_max out min max", kinds="iuf")
+def _clip_function(call: Bound) -> Value:
+    if len({"a_min", "a_max"} & set(call.given)) == 1:
+        raise Unsupported(call.builder.emitter.span, "TypeError: clip() without one of its bounds", "pass None for it")
+    return _clip(call)
+
+
+@native(parameters="a a_min a_max out min max", method="clip", kinds="iuf")
 def _clip(call: Bound) -> Value:
     low, high = (call.get(name) or call.get(name[2:]) for name in ("a_min", "a_max"))
     result = as_plain(call.need("a"))
@@ -38,10 +47,11 @@ def _clip(call: Bound) -> Value:
         raise Unsupported(call.builder.emitter.span, f"{call.name}() of booleans")
     if low is None and high is None:
         raise Unsupported(call.builder.emitter.span, f"{call.name}() without a bound")
-    if low is not None:
-        result = elements(call, [result, low], "maximum")
-    if high is not None:
-        result = elements(call, [result, high], "minimum")
+    # Of two zeros the second operand is taken.  Between two numbers NumPy keeps a zero that equals a bound.
+    keeps = isinstance(low, Scalar) and isinstance(high, Scalar)
+    for bound, op in ((low, "maximum"), (high, "minimum")):
+        if bound is not None:
+            result = elements(call, [bound, result] if keeps else [result, bound], op)
     return deliver(call, result)
 
 
@@ -80,7 +90,7 @@ def _round(call: Bound) -> Value:
     decimals = call.get("decimals")
     places = 0 if decimals is None else constant_int(decimals, emitter)
     if not isinstance(value, (Array, Scalar)) or value.type.dtype is DType.BOOL:
-        raise Unsupported(emitter.span, f"{call.name}() of this")
+        raise Unsupported(emitter.span, f"{call.name}() of {describe(value)}")
     if value.type.dtype.is_integer:
         if places < 0:
             raise Unsupported(emitter.span, "rounding of integers to tens")
@@ -94,6 +104,8 @@ def _round(call: Bound) -> Value:
 def _rounded(call: Bound, value: Value, places: int) -> Value:
     if places == 0:
         return elements(call, [value], "rint")
+    if abs(places) > 300:
+        raise Unsupported(call.builder.emitter.span, f"rounding to {places} digits, a power of ten that is no float")
     factor = Scalar(Const(float(10 ** abs(places)), FLOAT))
     scaled = elements(call, [value, factor], "mul" if places > 0 else "truediv")
     return elements(call, [elements(call, [scaled], "rint"), factor], "truediv" if places > 0 else "mul")
@@ -111,7 +123,7 @@ def _nan_to_num(call: Bound) -> Value:
     value = as_plain(call.need("x"))
     emitter = call.builder.emitter
     if not isinstance(value, (Array, Scalar)) or not constant_bool(call.get("copy"), emitter, True):
-        raise Unsupported(emitter.span, "np.nan_to_num of this, or in place")
+        raise Unsupported(emitter.span, f"np.nan_to_num of {describe(value)}, or in place")
     if not value.type.dtype.is_inexact:
         return strong(copied(value))
     info = np.finfo(value.type.dtype.numpy.name)
@@ -140,7 +152,7 @@ def _kind_test(function: object, is_complex: bool) -> None:
     def build(call: Bound) -> Value:
         value = as_plain(call.need("x"))
         if not isinstance(value, (Array, Scalar)):
-            raise Unsupported(call.builder.emitter.span, f"{call.name}() of this")
+            raise Unsupported(call.builder.emitter.span, f"{call.name}() of {describe(value)}")
         return Scalar(Const(value.type.dtype.is_complex is is_complex, PYBOOL))
 
 
@@ -158,7 +170,7 @@ def isreal(x: Any) -> Any:
 
 @composed(np.iscomplex)
 def iscomplex(x: Any) -> Any:
-    return np.imag(x) != 0
+    return np.not_equal(np.imag(x), 0)
 
 
 @composed(np.isposinf, kinds="f")

@@ -11,10 +11,10 @@ from weft.frontend import arith, arrays, knowledge, masks
 from weft.frontend.constants import constant, constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.knowledge.creation import dtype_of, shape_of
+from weft.frontend.knowledge.creation import dtype_of, extent_of, shape_of
 from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import operand
-from weft.frontend.values import Array, Index, Range, Scalar, Slice, Tuple, Value
+from weft.frontend.values import Array, Index, Range, Scalar, Slice, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
 from weft.ir.types import BOOL, F64, FLOAT, I64, INT, DType, ScalarType, promote
@@ -69,6 +69,8 @@ def _counting_type(call: Bound, default: ScalarType) -> ScalarType:
 @native(np.indices, parameters="dimensions dtype sparse")
 def _indices(call: Bound) -> Value:
     emitter = call.builder.emitter
+    if not isinstance(call.need("dimensions"), Tuple):
+        raise Unsupported(emitter.span, f"np.indices of {describe(call.need('dimensions'))}", "pass a tuple")
     shape = shape_of(call.need("dimensions"), emitter)
     of = _counting_type(call, I64)
     if constant_bool(call.get("sparse"), emitter):
@@ -225,8 +227,8 @@ def _triangle(call: Bound, rows: Expr, columns: Expr, upper: bool) -> Value:
 def _triangle_indices(function: object, upper: bool) -> None:
     @native(function, parameters="n k m")
     def build(call: Bound) -> Value:
-        rows = shape_of(call.need("n"), call.builder.emitter)[0]
-        columns = rows if call.get("m") is None else shape_of(call.need("m"), call.builder.emitter)[0]
+        rows = extent_of(call.need("n"), call.builder.emitter)
+        columns = rows if call.get("m") is None else extent_of(call.need("m"), call.builder.emitter)
         return _triangle(call, rows, columns, upper)
 
 
@@ -234,7 +236,7 @@ def _triangle_indices_from(function: object, upper: bool) -> None:
     @native(function, parameters="arr k")
     def build(call: Bound) -> Value:
         array = operand(call, "arr")
-        if array.rank != 2:
+        if isinstance(call.need("arr"), Tuple) or array.rank != 2:
             raise Unsupported(call.builder.emitter.span, "ValueError: input array must be 2-d")
         return _triangle(call, array.shape[0], array.shape[1], upper)
 
@@ -248,6 +250,6 @@ _triangle_indices_from(np.tril_indices_from, False)
 @native(np.diag_indices, parameters="n ndim")
 def _diag_indices(call: Bound) -> Value:
     emitter = call.builder.emitter
-    extent = shape_of(call.need("n"), emitter)[0]
+    extent = extent_of(call.need("n"), emitter)
     times = 2 if call.get("ndim") is None else constant_int(call.need("ndim"), emitter)
     return Tuple((arrays.materialise(index_grid((extent,), 0, I64), emitter, "index"),) * times)

@@ -45,8 +45,8 @@ _MATH = {
     "fabs": ("abs", "all"),
     "erf": ("erf", "all"),
     "erfc": ("erfc", "all"),
-    "gamma": ("gamma", "overflow"),
-    "lgamma": ("lgamma", "overflow"),
+    "gamma": ("gamma", "no pole"),
+    "lgamma": ("lgamma", "no finite pole"),
     "cbrt": ("cbrt", "all"),
     "exp2": ("exp2", "overflow"),
 }
@@ -76,9 +76,16 @@ def _outside(kind: str, x: Expr) -> Expr | None:
         "unit": lambda: _compare("gt", Op("abs", (x,), FLOAT), 1.0),
         "inside 1": lambda: _compare("ge", Op("abs", (x,), FLOAT), 1.0),
         "finite": lambda: Op("isinf", (x,), BOOL),
+        "no pole": lambda: _is_pole(x),
+        "no finite pole": lambda: Op("and", (_is_pole(x), Op("isfinite", (x,), BOOL)), BOOL),
     }
     outside = tests.get(kind)
     return None if outside is None else outside()
+
+
+def _is_pole(x: Expr) -> Expr:
+    """Whether x is 0 or a negative whole number (minus infinity among them)."""
+    return Op("and", (_compare("le", x, 0.0), Op("eq", (Op("floor", (x,), FLOAT), x), BOOL)), BOOL)
 
 
 def _real(call: Bound, name: str) -> Expr:
@@ -92,6 +99,8 @@ def _real(call: Bound, name: str) -> Expr:
 def _within(call: Bound, kind: str, op: str, name: str, argument: Expr) -> Expr:
     """The value of a function, after the tests that Python makes."""
     emitter = call.builder.emitter
+    if name in ("gamma", "lgamma") and emitter.decisions.strict:
+        raise Unsupported(emitter.span, f'math.{name}() with the bits of Python, under fp="strict"', 'use fp="numpy"')
     x = emitter.snapshot(argument, "x")
     outside = _outside(kind, x)
     if outside is not None:
@@ -101,7 +110,7 @@ def _within(call: Bound, kind: str, op: str, name: str, argument: Expr) -> Expr:
         size = Op("abs", (x,), FLOAT) if name in ("sinh", "cosh") else x
         over = Op("and", (_compare("gt", size, _LARGEST[name]), _compare("lt", size, math.inf)), BOOL)
         emitter.check(Op("not", (over,), BOOL), "OverflowError", "math range error")
-    elif kind == "overflow":
+    elif kind in ("overflow", "no pole", "no finite pole"):
         result = emitter.snapshot(result, name)
         fine = Op("or", (Op("isfinite", (result,), BOOL), Op("not", (Op("isfinite", (x,), BOOL),), BOOL)), BOOL)
         emitter.check(fine, "OverflowError", "math range error")
@@ -326,13 +335,24 @@ def _isqrt(call: Bound) -> Value:
 
 @native(math.hypot, parameters="*coordinates", name="math.hypot")
 def _hypot(call: Bound) -> Value:
-    result: Expr = Const(0.0, FLOAT)
+    numbers = []
     for value in call.rest:
         if not isinstance(value, Scalar) or value.type.dtype.is_complex:
             raise Unsupported(call.builder.emitter.span, "math.hypot() of something that is not a real number")
-        x = arith.cast(value.expr, FLOAT)
-        result = Op("abs", (x,), FLOAT) if value is call.rest[0] else Op("hypot", (result, x), FLOAT)
-    return Scalar(result)
+        numbers.append(arith.cast(value.expr, FLOAT))
+    return _length(numbers, call)
+
+
+def _length(numbers: list[Expr], call: Bound) -> Scalar:
+    """The length of a vector with Python's own bits: in twice the precision, then rounded once."""
+    if len(numbers) > 3:
+        reason = f"the length of a vector of {len(numbers)} numbers, which Python adds up in its own way"
+        raise Unsupported(call.builder.emitter.span, reason, "use math.sqrt of the sum of the squares")
+    if not numbers:
+        return Scalar(Const(0.0, FLOAT))
+    if len(numbers) == 1:
+        return Scalar(Op("abs", (numbers[0],), FLOAT))
+    return Scalar(Op(f"norm{len(numbers)}", tuple(numbers), FLOAT))
 
 
 @native(math.dist, parameters="p q", name="math.dist")
@@ -341,10 +361,7 @@ def _dist(call: Bound) -> Value:
     if not isinstance(left, Tuple) or not isinstance(right, Tuple) or len(left.items) != len(right.items):
         raise Unsupported(call.builder.emitter.span, "math.dist() of anything but two literal points")
     gaps = [call.builder.scalar_binary("sub", *pair) for pair in zip(*(_floats(p, call) for p in (left, right)))]
-    result: Expr = Const(0.0, FLOAT)
-    for gap in gaps:
-        result = Op("hypot", (result, gap.expr), FLOAT)
-    return Scalar(result)
+    return _length([gap.expr for gap in gaps], call)
 
 
 def _floats(point: Tuple, call: Bound) -> list[Scalar]:

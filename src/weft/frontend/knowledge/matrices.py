@@ -309,9 +309,10 @@ def _alias(
         emitter = call.builder.emitter
         names = parameters.split()
         first = arrays.as_array(call.need(names[0]), emitter)
-        if not least <= first.rank <= most:
-            raise Unsupported(emitter.span, f"np.linalg.{call.name} of an array of rank {first.rank}")
         places = [call.need(name) for name in names if name in ("x1", "x2", "x")]
+        for operand in (first, *(arrays.as_array(place, emitter) for place in places[1:])):
+            if not least <= operand.rank <= most:
+                raise Unsupported(emitter.span, f"np.linalg.{call.name} of an array of rank {operand.rank}")
         named = {name: call.need(name) for name in names if name in call.given and name not in ("x1", "x2", "x")}
         return _other(call, target, *places, **{**fixed, **named})
 

@@ -16,7 +16,7 @@ from weft.frontend.knowledge.reductions import first_value, reduced, reduced_in,
 from weft.frontend.knowledge.scans import scan
 from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.ufuncs import MEANINGS, UFUNCS, Meaning, as_plain, chosen_by, deliver, dtype_of, strong
-from weft.frontend.values import Array, Object, Scalar, Tuple, Value
+from weft.frontend.values import Array, Object, Scalar, Tuple, Value, describe
 from weft.frontend.writing import axis_index, loop, may_share, nest, others, variable
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Read, integer
@@ -73,8 +73,14 @@ def _kinds(ufunc: np.ufunc) -> str:
 def _register_outer(ufunc: np.ufunc, meaning: Meaning) -> None:
     @native(ufunc.outer, parameters="A B out", name=f"{ufunc.__name__}.outer")
     def build(call: Bound) -> Value:
-        left, right = operand(call, "A"), operand(call, "B")
+        left, right = (_as_strong(operand(call, name)) for name in ("A", "B"))
         return deliver(call, strong(outer(meaning, left, right, call.builder.emitter)))
+
+
+def _as_strong(array: Array) -> Array:
+    """An operand as an array of NumPy's: `outer` makes one of a Python number first."""
+    of = array.type.strong
+    return array if of == array.type else _as_type(array, of)
 
 
 # --- reduce ---------------------------------------------------------------------------------------------------------
@@ -94,6 +100,8 @@ def _register_reduce(ufunc: np.ufunc) -> None:
         ready = _as_type(array, of)
         op = _TRUTHS.get(ufunc) or UFUNCS.get(ufunc, "")
         if of.dtype is DType.BOOL and op in ("bitand", "bitor", "minimum", "maximum"):
+            if ufunc.identity is None and "initial" not in call.given:  # other than those that stand for it here
+                arrays.refuse_empty(array, axes, op, emitter)
             op = "and" if op in ("bitand", "minimum") else "or"
         if op in REDUCTIONS and not (of.dtype is DType.BOOL and op == "bitxor"):
             return deliver(call, reduced(call, ready, op, of, axes, keepdims), exact=True)
@@ -108,7 +116,7 @@ def _partial(call: Bound, array: Array, op: str, axes: tuple[int, ...], keepdims
     if of.dtype.is_complex:
         raise Unsupported(call.builder.emitter.span, f"{call.name}() of complex numbers")
     if "initial" not in call.given:
-        _refuse_empty(array, axes, call.name.partition(".")[0], call.builder.emitter)
+        arrays.refuse_empty(array, axes, call.name.partition(".")[0], call.builder.emitter)
     if not of.dtype.is_float:
         return reduced(call, array, op, of, axes, keepdims)
     if chosen_by(call) is not None or "initial" in call.given:
@@ -129,14 +137,6 @@ def _partial(call: Bound, array: Array, op: str, axes: tuple[int, ...], keepdims
     )
 
 
-def _refuse_empty(array: Array, axes: tuple[int, ...], name: str, emitter: Emitter) -> None:
-    message = arrays.EMPTY.format(op=name)
-    for axis in axes:
-        extent = array.shape[axis]
-        if not emitter.assure(ix.sub(extent, ONE), "ValueError", message):
-            emitter.check(Op("gt", (extent, ZERO), BOOL), "ValueError", message)
-
-
 def _folded(call: Bound, ufunc: np.ufunc, array: Array, axes: tuple[int, ...], keepdims: bool) -> Value:
     """One element after the other along one axis, from the first (or from the identity, if the ufunc has one)."""
     emitter = call.builder.emitter
@@ -152,7 +152,7 @@ def _folded(call: Bound, ufunc: np.ufunc, array: Array, axes: tuple[int, ...], k
     if start is None and ufunc.identity is not None:
         start = arith.cast(Const(ufunc.identity, INT if isinstance(ufunc.identity, int) else of), of)
     if start is None:
-        _refuse_empty(array, axes, ufunc.__name__, emitter)
+        arrays.refuse_empty(array, axes, ufunc.__name__, emitter)
     buffer = emitter.allocate("folded", of, rest) if rest else emitter.declare("folded", of)
     held = arrays.of_buffer(buffer)
     dims, at = emitter.domain(rest)
@@ -174,7 +174,7 @@ def _along(call: Bound, ufunc: np.ufunc) -> tuple[Array, int, ScalarType]:
     emitter = call.builder.emitter
     array = operand(call, "array")
     if not array.rank or (ufunc is np.power and array.type.dtype.kind == "i"):
-        raise Unsupported(emitter.span, f"{call.name}() of this")
+        raise Unsupported(emitter.span, f"{call.name}() of {describe(call.need('array'))}")
     axis = axis_of(call, array.rank, default=0)
     if axis is None:
         raise Unsupported(emitter.span, f"{call.name}() without an axis")

@@ -9,6 +9,8 @@ import operator
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from weft.frontend.source import own_tree
+
 #: What each function computes of `a` and `b`.
 _BINARY = {
     "add": "a + b", "sub": "a - b", "mul": "a * b", "truediv": "a / b", "floordiv": "a // b", "mod": "a % b",
@@ -23,7 +25,7 @@ _UNARY = {
 _LAMBDAS: dict[Any, ast.Lambda] = {}
 for _table, _parameters in ((_BINARY, "a, b"), (_UNARY, "a")):
     for _name, _text in _table.items():
-        _made = ast.parse(f"lambda {_parameters}: {_text}", mode="eval").body
+        _made = own_tree(ast.parse(f"lambda {_parameters}: {_text}", mode="eval").body)
         assert isinstance(_made, ast.Lambda)
         _LAMBDAS[getattr(operator, _name)] = _made
 
@@ -43,7 +45,8 @@ def getter(thing: Any, keys: Sequence[Any]) -> ast.Lambda | None:
         texts = [f"_item.{key}" for key in keys]
     if not good or not keys:
         return None
-    made = ast.parse(f"lambda _item: {texts[0] if len(texts) == 1 else '(' + ', '.join(texts) + ')'}", mode="eval").body
+    value = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+    made = own_tree(ast.parse(f"lambda _item: {value}", mode="eval").body)
     assert isinstance(made, ast.Lambda)
     return made
 

@@ -90,7 +90,11 @@ def _place(call: Bound) -> Value:
     target, mask = _target(call, "arr"), masks.truths(operand(call, "mask"))
     _same_shape(target, mask, emitter, "place: mask and data must be the same size")
     mask = _apart(mask, target, emitter)
-    values = _apart(flattened(_castable(call, "vals", target), emitter), target, emitter)
+    values = flattened(_castable(call, "vals", target), emitter)
+    view = target.view or (target.part.view if target.part is not None else None)
+    if view is not None and may_share(values, view.buffer, emitter):
+        raise Unsupported(emitter.span, "np.place of values that it may overwrite itself", "add .copy()")
+    values = _apart(values, target, emitter)
     count = values.shape[0]
     if not emitter.assure(ix.sub(count, ONE), "RuntimeError"):
         none = Op("eq", (masks.counted(mask, emitter), ZERO), BOOL)

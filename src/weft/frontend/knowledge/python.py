@@ -20,7 +20,7 @@ from weft.frontend.emit import Choosing, Emitter
 from weft.frontend.expressions import constant_value
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import mostly
-from weft.frontend.knowledge.creation import shape_of
+from weft.frontend.knowledge.creation import extent_of
 from weft.frontend.knowledge.ufuncs import elements
 from weft.frontend.ragged import length
 from weft.frontend.strings import is_text
@@ -47,6 +47,7 @@ from weft.frontend.values import (
     Tuple,
     Value,
     describe,
+    told,
 )
 from weft.ir import index as ix
 from weft.ir import walk
@@ -200,7 +201,7 @@ def _ndindex(call: Bound) -> Value:
     rest = call.rest
     if len(rest) == 1 and isinstance(rest[0], Tuple):
         rest = rest[0].items
-    shape = tuple(shape_of(item, emitter)[0] for item in rest)
+    shape = tuple(extent_of(item, emitter) for item in rest)
     trips = emitter.stable(arrays.count(shape))
 
     def item(q: Expr) -> Value:
@@ -294,7 +295,7 @@ def _choose(kind: str) -> None:
             reduction = "minimum" if kind == "min" else "maximum"
             return arrays.reduce(array, reduction, (0,), False, builder.emitter, kind, nonempty=True)
         if not values or not all(isinstance(value, Scalar) for value in values) or call.rest == values[:1]:
-            raise Unsupported(builder.emitter.span, f"{kind}() of these arguments", f"use np.{kind} for arrays")
+            raise Unsupported(builder.emitter.span, f"{kind}() of {told(values)}", f"use np.{kind} for arrays")
         exprs = [value.expr for value in values if isinstance(value, Scalar)]
         result = exprs[0]
         for expr in exprs[1:]:

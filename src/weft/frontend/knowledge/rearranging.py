@@ -16,7 +16,7 @@ from weft.frontend.knowledge.creation import shape_of
 from weft.frontend.knowledge.reshaping import duplicate, flattened, transposed
 from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.shaping import permuted
-from weft.frontend.values import Array, Index, Iterable, Scalar, Slice, Tuple, Value
+from weft.frontend.values import Array, Index, Iterable, Scalar, Slice, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, integer
 from weft.ir.types import BOOL, COMPLEX, FLOAT, INT, PYBOOL, DType, ScalarType
@@ -61,7 +61,7 @@ def _rot90(call: Bound) -> Value:
         raise Unsupported(emitter.span, "TypeError: np.rot90 with None for k or axes")
     turns = (1 if call.get("k") is None else constant_int(call.need("k"), emitter)) % 4
     given = (0, 1) if call.get("axes") is None else constant(call.need("axes"), emitter)
-    axes = arrays.normalise_axes(tuple(given), array.rank, emitter)
+    axes = arrays.normalise_axes(given if isinstance(given, int) else tuple(given), array.rank, emitter)
     if len(axes) != 2:
         raise Unsupported(emitter.span, "ValueError: len(axes) must be 2.")
     order = list(range(array.rank))
@@ -200,6 +200,8 @@ for _function, _axis, _least in ((np.hsplit, 1, 1), (np.vsplit, 0, 2), (np.dspli
 def _unstack(call: Bound) -> Value:
     """One view for each index along an axis, whose length is compiled in."""
     emitter = call.builder.emitter
+    if isinstance(call.need("x"), Tuple):
+        raise Unsupported(emitter.span, f"np.unstack of {describe(call.need('x'))}", "pass an array")
     array = operand(call, "x")
     axis = axis_of(call, array.rank, default=0)
     assert axis is not None

@@ -4,6 +4,8 @@ a copy that is noted to stand for a view: the build refuses a program that could
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from weft.errors import Unsupported
@@ -12,9 +14,9 @@ from weft.frontend.aliasing import Given
 from weft.frontend.constants import constant
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.knowledge.creation import shape_of
+from weft.frontend.knowledge.creation import extent_of
 from weft.frontend.knowledge.ufuncs import as_plain
-from weft.frontend.values import Array, Scalar, Tuple, Value
+from weft.frontend.values import Array, Regrouped, Scalar, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op
 from weft.ir.types import BOOL, INT
@@ -57,7 +59,8 @@ def duplicate(array: Array, emitter: Emitter, linked: bool) -> Array:
 def _rearranged(array: Array, shape: tuple[Expr, ...], emitter: Emitter) -> Array:
     old = tuple(emitter.resolve(extent) for extent in array.shape)
     new = tuple(emitter.resolve(extent) for extent in shape)
-    return arrays.remap(array, shape, lambda at: layouts.redistributed(at, new, old))
+    result = arrays.remap(array, shape, lambda at: layouts.redistributed(at, new, old))
+    return replace(result, before=Regrouped(array, lambda at: layouts.redistributed(at, old, new)))
 
 
 def wanted_shape(array: Array, value: Value, emitter: Emitter) -> tuple[Expr, ...]:
@@ -66,7 +69,7 @@ def wanted_shape(array: Array, value: Value, emitter: Emitter) -> tuple[Expr, ..
     unknown = [k for k, item in enumerate(items) if isinstance(item, Scalar) and item.expr == Const(-1, INT)]
     if len(unknown) > 1:
         raise Unsupported(emitter.span, "ValueError: can only specify one unknown dimension")
-    known = [shape_of(item, emitter)[0] for k, item in enumerate(items) if k not in unknown]
+    known = [extent_of(item, emitter) for k, item in enumerate(items) if k not in unknown]
     total, product = arrays.count(array.shape), arrays.count(known)
     if not unknown:
         emitter.same_size(total, product, "ValueError", "cannot reshape array into this shape")
@@ -110,7 +113,11 @@ def _order(call: Bound, array: Array) -> str:
     if order in ("A", "K") and (array.rank < 2 or layouts.is_contiguous(array, call.builder.emitter)):
         return "C"
     if order not in ("C", "F"):
-        raise Unsupported(call.builder.emitter.span, f"order={order!r} of {call.name}() for an array of this layout")
+        raise Unsupported(
+            call.builder.emitter.span,
+            f"order={order!r} of {call.name}() for {describe(array)} with gaps between its elements",
+            "pass a contiguous copy: np.ascontiguousarray(a)",
+        )
     return str(order)
 
 

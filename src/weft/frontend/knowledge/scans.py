@@ -19,7 +19,7 @@ from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.selecting import axis_of, operand
 from weft.frontend.knowledge.shaping import joined
 from weft.frontend.knowledge.ufuncs import Meaning, as_plain, deliver, operation
-from weft.frontend.values import Array, Index, Scalar, Tuple, Value
+from weft.frontend.values import Array, Index, Scalar, Tuple, Value, told
 from weft.frontend.writing import (
     at_least_one,
     bisect,
@@ -247,6 +247,8 @@ def _trapezoid(call: Bound) -> Value:
     width: Value = call.get("dx") or Scalar(Const(1.0, FLOAT))
     if call.get("x") is not None:
         x = operand(call, "x")
+        if not 0 < x.rank <= y.rank:
+            raise Unsupported(emitter.span, f"{call.name}() over x of rank {x.rank} and y of rank {y.rank}")
         if x.rank == 1:
             gaps = difference(x, 0, emitter)
             shape = tuple(gaps.shape[0] if k == axis else ONE for k in range(y.rank))
@@ -272,7 +274,8 @@ def _sliding(call: Bound, left: Array, right: Array, mode: str, reverse: bool) -
     of = promote(left.type.strong, right.type.strong)
     left, right = (arrays.evaluated(array, emitter) for array in (left, right))
     for array, name in ((left, "a"), (right, "v")):
-        message = f"{name} cannot be empty" if call.name == "convolve" else "first array argument cannot be empty"
+        which = "first" if name == "a" else "second"
+        message = f"{name} cannot be empty" if call.name == "convolve" else f"{which} array argument cannot be empty"
         if not emitter.assure(last(array.shape[0]), "ValueError", message):
             emitter.check(Op("gt", (array.shape[0], ZERO), BOOL), "ValueError", message)
     swapped = not emitter.assure(ix.sub(left.shape[0], right.shape[0]), "RuntimeError")
@@ -315,7 +318,11 @@ def _vectors(call: Bound, default: str) -> tuple[Array, Array, str]:
     mode = default if given is None else constant(given, emitter)
     left, right = operand(call, "a"), operand(call, "v")
     if mode not in ("full", "same", "valid") or left.rank != 1 or right.rank != 1:
-        raise Unsupported(emitter.span, f"{call.name}() of these arguments", "pass vectors and a mode by its name")
+        raise Unsupported(
+            emitter.span,
+            f"{call.name}() of {told((left, right))}, mode {mode!r}",
+            "pass vectors and a mode by its name",
+        )
     return left, right, mode
 
 

@@ -11,7 +11,7 @@ from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.reshaping import flattened
 from weft.frontend.knowledge.ufuncs import as_plain, elements, strong
-from weft.frontend.values import Array, Index, Mask, Object, Scalar, Slice, Tuple, Value
+from weft.frontend.values import Array, Index, Mask, Object, Scalar, Slice, Tuple, Value, describe
 from weft.frontend.writing import Variable, loop, may_share
 from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Const, Expr, Op, Reduce, integer
@@ -180,15 +180,17 @@ def _choose(call: Bound) -> Value:
     emitter = call.builder.emitter
     index = arrays.evaluated(as_index(operand(call, "a"), emitter), emitter)
     given = call.need("choices")
-    if isinstance(given, Array):
-        raise Unsupported(emitter.span, "np.choose from the rows of an array", "pass a list of arrays")
-    assert isinstance(given, Tuple)
+    if not isinstance(given, Tuple):
+        raise Unsupported(emitter.span, f"np.choose from {describe(given)}", "pass a list of arrays")
     if not 0 < len(given.items) <= 32:
         raise Unsupported(emitter.span, "np.choose from no choice, or from more than 32")
-    choices = [as_plain(item) for item in given.items]
-    of = choices[0].type  # type: ignore[union-attr]
+    choices: list[Scalar | Array] = []
+    for item in map(as_plain, given.items):
+        if not isinstance(item, (Scalar, Array)):
+            raise Unsupported(emitter.span, f"np.choose from {describe(item)}", "pass a list of arrays")
+        choices.append(item)
+    of = choices[0].type
     for item in choices:
-        assert isinstance(item, (Scalar, Array))
         of = promote(of, item.type)
     if of.weak:
         raise Unsupported(emitter.span, "np.choose from Python numbers alone", "make one of them an array")
@@ -286,7 +288,7 @@ def close(call: Bound) -> Value:
     x, y = (as_plain(call.need(name)) for name in ("a", "b"))
     for value in (x, y):
         if not isinstance(value, (Array, Scalar)):
-            raise Unsupported(emitter.span, f"{call.name}() of this argument")
+            raise Unsupported(emitter.span, f"{call.name}() of {describe(value)}")
     assert isinstance(y, (Array, Scalar))
     if not y.type.dtype.is_inexact:
         # The absolute value of the least integer is not an integer of its type.

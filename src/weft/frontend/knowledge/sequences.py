@@ -19,7 +19,7 @@ from weft.frontend.knowledge import Bound, native, records
 from weft.frontend.knowledge.compose import composed
 from weft.frontend.knowledge.python import EMPTY_MAX, EMPTY_MIN, beside
 from weft.frontend.knowledge.sorting import sorted_copy, sorting_order
-from weft.frontend.values import Array, Dict, Iterable, Object, Records, Scalar, Tuple, Value
+from weft.frontend.values import Array, Dict, Iterable, Object, Records, Scalar, Tuple, Value, describe
 from weft.ir import index as ix
 from weft.ir.expr import ONE, Cast, Expr, Op, Reduce
 from weft.ir.types import BOOL, INT
@@ -87,7 +87,8 @@ def _sorted(call: Bound) -> Value:
     by = None if key is None else builder.mapped(key, found)
     if not isinstance(found, (Array, Records)) or isinstance(found, Records) or isinstance(by, Records):
         if not isinstance(found, (Array, Records)) or isinstance(by, Tuple):
-            raise Unsupported(emitter.span, "sorted() of these items")
+            order = "" if by is None else f" by keys of type {describe(by)}"
+            raise Unsupported(emitter.span, f"sorted() of {describe(found)}{order}")
         return records.sorted_items(builder, found, found if by is None else by, reverse)
     items, keys = found, by
     if items.rank != 1 or (keys is not None and not isinstance(keys, Array)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -46,14 +47,16 @@ def _transpose_method(call: Bound) -> Value:
     array = _operand(call)
     emitter = call.builder.emitter
     given = [constant(value, emitter) for value in call.rest]
-    if len(given) == 1 and (isinstance(given[0], tuple) or given[0] is None):
-        given = list(given[0] or ())
-    order = _axes(tuple(given), array.rank, emitter) if given else tuple(reversed(range(array.rank)))
+    if len(given) == 1 and not isinstance(given[0], int):
+        given = given[0]
+    order = _axes(given, array.rank, emitter) if given not in (None, []) else tuple(reversed(range(array.rank)))
     return permuted(array, order)
 
 
-def _axes(order: tuple[int, ...], rank: int, emitter: Emitter) -> tuple[int, ...]:
-    inside = all(-rank <= axis < rank for axis in order)
+def _axes(order: Any, rank: int, emitter: Emitter) -> tuple[int, ...]:
+    """A constant that names every axis once."""
+    order = (order,) if isinstance(order, int) else tuple(order)
+    inside = all(isinstance(axis, int) and -rank <= axis < rank for axis in order)
     if not inside or sorted(axis % rank for axis in order) != list(range(rank)):
         raise Unsupported(emitter.span, "ValueError: axes that are not those of the array")
     return tuple(axis % rank for axis in order)
@@ -63,7 +66,9 @@ def _axes(order: tuple[int, ...], rank: int, emitter: Emitter) -> tuple[int, ...
 def _swapaxes(call: Bound) -> Value:
     array = _operand(call)
     order = list(range(array.rank))
-    first, second = (constant_int(call.need(n), call.builder.emitter) for n in ("axis1", "axis2"))
+    emitter = call.builder.emitter
+    wanted = [constant_int(call.need(name), emitter) for name in ("axis1", "axis2")]
+    first, second = (arrays.normalise_axes(axis, array.rank, emitter)[0] for axis in wanted)
     order[first], order[second] = order[second], order[first]
     return permuted(array, tuple(order))
 
@@ -91,6 +96,8 @@ def _expand_dims(call: Bound) -> Value:
     array, emitter = _operand(call), call.builder.emitter
     given = constant(call.need("axis"), emitter)
     wanted = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    if not all(isinstance(axis, int) for axis in wanted):
+        raise Unsupported(emitter.span, f"np.expand_dims along the axis {given!r}")
     axes = arrays.normalise_axes(wanted, array.rank + len(wanted), emitter)
     own = iter(array.shape)
     shape = tuple(ONE if axis in axes else next(own) for axis in range(array.rank + len(axes)))
@@ -312,6 +319,11 @@ def _concatenate(call: Bound) -> Value:
     emitter = call.builder.emitter
     flat = "axis" in call.given and call.get("axis") is None
     axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter)
+    given = call.need("arrays")
+    items = given.items if isinstance(given, Tuple) else ()
+    if flat and any(isinstance(item, Scalar) and item.type.weak for item in items):
+        reason = "np.concatenate of a Python number, whose type gives way to that of the arrays"
+        raise Unsupported(emitter.span, reason, "make it an array: np.array([x])")
 
     def plan(part: Array) -> tuple[Array, int]:
         if flat:

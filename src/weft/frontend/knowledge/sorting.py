@@ -22,6 +22,7 @@ from weft.frontend.knowledge.shaping import permuted
 from weft.frontend.libraries import Request
 from weft.frontend.values import Array, Index, Mask, Object, Scalar, Tuple, Value
 from weft.frontend.writing import (
+    Variable,
     axis_index,
     bisect,
     both,
@@ -41,6 +42,7 @@ from weft.ir.program import Stmt
 from weft.ir.routines import SORTS, types_of
 from weft.ir.types import BOOL, I64, INT, ScalarType, promote
 
+_BLOCK = 512  # elements that are looked up one after the other
 _FEW = 8  # lines of a known length up to this are sorted by insertion
 
 
@@ -220,14 +222,37 @@ def each_element(
     return arrays.of_buffer(buffer)
 
 
-def _search(sequence: Callable[[Expr], Expr], extent: Expr, value: Expr, right: bool, emitter: Emitter) -> Expr:
+def _one_by_one(array: Array, of: ScalarType, emitter: Emitter, find: Callable[[Expr, Variable], Expr]) -> Value:
+    """The same for a vector, in blocks: `find` also gets a variable that holds what it found for the element before in
+    the block, 0 for the first one."""
+    buffer = emitter.allocate("found", of, array.shape)
+    extent, size = emitter.resolve(array.shape[0]), Const(_BLOCK, INT)
+    blocks = Op("floordiv", (ix.add(extent, Const(_BLOCK - 1, INT)), size), INT)
+    with loop(emitter, ZERO, emitter.snapshot(blocks, "blocks"), "block") as block:
+        near = counter(emitter, "near")
+        begin = ix.mul(block, size)
+        length = Op("minimum", (size, ix.sub(extent, begin)), INT)
+        with loop(emitter, ZERO, length, "k") as inside:
+            at = ix.add(begin, inside)
+            emitter.assign((), buffer.name, (at,), arith.cast(find(array.element((at,)), near), of))
+    return arrays.of_buffer(buffer)
+
+
+def _search(
+    sequence: Callable[[Expr], Expr],
+    extent: Expr,
+    value: Expr,
+    right: bool,
+    emitter: Emitter,
+    near: Variable | None = None,
+) -> Expr:
     """Where `value` goes into a sorted sequence: before its equals, or after them."""
 
     def goes_before(k: Expr) -> Expr:
         held = arith.cast(sequence(k), value.type)
         return Op("not", (precedes(value, held),), BOOL) if right else precedes(held, value)
 
-    return bisect(emitter, extent, goes_before)
+    return bisect(emitter, extent, goes_before, near)
 
 
 def _side(call: Bound) -> bool:
@@ -249,10 +274,12 @@ def _searchsorted(call: Bound) -> Value:
         array = _sorted_by(array, arrays.evaluated(operand(call, "sorter"), emitter), emitter)
     common, right = promote(array.type.strong, values.type.strong), _side(call)
 
-    def find(value: Expr) -> Expr:
+    def find(value: Expr, near: Variable | None = None) -> Expr:
         held = emitter.snapshot(arith.cast(value, common), "value")
-        return _search(lambda k: array.element((k,)), array.shape[0], held, right, emitter)
+        return _search(lambda k: array.element((k,)), array.shape[0], held, right, emitter, near)
 
+    if values.rank == 1:
+        return _one_by_one(values, I64, emitter, find)
     return each_element(values, I64, emitter, find)
 
 

@@ -10,7 +10,7 @@ from weft.frontend.constants import constant_bool, constant_int
 from weft.frontend.emit import Emitter
 from weft.frontend.knowledge import Bound, native
 from weft.frontend.knowledge.compose import composed
-from weft.frontend.knowledge.creation import dtype_of, shape_of
+from weft.frontend.knowledge.creation import dtype_of, extent_of
 from weft.frontend.knowledge.selecting import operand
 from weft.frontend.knowledge.shaping import permuted
 from weft.frontend.values import Array, Index, Scalar, Tuple, Value
@@ -27,7 +27,7 @@ def _linspace(call: Bound) -> Value:
         raise Unsupported(emitter.span, "np.linspace between complex numbers")
     shape = arrays.broadcast_shapes([end.shape for end in ends], emitter)
     num = Scalar(Const(50, INT)) if call.get("num") is None else call.need("num")
-    length = shape_of(num, emitter)[0]
+    length = extent_of(num, emitter)
     endpoint = constant_bool(call.get("endpoint"), emitter, True)
     axis = 0 if call.get("axis") is None else constant_int(call.need("axis"), emitter)
     axis = arrays.normalise_axes(axis, len(shape) + 1, emitter)[0]

@@ -140,7 +140,7 @@ def _line(values: Any) -> Any:
 
 @composed(np.union1d, kinds="biuf")
 def union1d(ar1: Any, ar2: Any) -> Any:
-    return np.unique(np.concatenate((_line(ar1), _line(ar2))))
+    return np.unique(np.concatenate((ar1, ar2), axis=None))
 
 
 @composed(np.intersect1d, kinds="biuf")

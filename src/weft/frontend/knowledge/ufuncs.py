@@ -15,7 +15,7 @@ from weft.errors import Span, Unsupported
 from weft.frontend import arith, arrays, masks
 from weft.frontend.constants import constant
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value
+from weft.frontend.values import Array, Mask, Object, Scalar, Tuple, Value, describe
 from weft.ir.expr import Const, Expr, Op
 from weft.ir.ops import OPERATIONS
 from weft.ir.types import BOOL, INT, PYBOOL, DType, ScalarType, can_cast, from_numpy, promote
@@ -268,7 +268,7 @@ def elements(call: Bound, operands: Sequence[Value], how: str | Meaning) -> Valu
     emitter = call.builder.emitter
     for operand in operands:
         if not isinstance(operand, (Scalar, Array, Mask)):
-            raise Unsupported(emitter.span, f"{call.name}() of this argument", "pass numbers or arrays")
+            raise Unsupported(emitter.span, f"{call.name}() of {describe(operand)}", "pass numbers or arrays")
     values: list[Value] = [as_plain(operand) for operand in operands]
     for value, other in zip(values, values[::-1]):
         if isinstance(value, Scalar) and isinstance(other, (Array, Scalar)) and value is not other:

@@ -1,0 +1,394 @@
+"""Numbers that are a choice between types, as `x if c else 1` is: which type each side has in Python, and what becomes
+of that in operators.  In: expressions in the wider type; out: the sides, each of its own type, for whoever shows them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+
+from weft.errors import Unsupported
+from weft.frontend import arith
+from weft.frontend.emit import Restart
+from weft.frontend.items import either
+from weft.frontend.scope import Slot
+from weft.frontend.slots import ArraySlots
+from weft.frontend.values import Array, EitherType, Scalar, Value
+from weft.ir import walk
+from weft.ir.expr import Const, Expr, Op, Read, Var, integer
+from weft.ir.index import affine
+from weft.ir.program import Buffer, If
+from weft.ir.types import BOOL, FLOAT, INT, DType, ScalarType, promote
+from weft.records import dataclass
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """A choice between values of different types, which Python would keep: `then` if `test` holds, else `orelse`."""
+
+    test: Expr
+    then: Expr
+    orelse: Expr
+
+
+class MixedNumbers(ArraySlots):
+    """What is known of the types of numbers."""
+
+    undecided: set[str]  # scalar buffers that hold a Python float or, as soon as something was added, a NumPy one
+    # Scalar buffers that may hold a value whose own Python type is another than theirs, and the slots they are of.
+    widened: dict[str, tuple[int, str]]
+    mixed_exprs: dict[int, Mixed]
+    unsettled: dict[int, str]  # choices of which one side is such a buffer
+    _keep: list[Expr]
+
+    def benign(self, of: ScalarType, joined: ScalarType) -> bool:
+        """Whether a value of type `of` may be shown to the user as a `joined`.
+
+        NumPy's float64 is a Python float, until the caller gets to see one of which that is not known.
+        """
+        if of == joined or self.emitter.decisions.exact:
+            return of == joined
+        return of.weak and of.dtype is joined.dtype and of.dtype.is_inexact
+
+    def unsupported(self, node: ast.AST | None, reason: str, remedy: str = "", **values: Value) -> Unsupported:
+        raise NotImplementedError
+
+    def note_mixed(self, expr: Expr, choice: Mixed) -> None:
+        """Remember that `expr` is a choice between types: if it is returned, each side is returned as what it is."""
+        self.mixed_exprs[id(expr)] = choice
+        self._keep.append(expr)  # its id must stay its own
+
+    def note_choice(self, chosen: Expr, test: Expr, then: Expr, orelse: Expr) -> None:
+        """Remember what `chosen` is a choice between, if the types differ; a side may be a choice itself."""
+        if self.types_differ(then, orelse):
+            self.note_mixed(chosen, Mixed(test, then, orelse))
+            return
+        lost = self.lost(then) or self.lost(orelse)
+        if lost is not None:
+            self.unsettled[id(chosen)] = lost
+            self._keep.append(chosen)
+
+    def note_computed(self, result: Expr, operands: list[Expr], compute: Callable[[list[Expr]], Expr]) -> Expr:
+        """Remember that what was computed from a choice between types is one too; gives back the result."""
+        if not isinstance(result, Op):
+            return result
+        lost = [name for name in map(self.lost, operands) if name is not None]
+        for place, operand in enumerate(operands):
+            choice = self.mixed_exprs.get(id(operand))
+            if choice is None:
+                continue
+            self.hold_integers(operand)
+            ways = [operands[:place] + [side] + operands[place + 1 :] for side in (choice.then, choice.orelse)]
+            sides = [self.note_computed(compute(way), way, compute) for way in ways]
+            apart = self.from_either(operand) or any(_is_long(side.type) for side in sides)
+            if apart and len({side.type.dtype for side in sides}) > 1:
+                # One of them may wrap around where the other does not, or be rounded.
+                result = Op("select", (choice.test, *(arith.cast(side, result.type) for side in sides)), result.type)
+            if any(
+                self._type_may_differ(side, result.type) or not self.benign(side.type, result.type) for side in sides
+            ):
+                self.note_mixed(result, Mixed(choice.test, *sides))
+            return result
+        # Where it was lost of what type a number is, that is most likely one of Python's integers.
+        likely = [arith.cast(operand, INT) if self.lost(operand) else operand for operand in operands]
+        if lost and not self.benign(compute(likely).type, result.type):
+            self.unsettled[id(result)] = lost[0]
+            self._keep.append(result)
+        return result
+
+    def types_differ(self, first: Expr, second: Expr) -> bool:
+        """Whether a choice between two values is one between types."""
+        return first.type != second.type or id(first) in self.mixed_exprs or id(second) in self.mixed_exprs
+
+    def held_choice(self, held: Read, choice: Mixed) -> Read:
+        """A choice that has been written to a buffer, read from there: its tests are kept, since they may change."""
+        lost = self.lost(choice.then) or self.lost(choice.orelse)
+        if self.types_differ(choice.then, choice.orelse):
+            held = replace(held)
+            self.note_mixed(held, self._held_sides(held, choice))
+        elif lost is not None:
+            self.widened[held.buffer] = self.widened[lost]
+        return held
+
+    def _held_sides(self, held: Read, choice: Mixed) -> Mixed:
+        sides: list[Expr] = []
+        for side in (choice.then, choice.orelse):
+            lost, inner = self.lost(side), self.mixed_exprs.get(id(side))
+            if lost is not None:
+                self.tell_type(lost)
+            sides.append(arith.cast(replace(held), side.type))
+            if inner is not None:
+                self.note_mixed(sides[-1], self._held_sides(held, inner))
+        return Mixed(self.emitter.snapshot(choice.test, "test"), *sides)
+
+    def _kinds(self, value: Expr) -> list[Expr]:
+        """The values that a number is a choice between, each of one type; itself if it is none."""
+        choice = self.mixed_exprs.get(id(value))
+        return [value] if choice is None else self._kinds(choice.then) + self._kinds(choice.orelse)
+
+    def kinds_of(self, value: Expr) -> list[ScalarType]:
+        """The types that a number may be of; what was lost of them is found out in the next build."""
+        self.show(value)
+        kinds = self._kinds(value)
+        if len(kinds) > 1 and any(self.benign(part.type, value.type) and part.type != value.type for part in kinds):
+            self.emitter.decisions.exact = True
+            raise Restart
+        for part in kinds:
+            lost = self.lost(part)
+            if lost is not None:
+                self.tell_type(lost)
+        if not self.from_either(value) and all(self.benign(part.type, value.type) for part in kinds):
+            return [value.type]
+        return list(dict.fromkeys(part.type for part in kinds))
+
+    def read_as(self, slot: Slot, of: ScalarType) -> Expr:
+        """The number in a slot, where it is known to be of this type."""
+        assert slot.buffer is not None
+        held = Read(slot.buffer.name, (), slot.buffer.type)
+        if not slot.doubtful:
+            self.decided.add(id(held))
+            self._keep.append(held)
+        return arith.cast(held, of)
+
+    decided: set[int]  # reads of numbers of which that is known, whatever else their variable may hold
+
+    def show(self, value: Expr) -> None:
+        """The user gets to see of which type a number is: floats of Python and of NumPy are told apart from now on."""
+        decisions = self.emitter.decisions
+        if not decisions.exact and id(value) not in self.mixed_exprs and self.may_be_python(value):
+            decisions.exact = True
+            raise Restart
+
+    # --- integers in variables of floats ------------------------------------------------------------------------------
+
+    rounding: set[str]  # scalar buffers of floats that hold an integer, which may have been rounded
+
+    def note_held(self, value: Expr, buffer: Buffer, slot: Slot | None = None) -> None:
+        """A number is written to a buffer: what is not known of its type is not known there either, and if the buffer
+        is one of floats, integers of many digits are rounded."""
+        if self.may_be_python(value):
+            self.undecided.add(buffer.name)
+        if slot is not None and slot.key in self.emitter.decisions.rounding:
+            self.rounding.add(buffer.name)
+        if not buffer.type.dtype.is_inexact or not any(map(_may_be_rounded, self._kinds(value))):
+            return
+        self.rounding.add(buffer.name)
+        if slot is not None and slot.key not in self.emitter.decisions.rounding:
+            self.emitter.decisions.rounding.add(slot.key)
+            if slot.key in self.emitter.decisions.tagged:
+                raise Restart  # it was read before as if it were exact
+
+    def hold_integers(self, value: Expr) -> None:
+        """What a buffer of floats holds is used as the integer that it was: it has not been rounded, or Python runs."""
+        if not isinstance(value, Read) or value.buffer not in self.rounding or not value.type.dtype.is_inexact:
+            return
+        near = Op("lt", (Op("abs", (arith.cast(value, FLOAT),), FLOAT), Const(2.0**53, FLOAT)), BOOL)
+        whole = self._is_long(value)
+        if not isinstance(whole, Const) or whole.value:
+            test = Op("or", (near, arith.negate(whole)), BOOL)
+            self.emitter.rarely_fails(test, "an integer beyond 53 bits in a variable of floats")
+
+    def _is_long(self, value: Expr) -> Expr:
+        """Whether a number is an integer of 64 bits."""
+        choice = self.mixed_exprs.get(id(value))
+        if choice is None:
+            return Const(_is_long(value.type), BOOL)
+        return arith.select(choice.test, self._is_long(choice.then), self._is_long(choice.orelse))
+
+    def is_choice(self, value: Value) -> bool:
+        """Whether a value is a number of one of two types: a list of such tells which, an array does not."""
+        return isinstance(value, Scalar) and len(self.kinds_of(value.expr)) > 1
+
+    def of_either(self, of: EitherType, number: Expr, told: Expr) -> Expr:
+        """An item that is of one of two types: a choice by what is told of it."""
+        held: Expr = replace(number)
+        one, other = (arith.cast(replace(number), kind) for kind in (of.one, of.other))
+        self.note_mixed(held, Mixed(told, other, one))
+        return held
+
+    def is_other(self, value: Expr, of: EitherType) -> Expr:
+        """Whether a number is of the second of two types."""
+        choice = self.mixed_exprs.get(id(value))
+        if choice is None:
+            return Const(value.type == of.other, BOOL)
+        return arith.select(choice.test, self.is_other(choice.then, of), self.is_other(choice.orelse, of))
+
+    def from_either(self, value: Expr) -> bool:
+        """Whether a number is of one of two types that its own has room for: it comes from a container."""
+        if not value.type.weak or id(value) not in self.mixed_exprs:
+            return False
+        return either({part.type for part in self._kinds(value)}) is not None
+
+    def refuse_two_results(self, left: Value, right: Value, node: ast.AST) -> None:
+        """NumPy's numbers take part in promotion, and Python's do not: the type of a result must be one all the same.
+
+        Integers compare by their values.
+        """
+        for mine, other in ((left, right), (right, left)):
+            if not isinstance(mine, Scalar) or not self.from_either(mine.expr):
+                continue
+            if not isinstance(other, (Scalar, Array)):
+                continue
+            if isinstance(node, ast.Compare) and mine.type.dtype.is_integer and other.type.dtype.is_integer:
+                continue
+            kinds = self.kinds_of(mine.expr)
+            if not other.type.weak and len({promote(kind, other.type).dtype for kind in kinds}) > 1:
+                reason = "an operand that is either Python's or NumPy's number beside one of less precision"
+                raise self.unsupported(node, reason, "use int() or float()", left=left, right=right)
+
+    def keep_in_range(self, value: Scalar, base: Array) -> None:
+        """NumPy refuses a Python integer that an array has no room for, and lets one of its own wrap around."""
+        if base.type.dtype.is_integer and value.type.dtype.is_integer and base.type.dtype is not DType.I64:
+            low, high = arith.limits(base.type.dtype)
+            high = min(high, arith.limits(DType.I64)[1])
+            bounds = (Op("ge", (value.expr, integer(low)), BOOL), Op("le", (value.expr, integer(high)), BOOL))
+            self.emitter.hand_back(Op("and", bounds, BOOL), "an integer that an array has no room for")
+
+    def lost(self, expr: Expr) -> str | None:
+        """The buffer in which it was lost of what Python type a value is; None if its own type is right."""
+        if isinstance(expr, Read):
+            return expr.buffer if expr.buffer in self.widened else None
+        return self.unsettled.get(id(expr))
+
+    def may_be_python(self, expr: Expr) -> bool:
+        """Whether a NumPy number may, at run time, be one of Python's own: 0.0 to which nothing has been added yet."""
+        if expr.type.weak or id(expr) in self.decided:
+            return False
+        leaves = [part for part in walk.subexpressions(expr) if isinstance(part, (Read, Var))]
+        unsure = [part for part in leaves if isinstance(part, Read) and part.buffer in self.undecided]
+        return bool(unsure) and all(part.type.weak or part in unsure for part in leaves)
+
+    def _type_may_differ(self, expr: Expr, of: ScalarType) -> bool:
+        """Whether a value, kept as an `of`, may be of another Python type, one that the user could tell from it."""
+        kinds = self._kinds(expr)
+        known = len(kinds) == 1 or all(self.benign(part.type, of) for part in kinds)
+        return not known or any(self.lost(part) is not None for part in kinds)
+
+    def hold_whole(self, value: Expr, of: ScalarType) -> None:
+        """A Python number in a variable of NumPy's narrower ones is one of those, or Python runs.
+
+        0.0 is a number of float32, 0.1 is none.
+        """
+        narrow = value.type.weak and not of.weak and _is_narrower(of.dtype, value.type.dtype)
+        if not narrow or (of.dtype is DType.F64 and affine(value) is not None):
+            return
+        reason = f"a Python number that {of.dtype.numpy.name} cannot hold, in a variable of such numbers"
+        if not isinstance(value, Const):
+            back = arith.cast(arith.cast(value, of), value.type)
+            same = Op("or", (Op("eq", (back, value), BOOL), Op("ne", (value, value), BOOL)), BOOL)
+            self.emitter.hand_back(same, reason)
+        elif not _holds(of.dtype, value.value):
+            raise Unsupported(self.emitter.span, reason, "convert it, as in np.float32(0.1)")
+
+    def _is_other(self, value: Expr, of: ScalarType) -> Expr:
+        """Whether a number is of another type than a slot's own."""
+        choice = self.mixed_exprs.get(id(value))
+        if choice is None:
+            return Const(not self.benign(value.type, of), BOOL)
+        return arith.select(choice.test, self._is_other(choice.then, of), self._is_other(choice.orelse, of))
+
+    def tell_type(self, buffer: str) -> None:
+        """Build again with a tag that tells of which type the number in a buffer is."""
+        self.emitter.decisions.tagged.setdefault(self.widened[buffer], None)
+        raise Restart
+
+    def _tag(self, slot: Slot, value: Expr, held: Read) -> None:
+        """Write down whether a number is of the slot's type or of the other one that the slot holds.
+
+        `held` becomes a choice by that tag, so that a return gives each as what it is.
+        """
+        tagged = self.emitter.decisions.tagged
+        for part in self._kinds(value):
+            lost = self.lost(part)
+            if lost is not None:
+                self.tell_type(lost)
+            if self.benign(part.type, held.type):
+                continue
+            if tagged[slot.key] is None:
+                tagged[slot.key] = part.type
+                raise Restart
+            if tagged[slot.key] != part.type:
+                raise Unsupported(
+                    self.emitter.span, f"{slot.key[1]} holds numbers of more than two types", "convert them to one"
+                )
+        other = tagged[slot.key]
+        if other is None:
+            return
+        if slot.tag is None:
+            slot.tag = self.emitter.declare(f"{slot.key[1]}_type", BOOL)
+        is_other = Const(False, BOOL) if self._is_too_dear(value, held.type) else self._is_other(value, held.type)
+        self.emitter.assign((), slot.tag.name, (), is_other)
+        self._note_first(slot.tag.name, value, held)
+        told = Read(slot.tag.name, (), BOOL)
+        self.note_mixed(held, Mixed(told, arith.cast(replace(held), other), replace(held)))
+
+    def _is_too_dear(self, value: Expr, of: ScalarType) -> bool:
+        """Whether a tag would keep a nest of loops from being tiled: there, `max(0.0, a[i, j])` counts as NumPy's."""
+        floats = all(part.type.dtype is of.dtype and of.dtype.is_inexact for part in self._kinds(value))
+        return floats and len(self.emitter.dims) > 1 and id(value) in self.mixed_exprs
+
+    firsts: dict[str, tuple[Read, Expr | None]]  # of tags: the number, and the one constant of the other type it may be
+
+    def _note_first(self, tag: str, value: Expr, held: Read) -> None:
+        is_other = self._is_other(value, held.type)
+        if isinstance(is_other, Const) and not is_other.value:
+            return
+        first = value if isinstance(value, Const) and value.value == value.value else None
+        known = self.firsts.get(tag)
+        self.firsts[tag] = (held, first if known is None or known[1] == first else None)
+
+    def tested_late(self, test: Expr) -> Expr:
+        """tag  -->  told = False; if number == first: told = tag
+
+        A tag that a loop computes is looked for only if the number is still, or again, the constant it began with.
+        """
+        held, first = self.firsts.get(test.buffer, (None, None)) if isinstance(test, Read) else (None, None)
+        if held is None or first is None:
+            return test
+        told = self.emitter.declare("told", BOOL)
+        self.emitter.assign((), told.name, (), Const(False, BOOL))
+        with self.emitter.capture() as block:
+            self.emitter.assign((), told.name, (), test)
+        same = Op("eq", (replace(held), arith.cast(first, held.type)), BOOL)
+        self.emitter.emit(If(same, tuple(block), (), self.emitter.span))
+        return Read(told.name, (), BOOL)
+
+    def slot_number(self, slot: Slot) -> Scalar:
+        """The number in a slot that no name stands for: by its tag, if it may be of two types."""
+        assert slot.buffer is not None
+        held = Read(slot.buffer.name, (), slot.buffer.type)
+        other = self.emitter.decisions.tagged.get(slot.key)
+        if slot.tag is not None and other is not None:
+            told = Read(slot.tag.name, (), BOOL)
+            self.note_mixed(held, Mixed(told, arith.cast(replace(held), other), replace(held)))
+        return Scalar(held)
+
+
+def _is_long(of: ScalarType) -> bool:
+    return of.dtype in (DType.I64, DType.U64)
+
+
+def _may_be_rounded(value: Expr) -> bool:
+    """Whether a number may be an integer that no float is equal to."""
+    if not _is_long(value.type):
+        return False
+    if isinstance(value, Const):
+        return abs(value.value.real) >= 2**53
+    form = affine(value)  # of sizes, and of numbers below 2**40
+    return form is None or abs(form.constant) > 2**50 or any(abs(factor) > 2**10 for _, factor in form.terms)
+
+
+def _is_narrower(dtype: DType, than: DType) -> bool:
+    """Whether some Python numbers of one dtype are no numbers of another."""
+    if than is DType.I64:
+        return dtype is not DType.I64 and dtype is not DType.C128
+    return (than, dtype) in ((DType.F64, DType.F32), (DType.F64, DType.C64), (DType.C128, DType.C64))
+
+
+def _holds(dtype: DType, value: bool | int | float | complex) -> bool:
+    """Whether a dtype has this very number (or NaN)."""
+    if dtype.is_integer:
+        low, high = arith.limits(dtype)
+        return low <= value.real <= high
+    return value != value or dtype.numpy.type(value).item() == value

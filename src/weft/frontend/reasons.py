@@ -1,0 +1,186 @@
+"""Reasons that name what they are about.  In: a reason that says "this", the syntax node and the types seen; out: the
+reason with the source in its place, and the types by the source that has them.
+
+    "the return of this"  -->  "the return of `a if n else b` (value: str)"
+    "this comparison"     -->  "the comparison in `a < b` (left: list, right: int)"
+    {"left": "list"}      -->  {"a": "list"}
+    a refusal inside json.loads  -->  one of the call of json.loads, at the user's line
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Mapping
+
+from weft.errors import Span, Unsupported, source_line
+
+#: What to do about what only Python can do.
+APART = "move it out of the compiled function"
+#: What to do about a generator that leaves the function.
+RETURN_LIST = "return a list of its items, or use it in a loop of a compiled function"
+_LONGEST = 50
+_LONGEST_INSIDE = 90
+_LONGEST_NAME = 30
+_THIS = re.compile(r"\b(?:this|these)\b(?: (?=[a-z]+))?")
+#: Where in a node the value of a role stands.
+_ROLES: dict[str, tuple[str, ...]] = {
+    "left": ("left",),
+    "right": ("right", "comparators.0"),
+    "base": ("value", "target.value", "targets.0.value", "func.value"),
+    "key": ("slice", "target.slice", "targets.0.slice"),
+    "receiver": ("func.value",),
+    "function": ("func",),
+    "value": ("value", "test", "operand", "iter", "args.0"),
+    "then": ("body",),
+    "orelse": ("orelse",),
+}
+#: What people call statements and expressions, by the names of the syntax tree.
+_CONSTRUCTS = {
+    "With": "a `with` block",
+    "AsyncWith": "an `async with` block",
+    "AsyncFor": "an `async for` loop",
+    "AsyncFunctionDef": "an `async def`",
+    "Match": "a `match` statement",
+    "ClassDef": "a class defined inside the function",
+    "Delete": "a `del` statement",
+    "Await": "an `await`",
+    "Yield": "a `yield`",
+    "YieldFrom": "a `yield from`",
+    "TryStar": "an `except*`",
+}
+
+
+def construct(node: ast.AST) -> str:
+    """A statement or expression in the words of people: ast.With --> "a `with` block"."""
+    name = type(node).__name__
+    return _CONSTRUCTS.get(name) or f"the {'statement' if isinstance(node, ast.stmt) else 'expression'} {name.lower()}"
+
+
+def by_source(node: ast.AST | None, types: Mapping[str, str]) -> dict[str, str]:
+    """{"left": "int"}  -->  {"n": "int"}, where the node tells what stands on the left."""
+    found: dict[str, str] = {}
+    for role, kind in types.items():
+        texts = (_short_source(_part(node, path)) for path in _ROLES.get(role, ()))
+        name = next((text for text in texts if text), role)
+        found[role if found.get(name, kind) != kind else name] = kind
+    return found
+
+
+def _part(node: ast.AST | None, path: str) -> object:
+    found: object = node
+    for step in path.split("."):
+        found = (found[0] if found else None) if isinstance(found, list) else getattr(found, step, None)
+    return found
+
+
+def _short_source(node: object) -> str:
+    text = _unparsed(node) if isinstance(node, ast.expr) and not isinstance(node, ast.Constant) else ""
+    return text if len(text) <= _LONGEST_NAME else ""
+
+
+def out_of_place(span: Span) -> str:
+    """What to write instead of an update in place: a += b  -->  a = a + b."""
+    try:
+        node = ast.parse(source_line(span).strip()).body[0]
+    except (SyntaxError, IndexError):
+        return "make a new array"
+    if not isinstance(node, ast.AugAssign) or not isinstance(node.target, ast.Name):
+        return "convert the array first, with .astype"
+    name = node.target.id
+    value = ast.BinOp(ast.Name(name, ast.Load()), node.op, node.value)
+    return f"make a new array: {_unparsed(ast.Assign([node.target], value, lineno=1))}"
+
+
+def array_remedy(name: str, sample: object) -> str:
+    """What to do about an argument that is an array of a kind which has no native form; "" for anything else."""
+    dtype = getattr(sample, "dtype", None)
+    kind = type(sample)
+    if dtype is None or not any(base.__name__ == "ndarray" for base in kind.__mro__):
+        return ""
+    if kind.__name__ == "MaskedArray":
+        return f"pass {name}.data and {name}.mask as two arrays"
+    if kind.__name__ != "ndarray":
+        return f"pass np.asarray({name})"
+    if dtype.names:
+        return f"pass its fields as arrays: {name}[{dtype.names[0]!r}]"
+    if dtype.kind in "mM":
+        return f"pass {name}.view(np.int64)"
+    if dtype.kind in "US":
+        return f"pass {name}.tolist()"
+    wider = "np.complex128" if dtype.kind == "c" else "np.float64" if dtype.itemsize > 8 else "np.float32"
+    return f"pass {name}.astype({'float' if dtype.kind == 'O' else wider})"
+
+
+def outside_remedy(value: object) -> str:
+    """What to do about an object from outside: one of a library's class is none that weft takes as an argument."""
+    module = sys.modules.get(type(value).__module__)
+    file = getattr(module, "__file__", None)
+    if module is not None and (file is None or _library_of(file) is not None):
+        return "use it outside the compiled function, and pass what you need of it"
+    return "pass it as an argument"
+
+
+def told_at_call(problem: Unsupported, node: ast.AST, file: str, call: Span) -> Unsupported:
+    """A refusal inside a library's function, told at its call: the user cannot change the library's lines."""
+    home = _library_of(file)
+    is_inside = home is not None and home != _library_of(call.file) and home == _library_of(problem.span.file)
+    if not is_inside or type(problem) is not Unsupported:
+        return problem
+    place = _short_source(getattr(node, "func", None)) or _short_source(node) or home
+    inside = problem.reason if len(problem.reason) <= _LONGEST_INSIDE else problem.reason[:_LONGEST_INSIDE] + "..."
+    reason = f"a call of `{place}`, which weft does not compile (line {problem.span.line} of {home}: {inside})"
+    told = Unsupported(call, reason, "call it outside the compiled function, and pass its result")
+    told.whole, told.in_tasks = problem.whole, problem.in_tasks
+    return told
+
+
+@functools.lru_cache(maxsize=256)
+def _library_of(file: str) -> str | None:
+    """The package that a file belongs to, if it is an installed one: None for the user's own."""
+    path = os.path.abspath(file)
+    parts = path.split(os.sep)
+    for folder in ("site-packages", "dist-packages"):
+        if folder in parts[:-1]:
+            return parts[parts.index(folder) + 1].removesuffix(".py")
+    standard = sysconfig.get_paths()["stdlib"] + os.sep
+    return parts[standard.count(os.sep)].removesuffix(".py") if path.startswith(standard) else None
+
+
+def named(reason: str, node: ast.AST | None, types: Mapping[str, str]) -> str:
+    """The reason with source and types instead of the word "this"; as it is where it has no such word."""
+    found = _THIS.search(reason)
+    if found is None or node is None:
+        return reason
+    text = _source(node)
+    if not text:
+        return reason
+    before, after = reason[: found.start()], reason[found.end() :]
+    if found[0] in ("this", "these"):
+        told = f"{before}`{text}`{after}"
+    else:
+        noun, _, rest = after.partition(" ")
+        told = f"{before}the {noun} in `{text}`" + (f" {rest}" if rest else "")
+    kinds = ", ".join(f"{name}: {kind}" for name, kind in types.items())
+    return f"{told} ({kinds})" if kinds else told
+
+
+def _source(node: ast.AST) -> str:
+    """The expression that a reason is about, in a few words: of a statement its value."""
+    has_value = isinstance(node, (ast.Return, ast.Assign, ast.Expr, ast.AnnAssign))
+    inner = getattr(node, "value", None) if has_value else None
+    text = _unparsed(inner if isinstance(inner, ast.AST) else node)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _unparsed(node: ast.AST) -> str:
+    """The first line of a node's source; "" for what has none."""
+    try:
+        text = ast.unparse(node)
+    except (AttributeError, ValueError, RecursionError):
+        return ""
+    return text.splitlines()[0] if text else ""
