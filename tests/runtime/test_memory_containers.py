@@ -176,6 +176,7 @@ for kernel, expected in zip(kernels, first):
 '''
 
 
+@pytest.mark.slow  # near the limit of memory the last of them now and then takes minutes
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the limit is Linux's")
 def test_growing_beyond_the_memory_there_is(tmp_path):
     script = tmp_path / "growing.py"

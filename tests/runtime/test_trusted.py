@@ -234,7 +234,7 @@ def package(tmp_path: Path) -> Path:
 
     (tmp_path / "grown_ahead.py").write_text(_MODULE)
     assert toolchain.find() is not None
-    assert main(["build", str(tmp_path / "grown_ahead.py"), "-o", str(tmp_path / "build")]) == 0
+    assert main(["build", "--host", "weft", str(tmp_path / "grown_ahead.py"), "-o", str(tmp_path / "build")]) == 0
     return tmp_path / "build" / "grown_ahead"
 
 

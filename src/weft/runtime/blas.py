@@ -57,7 +57,8 @@ def _candidates() -> list[str]:
         # SciPy brings a second BLAS: with NumPy's, results equal those of `np.dot`.
         return ("numpy" not in path, "scipy.libs" in path)
 
-    paths = {path for path in _loaded_libraries() if any(name in path.rsplit("/", 1)[-1].lower() for name in _NAMES)}
+    loaded = set(_loaded_libraries())  # each has several lines there
+    paths = {path for path in loaded if any(name in path.rsplit("/", 1)[-1].lower() for name in _NAMES)}
     return sorted(sorted(paths), key=rank)
 
 

@@ -31,14 +31,14 @@ from weft import steps
 from weft.errors import CacheWarning
 from weft.forking import Lock
 from weft.records import dataclass
-from weft.runtime import trusted
+from weft.runtime import place, trusted
 from weft.runtime.trusted import Folder, Library, Untrusted, checksum
 
 if sys.platform != "win32":
     import fcntl
 
 DEFAULT_LIMIT = 1_000_000_000
-_STORE = "weft-store"
+_STORE = place.STORE
 _MARK = "CACHEDIR.TAG"
 _MARKED = b"""Signature: 8a477f597d28d172789f06886806bc55
 # Compiled code of weft, which made this folder: `weft cache clear` removes what is in it.
@@ -585,20 +585,7 @@ def _private_directory() -> Path:
 
 def default_directory(environment: Mapping[str, str] | None = None) -> Path:
     """$WEFT_CACHE_DIR, else `weft` in the user's cache directory."""
-    environment = os.environ if environment is None else environment
-    chosen = environment.get("WEFT_CACHE_DIR", "")
-    if chosen:
-        return Path(chosen).absolute()
-    base = environment.get("XDG_CACHE_HOME", "")
-    if base and os.path.isabs(base):
-        return Path(base) / "weft"
-    if sys.platform == "win32" and environment.get("LOCALAPPDATA"):
-        return Path(environment["LOCALAPPDATA"]) / "weft" / "cache"
-    home = Path(os.path.expanduser("~"))
-    if not home.is_absolute():
-        # Nobody's home (a bare container): a place nobody can write leads to the private directory and its warning.
-        return Path(os.devnull) / "weft"
-    return (home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache") / "weft"
+    return Path(place.directory(environment))
 
 
 def limit_from(text: str) -> int:

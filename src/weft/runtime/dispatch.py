@@ -32,6 +32,7 @@ from weft.runtime import (
     blas,
     cache,
     containers,
+    foreign,
     interpreted,
     machine,
     numbering,
@@ -337,6 +338,7 @@ def load_kernel(path: Path, symbol: str = "kernel", checksum: str | None = None)
     if not address:
         raise CompileError(f"the kernel {symbol} has no address")
     routines.bind(library)
+    foreign.bind(library)
     if hasattr(library, _ALONE):
         _offer_blas_alone()
     return Kernel(address, library, path)

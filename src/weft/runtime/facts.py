@@ -20,7 +20,7 @@ import numpy as np
 
 from weft.runtime.descriptor import Fact
 from weft.runtime.fingerprints import fingerprint
-from weft.runtime.interpreted import ABSENT, now
+from weft.runtime.holding import ABSENT, now
 from weft.standins import original
 
 Reference = list[Any]

@@ -38,7 +38,7 @@ def _described(value: Any) -> Any:
         plain = (value.co_name, value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
         names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
         handlers = getattr(value, "co_exceptiontable", b"").hex()
-        places = (value.co_firstlineno, list(value.co_lines()))
+        places = repr((value.co_firstlineno, list(value.co_lines())))  # numbers and None: one text is digested fast
         return (*plain, *names, value.co_code.hex(), handlers, places, _described(value.co_consts))
     if isinstance(value, tuple):
         return ["tuple", *map(_described, value)]

@@ -7,7 +7,6 @@ passes, or of `_miss`. The guards are those of the native dispatcher, word for w
 from __future__ import annotations
 
 import functools
-import struct
 import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -29,7 +28,6 @@ from weft.runtime.descriptor import (
     ConstParam,
     ContainerParam,
     DirectParam,
-    Fact,
     GlobalParam,
     GuardFailed,
     HiddenParam,
@@ -43,11 +41,9 @@ from weft.runtime.descriptor import (
     Version,
     validate,
 )
-from weft.standins import original
+from weft.runtime.holding import ABSENT, holds, same_constant
 
 _PYTHON_TYPES: dict[str, type] = {"int": int, "bool": bool, "float": float, "complex": complex}
-ABSENT = object()
-_FUNCTION_PARTS = {"code": "__code__", "defaults": "__defaults__", "keywords": "__kwdefaults__"}
 
 #: The flag of arrays that are writeable with a warning (`np.broadcast_arrays`), which only NumPy itself can give.
 _WARN_ON_WRITE = 1 << 31
@@ -261,28 +257,6 @@ def fetch(hidden: HiddenParam, values: list[Any]) -> Any:
         return ABSENT
 
 
-def holds(fact: Fact) -> bool:
-    """Whether what a version was made from is still so."""
-    found = now(fact)
-    if fact.kind == "code":
-        return original(found) is fact.value
-    return same_constant(found, fact.value) if fact.present else found is ABSENT
-
-
-def now(fact: Fact) -> Any:
-    """What the owner of a fact has under its name now."""
-    try:
-        if fact.kind == "entry":
-            return fact.owner.get(fact.name, ABSENT)
-        if fact.kind == "lookup":
-            return next((vars(base)[fact.name] for base in fact.owner.__mro__ if fact.name in vars(base)), ABSENT)
-        if fact.kind == "cell":
-            return fact.owner.cell_contents
-        return getattr(fact.owner, _FUNCTION_PARTS.get(fact.kind, fact.name), ABSENT)
-    except Exception:  # as where hidden values are fetched
-        return ABSENT
-
-
 def fits(param: DirectParam, value: Any, values: list[Any], met: list[Any]) -> bool:
     """Whether a value passes one guard; every list object (dict, set) of a list parameter is added to `met`."""
     if isinstance(param, ArrayParam):
@@ -302,21 +276,6 @@ def fits(param: DirectParam, value: Any, values: list[Any], met: list[Any]) -> b
     if isinstance(param, ObjectParam):
         return param.type is None or type(value) is param.type
     raise TypeError(f"not a parameter descriptor: {param!r}")
-
-
-def same_constant(value: object, expected: object) -> bool:
-    """The very object, or an equal plain value of one exact type; floats by their bits."""
-    if value is expected:
-        return True
-    if type(value) is not type(expected):
-        return False
-    if isinstance(value, tuple) and isinstance(expected, tuple) and type(value) is tuple:
-        return len(value) == len(expected) and all(map(same_constant, value, expected))
-    if type(value) is float:
-        return struct.pack("d", value) == struct.pack("d", expected)
-    if type(value) is complex and isinstance(expected, complex):
-        return same_constant((value.real, value.imag), (expected.real, expected.imag))
-    return type(value) in (int, str, bytes) and value == expected
 
 
 def _is_int64(value: object) -> bool:

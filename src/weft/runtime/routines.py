@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -19,6 +20,8 @@ import numpy as np
 from weft.errors import CompileError
 
 _Loop = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+#: Where the loops of messages between ranks are.
+MESSAGES = "weft.cluster.comm_native"
 _NAMES, _TABLE = "weft_routine_names", "weft_routines"
 
 #: In NumPy's table of its C interface: what gives the functions that belong to an element type. Among these: where the
@@ -27,7 +30,7 @@ _FUNCTIONS_OF_TYPE, _SORT, _SORTS = 365, 33, 3
 _KINDS = {"quicksort": 0, "stable": 2}
 
 
-class _UFunc(ctypes.Structure):
+class UFuncHead(ctypes.Structure):
     """The head of NumPy's PyUFuncObject."""
 
     _fields_ = [
@@ -63,15 +66,22 @@ def attach(core: ctypes.CDLL) -> None:
 
 def bind(library: ctypes.CDLL) -> None:
     """Fill the table of a loaded kernel; CompileError if a routine it needs cannot be had."""
-    if not hasattr(library, _NAMES):
+    fill_table(library, _NAMES, _TABLE, address)
+
+
+def fill_table(
+    library: ctypes.CDLL, names: str, table: str, address: Callable[[str], tuple[int, int | None] | None]
+) -> None:
+    """For each of the names that a kernel exports two pointers in its table; CompileError for one without address."""
+    if not hasattr(library, names):
         return
-    names = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, _NAMES))).decode().split(";")
-    table = (ctypes.c_void_p * (2 * len(names))).in_dll(library, _TABLE)
-    for position, name in enumerate(names):
+    wanted = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, names))).decode().split(";")
+    pointers = (ctypes.c_void_p * (2 * len(wanted))).in_dll(library, table)
+    for position, name in enumerate(wanted):
         found = address(name)
         if found is None:
-            raise CompileError(f"this NumPy offers no routine {name}")
-        table[2 * position], table[2 * position + 1] = found
+            raise CompileError(f"a kernel calls {name}, which no library in this process has")
+        pointers[2 * position], pointers[2 * position + 1] = found
 
 
 @cache
@@ -80,13 +90,15 @@ def address(name: str) -> tuple[int, int | None] | None:
     module, attribute, types = name.split(":")
     if module == "numpy":
         return _sort(attribute, types)
+    if module == MESSAGES:
+        return importlib.import_module(MESSAGES).loop(attribute, types), None
     try:
         ufunc = getattr(importlib.import_module(module), attribute, None)
     except ImportError:
         return None
     if not isinstance(ufunc, np.ufunc) or types not in ufunc.types:
         return None
-    head = _UFunc.from_address(id(ufunc))
+    head = UFuncHead.from_address(id(ufunc))
     counts = (head.nin, head.nout, head.nargs, head.ntypes)
     if counts != (ufunc.nin, ufunc.nout, ufunc.nargs, ufunc.ntypes) or head.name != ufunc.__name__.encode():
         return None

@@ -100,8 +100,7 @@ class Toolchain:
         """The path of the shared object for this source: from the cache, else compiled now; `parts` are definitions of
         a macro with which the source is a part of itself, for several compilers side by side."""
         cache = default_cache() if cache is None else cache
-        stem = re.sub(r"\W+", "_", name)[:60] or "kernel"
-        key = digest("shared object", self, source, tuple(flags), stem)
+        stem, key = self._stem_and_key(source, flags, name)
         known = cache.get(key)
         if known is not None:
             return known / (stem + _SUFFIX)
@@ -117,6 +116,66 @@ class Toolchain:
             else:
                 _compile(self.command, source, options, self.libraries, output=output, name=name, cache=cache)
             return cache.put(key, {output.name: output}, {"name": name, "compiler": self.version}) / output.name
+
+    def build_object(self, source: str, *, flags: Sequence[str] = (), name: str = "kernel") -> Path:
+        """The path of the object file for this source: from the cache, else compiled now."""
+        cache = default_cache()
+        stem = re.sub(r"\W+", "_", name)[:60] or "kernel"
+        key = digest("object file", self, source, tuple(flags), stem)
+        known = cache.get(key)
+        if known is not None:
+            return known / f"{stem}.o"
+        with cache.building(key), cache.workspace() as directory:
+            output = directory / f"{stem}.o"
+            options = (*(flag for flag in self.flags if flag != "-shared"), *flags, "-c")
+            _compile(self.command, source, options, (), output=output, name=name, cache=cache)
+            return cache.put(key, {output.name: output}, {"name": name, "compiler": self.version}) / output.name
+
+    def link_shared(
+        self, objects: Sequence[Path], output: Path, flags: Sequence[str] = (), script: str = ""
+    ) -> None:
+        """A shared object of object files, in its place; `script` tells the linker the order of sections."""
+        cache = default_cache()
+        with cache.workspace() as directory:
+            local = []
+            for number, path in enumerate(objects):  # the linker writes names of files into its output
+                local.append(f"{number}.o")
+                shutil.copyfile(path, directory / local[-1])
+            if script:
+                (directory / "order.ld").write_text(script, encoding="utf-8")
+                flags = ("-Wl,-T,order.ld", *flags)
+            checks = checking_flags(sanitizers())
+            command = (*self.command, "-shared", "-fPIC", *checks, *_link_flags(), "-o", output.name, *local, *flags)
+            log = _run(command, directory=directory, name=output.name, cache=cache)
+            _require(directory / output.name, command, output.name, log)
+            shutil.copyfile(directory / output.name, output)
+
+    def archive(self, objects: Sequence[Path], output: Path) -> None:
+        """A static library of object files, in its place, the same for the same content."""
+        tool = shutil.which("ar") or shutil.which("llvm-ar")
+        if self.kind != "zig" and tool is None:
+            raise CompileError("there is no ar to make a static library with", "install binutils")
+        cache = default_cache()
+        with cache.workspace() as directory:
+            local = []
+            for number, path in enumerate(objects):
+                local.append(f"{output.stem}_{number}.o")
+                shutil.copyfile(path, directory / local[-1])
+            archiver = (self.command[0], "ar") if self.kind == "zig" else (tool or "ar",)
+            command = (*archiver, "rcsD", output.name, *local)
+            log = _run(command, directory=directory, name=output.name, cache=cache)
+            _require(directory / output.name, command, output.name, log)
+            shutil.copyfile(directory / output.name, output)
+
+    def _stem_and_key(self, source: str, flags: Sequence[str], name: str) -> tuple[str, str]:
+        stem = re.sub(r"\W+", "_", name)[:60] or "kernel"
+        return stem, digest("shared object", self, source, tuple(flags), stem)
+
+    def built_shared(self, source: str, *, flags: Sequence[str] = (), name: str = "kernel") -> Path | None:
+        """What `build_shared` would find in the cache; None if it would have to compile."""
+        stem, key = self._stem_and_key(source, flags, name)
+        known = default_cache().get(key)
+        return None if known is None else known / (stem + _SUFFIX)
 
     def lean(self, straight: bool) -> tuple[str, ...]:
         """Flags for a kernel that spare time of the compiler; `straight`: its loops count and do not branch."""

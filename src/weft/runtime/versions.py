@@ -9,6 +9,7 @@ kept with the entry and compared when it is read.
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -44,9 +45,22 @@ class Kept:
 @functools.lru_cache(maxsize=1)
 def weft_stamp() -> str:
     """What tells this weft from any other: the names, sizes and times of its files."""
-    root = Path(__file__).parent.parent
-    files = sorted(path for pattern in ("**/*.py", "**/*.c", "**/*.h") for path in root.glob(pattern))
-    return cache.digest([(str(path.relative_to(root)), path.stat().st_size, path.stat().st_mtime_ns) for path in files])
+    return stamp_of(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def stamp_of(root: str) -> str:
+    """The stamp of the sources below a folder; every process asks for it, and there are some hundreds of them."""
+    found: list[str] = []
+    folders = [(root, "")]
+    for folder, inside in folders:  # grows meanwhile
+        with os.scandir(folder) as items:
+            for item in items:
+                if item.is_dir(follow_symlinks=False):
+                    folders.append((item.path, f"{inside}{item.name}/"))
+                elif item.name.endswith((".py", ".c", ".h")):
+                    state = item.stat()
+                    found.append(f"{inside}{item.name} {state.st_size} {state.st_mtime_ns}")
+    return cache.digest("\n".join(sorted(found)))
 
 
 def key_for(function: Callable[..., Any], kinds: str, options: Options, *attempt: int) -> str | None:

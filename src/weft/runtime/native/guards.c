@@ -180,7 +180,9 @@ static PyObject *fetch_part(PyObject *value, PyObject *part)
     return held == NULL ? NULL : new_reference(held);
 }
 
+#if !defined(STANDALONE)
 static PyObject *function_name; /* "__func__" */
+#endif
 
 static int fetch_attribute(const parameter *p, PyObject *value, PyObject **out)
 {
@@ -188,12 +190,13 @@ static int fetch_attribute(const parameter *p, PyObject *value, PyObject **out)
     Py_IncRef(value);
     for (Py_ssize_t i = 0; i < depth; i++) {
         PyObject *part = PyTuple_GetItem(p->fetch_name, i), *next = NULL;
+#if !defined(STANDALONE)
         if (i + 2 == depth && PyTuple_GetItem(p->fetch_name, i + 1) == function_name && _PyObject_GetMethod != NULL) {
             if (_PyObject_GetMethod(value, part, &next))
                 i++; /* the function itself, without a method around it */
-        } else {
+        } else
+#endif
             next = fetch_part(value, part);
-        }
         Py_DecRef(value);
         if (next == NULL)
             return absent();
@@ -230,8 +233,12 @@ static int fetch_value(const parameter *p, PyObject *const *values, PyObject **o
     case FETCH_GLOBAL:
         return fetch_global(p, builtins_name, out);
     default:
+#if defined(STANDALONE)
+        return 0;
+#else
         *out = PyCell_Get(p->fetch_from);
         return *out == NULL ? absent() : 1;
+#endif
     }
 }
 
@@ -246,6 +253,7 @@ static inline int pack_value(const parameter *p, PyObject *value, PyObject *cons
         return pack_scalar(p, value, w);
     case TEST_LIST:
         return copy_list_in(lists, p, value, w);
+#if !defined(STANDALONE) /* a module that stands alone has no versions for these */
     case TEST_CONTAINER:
         return copy_container_in(lists, p, value, w);
     case TEST_STACK:
@@ -254,6 +262,7 @@ static inline int pack_value(const parameter *p, PyObject *value, PyObject *cons
         return copy_text_in(lists, p, value, w);
     case TEST_MEMORY:
         return pack_memory(p, values, w);
+#endif
     case TEST_CONST:
         return same_constant(value, p->object);
     case TEST_SAME:

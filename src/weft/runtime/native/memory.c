@@ -6,7 +6,7 @@
    in the list whenever it is short of memory. Small blocks, of which containers ask for many in every iteration of a
    parallel loop, stay with the thread that released them, by powers of two: no lock, no search, no line of another core. */
 
-#include "runtime.h"
+#include "services.h"
 
 #include <pthread.h>
 #if defined(__linux__)
@@ -201,46 +201,6 @@ static void rt_release(void *block)
     while (drop > 0)
         free(dropped[--drop]->start);
 }
-
-/* --- results: NumPy's way to allocate the data of an array elsewhere --- */
-
-static void *result_malloc(void *unused, size_t bytes)
-{
-    (void)unused;
-    return bytes > INT64_MAX / 2 ? NULL : rt_alloc((int64_t)bytes);
-}
-
-static void *result_calloc(void *unused, size_t count, size_t size)
-{
-    if (size != 0 && count > (size_t)(INT64_MAX / 2) / size)
-        return NULL;
-    void *block = result_malloc(unused, count * size);
-    return block == NULL ? NULL : memset(block, 0, count * size);
-}
-
-static void result_free(void *unused, void *block, size_t bytes)
-{
-    (void)unused;
-    (void)bytes;
-    rt_release(block);
-}
-
-static void *result_realloc(void *unused, void *block, size_t bytes)
-{
-    void *moved = result_malloc(unused, bytes);
-    if (moved == NULL || block == NULL)
-        return moved;
-    size_t held = (size_t)((scratch_head *)((char *)block - SCRATCH_ALIGNMENT))->bytes;
-    memcpy(moved, block, held < bytes ? held : bytes);
-    rt_release(block);
-    return moved;
-}
-
-static DataHandler result_handler = {
-    .name = "weft",
-    .version = 1,
-    .allocator = {NULL, result_malloc, result_calloc, result_realloc, result_free},
-};
 
 /* How many bytes are kept for reuse now, by all threads or by this one. */
 int64_t weft_scratch_kept(void)

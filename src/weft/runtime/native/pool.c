@@ -1,15 +1,21 @@
-/* The fork-join pool and the answer to Ctrl-C.
+/* The fork-join pool.
 
    In: a function over [0, n) and a number of pieces. Out: every piece has been run once, on this thread and on workers that
    were free. The cut depends on (n, tasks) alone. A thread starts with a share of the pieces that is its own, so that in
    region after region it finds in its cache what it left there, and then helps with the shares of others. A region waits
    only for workers that joined it, so a sleeping worker never delays a short one. One region runs at a time: a second
-   Python thread, or a region inside a region, runs its pieces itself. */
+   Python thread, or a region inside a region, runs its pieces itself.
 
-#include "runtime.h"
+   Others may want the processors, too. A worker that waits for work gives way to whoever is ready to run, and sleeps
+   while a library with threads of its own is at work. A worker that has joined and is then put aside by the system keeps
+   its region waiting: if that took longer than the work, the regions of the next milliseconds do without workers, and of
+   twice as many if it happens again. */
+
+#include "services.h"
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,9 +24,19 @@
 #include <sys/syscall.h>
 #endif
 
+/* What the pool asks of the runtime around it (interrupts.c with Python, host.c without). */
+static int64_t rt_poll(void);             /* not zero: the call is to end */
+static const int *interrupt_of_call(void); /* what becomes not zero when the call of this thread is to end, or NULL */
+
+/* On a worker: the flag of the call it helps. */
+static __thread const int *helped_interrupt;
+
 #define POLL_INTERVAL 50000000   /* ns between two looks at pending signals */
 #define SPIN_INTERVAL 20000      /* ns a thread stays awake in the hope of more work */
 #define LONG_SPIN 400000         /* the same where the last region came that soon after the one before it */
+#define LONG_WAIT 200000         /* ns that a region may wait for workers without a consequence */
+#define LEAST_ALONE 2000000      /* ns without workers after a region that waited for too long, */
+#define MOST_ALONE 64000000      /* and if that has happened again and again */
 #define WORKER_STACK ((size_t)8 << 20)
 #define MAX_WORKERS 1023
 #define REGION_OPEN 0x10000u     /* region state: this bit, and the number of workers inside below it */
@@ -40,6 +56,9 @@ static struct {
     int shares;            /* one for each thread of the region */
     int processor;         /* where the caller runs */
     const int *interrupt;
+    int libraries;         /* calls of libraries under way that may have threads of their own */
+    int64_t alone_until;   /* when regions may have workers again */
+    int64_t alone;         /* how long they had none the last time */
 } pool = {.wanted = 1};
 
 /* The next piece of each share, on a cache line of its own. */
@@ -132,14 +151,19 @@ static void waiting_after_fork(void)
 /* True as soon as the word differs from `value`; false when the spin time is over. */
 static int spin_for_change(uint32_t *word, uint32_t value, int64_t interval)
 {
-    int64_t end = precise_ns() + interval;
+    int64_t now = precise_ns(), end = now + interval, polite = now + SPIN_INTERVAL;
+    int busy = 0; /* looks in a row that found a library at work: a short call is no reason to sleep */
     do {
         for (int i = 0; i < 64; i++) {
             if (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value)
                 return 1;
             relax();
         }
-    } while (precise_ns() < end);
+        busy = __atomic_load_n(&pool.libraries, __ATOMIC_RELAXED) > 0 ? busy + 1 : 0;
+        now = precise_ns();
+        if (now > polite)
+            sched_yield();
+    } while (now < end && busy < 3);
     return 0;
 }
 
@@ -180,54 +204,6 @@ static void step_aside(unsigned long *own, unsigned long *chosen)
 static int processor_here(void) { return -1; }
 static void step_aside(unsigned long *own, unsigned long *chosen) { (void)own, (void)chosen; }
 #endif
-
-/* --- Ctrl-C --- */
-
-static int on_main_thread(void)
-{
-#if defined(__linux__)
-    return (pid_t)syscall(SYS_gettid) == getpid();
-#elif defined(__APPLE__)
-    return pthread_main_np();
-#else
-    return 1;
-#endif
-}
-
-/* Python's handlers run here, with the lock held; what they raise waits in the frame until the kernel has returned. */
-static void check_signals(frame *f)
-{
-    int released = acquire_interpreter(f);
-    current_frame = NULL;
-    if (PyErr_CheckSignals() != 0) {
-        if (f->error[0] == NULL)
-            PyErr_Fetch(&f->error[0], &f->error[1], &f->error[2]);
-        else
-            PyErr_Clear();
-        __atomic_store_n(&f->interrupted, 1, __ATOMIC_RELAXED);
-    }
-    current_frame = f;
-    if (released)
-        release_interpreter(f);
-}
-
-static int64_t rt_poll(void)
-{
-    frame *f = current_frame;
-    if (f == NULL)
-        return helped_interrupt != NULL && __atomic_load_n(helped_interrupt, __ATOMIC_RELAXED);
-    if (f->interrupted)
-        return 1;
-    int64_t now = now_ns();
-    if (now < f->next_poll)
-        return 0;
-    /* A call shorter than the interval never pays for the lock. */
-    int first = f->next_poll == 0;
-    f->next_poll = now + POLL_INTERVAL;
-    if (!first && on_main_thread())
-        check_signals(f);
-    return f->interrupted;
-}
 
 /* --- regions --- */
 
@@ -318,18 +294,29 @@ static void run_serially(task_function function, void *context, int64_t n, int64
     region_depth--;
 }
 
+/* After a region, on the thread that holds `busy`: whether workers were worth waiting for. */
+static void judge_wait(int64_t worked, int64_t now, int64_t waited)
+{
+    if (waited <= LONG_WAIT || waited <= worked) {
+        pool.alone /= 2;
+        return;
+    }
+    pool.alone = 2 * pool.alone < LEAST_ALONE ? LEAST_ALONE : 2 * pool.alone > MOST_ALONE ? MOST_ALONE : 2 * pool.alone;
+    __atomic_store_n(&pool.alone_until, now + pool.alone, __ATOMIC_RELAXED);
+}
+
 static void rt_parallel(task_function function, void *context, int64_t n, int64_t tasks)
 {
     int wanted = __atomic_load_n(&pool.wanted, __ATOMIC_RELAXED);
     int idle = 0;
-    if (tasks <= 1 || wanted <= 1 || region_depth > 0 ||
+    int64_t start = tasks <= 1 || wanted <= 1 || region_depth > 0 ? 0 : precise_ns();
+    if (start == 0 || start < __atomic_load_n(&pool.alone_until, __ATOMIC_RELAXED) ||
         !__atomic_compare_exchange_n(&pool.busy, &idle, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         run_serially(function, context, n, tasks);
         return;
     }
     int helpers = (int)(tasks < wanted ? tasks : wanted) - 1;
     start_workers(helpers);
-    frame *f = current_frame;
     pool.function = function;
     pool.context = context;
     pool.n = n;
@@ -337,7 +324,7 @@ static void rt_parallel(task_function function, void *context, int64_t n, int64_
     pool.shares = helpers + 1;
     for (int i = 0; i <= helpers; i++)
         share[i].next = share_start(tasks, helpers + 1, i);
-    pool.interrupt = f != NULL ? &f->interrupted : NULL;
+    pool.interrupt = interrupt_of_call();
     __atomic_store_n(&pool.processor, processor_here(), __ATOMIC_RELAXED);
     __atomic_store_n(&pool.limit, (uint32_t)helpers, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.region, REGION_OPEN, __ATOMIC_RELEASE);
@@ -348,12 +335,17 @@ static void rt_parallel(task_function function, void *context, int64_t n, int64_
     run_pieces(0);
     region_depth--;
     uint32_t region = __atomic_and_fetch(&pool.region, ~REGION_OPEN, __ATOMIC_ACQ_REL);
+    int64_t done = region != 0 ? precise_ns() : 0;
     while (region != 0) {
         if (!spin_for_change(&pool.region, region, SPIN_INTERVAL)) {
             wait_while(&pool.region, region, POLL_INTERVAL);
             rt_poll();
         }
         region = __atomic_load_n(&pool.region, __ATOMIC_ACQUIRE);
+    }
+    if (done != 0) {
+        int64_t now = precise_ns();
+        judge_wait(done - start, now, now - done);
     }
     __atomic_store_n(&pool.busy, 0, __ATOMIC_RELEASE);
 }
@@ -373,5 +365,7 @@ static void pool_after_fork(void)
     pool.busy = 0;
     pool.generation = 0;
     pool.region = 0;
+    pool.libraries = 0;
+    pool.alone_until = pool.alone = 0;
     waiting_after_fork();
 }

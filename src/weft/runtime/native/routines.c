@@ -96,6 +96,8 @@ static int64_t rt_routine(void *const *routine, char **arguments, const int64_t 
     if (current_frame != NULL)
         current_frame->routines = 1;
     feclearexcept(FE_ALL_EXCEPT);
+    __atomic_fetch_add(&pool.libraries, 1, __ATOMIC_RELAXED);
     ((routine_loop)routine[0])(arguments, (const Py_ssize_t *)sizes, (const Py_ssize_t *)steps, routine[1]);
+    __atomic_fetch_sub(&pool.libraries, 1, __ATOMIC_RELAXED);
     return fetestexcept(FE_INVALID) != 0;
 }

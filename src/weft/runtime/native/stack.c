@@ -4,7 +4,7 @@
    may go. A user who raises the recursion limit gets a RecursionError from a recursive compiled function, where the
    interpreter's own count would let the process die; a thread with a small stack runs plain Python. */
 
-#include "runtime.h"
+#include "services.h"
 
 #include <pthread.h>
 
@@ -50,15 +50,4 @@ static int64_t rt_stack_floor(void)
     if (stack_floor == 0)
         find_stack();
     return (int64_t)(here - stack_floor > RECURSION_STACK && here > stack_floor ? here - RECURSION_STACK : stack_floor);
-}
-
-/* 1, or 0 with a RecursionError. */
-static int stack_suffices(void)
-{
-    if (stack_floor == 0)
-        find_stack();
-    if ((uintptr_t)__builtin_frame_address(0) > stack_floor)
-        return 1;
-    PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded: the stack of this thread is used up");
-    return 0;
 }

@@ -9,7 +9,7 @@
    finds no room and runs in place. A thread that waits for a finish works on whatever is there, unless its stack is
    half used: what it waits for is then in the hands of others, who get on. */
 
-#include "runtime.h"
+#include "services.h"
 #include "stack.c"
 #include "pool.c"
 
@@ -226,7 +226,7 @@ static void open_session(void)
     pool.n = pool.tasks = pool.shares = helpers;
     for (int i = 0; i < helpers; i++)
         share[i].next = i;
-    pool.interrupt = current_frame != NULL ? &current_frame->interrupted : NULL;
+    pool.interrupt = interrupt_of_call();
     __atomic_store_n(&pool.processor, processor_here(), __ATOMIC_RELAXED);
     __atomic_store_n(&pool.limit, (uint32_t)helpers, __ATOMIC_RELAXED);
     __atomic_store_n(&pool.region, REGION_OPEN, __ATOMIC_RELEASE);
