@@ -12,7 +12,17 @@ from pathlib import Path
 
 import pytest
 
+
+@pytest.fixture
+def array_compiler_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions go to the compiler of arrays alone: for tests of what it does with containers and what it refuses."""
+    monkeypatch.setenv("WEFT_PLAIN", "0")
+
+
 ROOT = Path(__file__).resolve().parent.parent
+
+#: Settings of the test run itself.
+_KEPT = ("WEFT_TEST_CACHE_DIR", "WEFT_FUZZ", "WEFT_SANITIZE", "WEFT_MARCH", "WEFT_PLAIN_GC", "WEFT_TEST_ALONE")
 
 # Folders in the order in which they run: what fails fast and explains most comes first.
 _ORDER = ("test_architecture.py", "unit", "passes", "golden", "errors", "semantics", "equivalence", "apps", "fuzz")
@@ -31,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # A shell starts background jobs so, children inherit it, and the tests of Ctrl-C would wait for ever.
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in [name for name in os.environ if name.startswith("WEFT_")]:
-        if name not in ("WEFT_TEST_CACHE_DIR", "WEFT_FUZZ", "WEFT_SANITIZE", "WEFT_MARCH"):
+        if name not in _KEPT:
             del os.environ[name]
     kept = os.environ.get("WEFT_TEST_CACHE_DIR")
     directory = kept or tempfile.mkdtemp(prefix="weft-test-")
@@ -70,6 +80,10 @@ def _mark_samples(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _mark_samples(items)
+    if "WEFT_TEST_ALONE" not in os.environ:
+        for item in items:
+            if item.get_closest_marker("alone"):
+                item.add_marker(pytest.mark.skip(reason="runs in tests/test_alone.py, or with WEFT_TEST_ALONE=1"))
 
     def rank(item: pytest.Item) -> int:
         first = item.path.relative_to(ROOT / "tests").parts[0]

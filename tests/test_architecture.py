@@ -21,12 +21,18 @@ MAX_FUNCTION_LINES = 100
 _OPEN = {"errors", "options", "limits", "directives", "records", "standins", "steps", "forking"}
 _MIDDLE = {"ir", "frontend", "analysis", "passes", "codegen", "runtime", "report"}
 LAYERS: dict[str, set[str]] = {
-    "errors": set(),
-    "options": {"errors"},
-    "limits": set(),
+    "errors": {"records"},
+    "registry": {"records"},
+    "options": {"errors", "records", "registry"},
+    "limits": {"records"},
     "steps": set(),
     "net": _OPEN,
-    "trial": set(),
+    "trial": {"errors"},
+    "timeline": set(),
+    "watched": set(),
+    "warned": {"errors", "runtime.toolchain"},
+    "debugging": {"errors", "watched"},
+    "recompiles": set(),
     "recalled": _OPEN | {"runtime", "net"},
     "directives": {"records"},
     "deep": {"forking"},
@@ -37,32 +43,54 @@ LAYERS: dict[str, set[str]] = {
     "collector": {"forking"},
     "ir": _OPEN,
     "parallel": set(),
-    "frontend": _OPEN | {"ir", "parallel"},
+    "frontend": _OPEN | {"ir", "parallel", "registry"},
     "analysis": _OPEN | {"ir"},
     "passes": _OPEN | {"ir", "analysis"},
     # Code generation fills in the dispatcher's descriptors, which are plain data.
     "codegen": _OPEN | {"ir", "analysis", "passes", "runtime.descriptor", "runtime.templates"},
     "runtime": _OPEN,
+    # Source and the record of what is read are one for both compilers.
+    "plain": _OPEN | {"runtime", "frontend.reads", "frontend.source"},
+    "plainly": _OPEN | {"plain", "runtime", "net", "handlers", "collector", "trial"},
     # The table of what is native is a view of the knowledge base.
     "report": _OPEN | {"ir", "analysis", "frontend.knowledge"},
-    "pipeline": _OPEN | _MIDDLE | {"deep"},
+    "compiled": _OPEN | _MIDDLE,
+    "targets": _OPEN | _MIDDLE | {"registry", "compiled"},
+    "pipeline": _OPEN | _MIDDLE | {"deep", "compiled", "targets"},
     "transform_file": _OPEN,
-    "steering": _OPEN | {"frontend", "transform_file", "pipeline"},
-    "asked": _OPEN | _MIDDLE | {"pipeline", "net"},
+    "steering": _OPEN | {"frontend", "transform_file", "passes"},
+    "asked": _OPEN | _MIDDLE | {"compiled", "pipeline", "net", "plain"},
     "pickles": _OPEN | {"runtime"},
     "jitted": _OPEN
     | _MIDDLE
-    | {"asked", "collector", "handlers", "net", "pickles", "pipeline", "recalled", "steering", "trial"},
-    "cluster": _OPEN | _MIDDLE | {"pipeline", "jitted"},
-    "device": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster", "net"},
-    "api": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster", "net", "handlers"},
+    | {"asked", "collector", "compiled", "handlers", "net", "pickles", "pipeline", "recalled", "registry"}
+    | {"plain", "plainly", "steering", "timeline", "trial", "warned", "watched"},
+    "cluster": _OPEN | _MIDDLE | {"pipeline", "jitted", "targets"},
+    "device": _OPEN | _MIDDLE | {"pipeline", "jitted", "cluster", "net", "registry", "targets", "asked"},
+    "hls": _OPEN | _MIDDLE | {"pipeline", "device", "targets"},
+    "blocksizes": _OPEN,
+    "api": _OPEN | _MIDDLE | {"pipeline", "jitted", "targets", "net", "handlers", "blocksizes", "warned"},
+    "pydd": _OPEN | {"frontend", "parallel", "api"},
+    "emit": _OPEN | _MIDDLE | {"pipeline", "targets", "compiled", "cluster", "device"},
+    "extension": _OPEN | _MIDDLE | {"pipeline", "jitted", "compiled"},
+    "registered": _OPEN | {"frontend", "runtime", "callbacks"},
+    "callbacks": _OPEN | _MIDDLE | {"pipeline", "jitted", "targets", "compiled"},
     "transformer": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
-    "heat": _OPEN | _MIDDLE | {"pipeline", "jitted", "api", "transform_file"},
-    "cli": _OPEN | _MIDDLE | {"pipeline", "api", "ahead", "heat", "cluster"},
+    "tuning": _OPEN | _MIDDLE | {"jitted", "transform_file"},
+    "heat": _OPEN | _MIDDLE | {"plain", "plainly", "handlers", "net", "pipeline", "jitted", "api", "transform_file"},
+    "cli": _OPEN
+    | _MIDDLE
+    | {"pipeline", "api", "ahead", "heat", "cluster", "tuning", "registry", "hls", "device", "hosts", "folders"}
+    | {"emit", "plain", "warned"},
+    # What `weft build` makes for other hosts.
+    "folders": {"errors", "runtime.trusted"},
+    "hosts": _OPEN | _MIDDLE | {"pipeline", "targets", "compiled", "steering", "api", "folders", "parallel"},
     "notebook": {"api", "errors"},
+    "comparing": {"api"},
+    "compat": _OPEN | {"api", "cli", "jitted", "parallel", "runtime", "warned"},
     "__main__": {"cli"},
     "demo": _OPEN | _MIDDLE | {"pipeline", "api"},
-    "ahead": _OPEN | _MIDDLE | {"pipeline", "api", "transform_file"},
+    "ahead": _OPEN | _MIDDLE | {"pipeline", "api", "transform_file", "folders"},
     "": _OPEN | _MIDDLE | {"pipeline", "api", "notebook"},
 }
 # Loading these costs more than the whole of weft, so they are imported inside the functions that need them.
@@ -252,6 +280,51 @@ def test_nothing_unfinished_and_no_machine_in_any_file(pattern: re.Pattern[str])
         for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
             if pattern.search(line):
                 wrong.append(f"{_identify(path)}:{number}: {line.strip()[:100]}")
+    assert not wrong, "\n".join(wrong)
+
+
+def _strings(path: Path) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value, node.lineno
+
+
+def _compared_targets(path: Path) -> list[str]:
+    """Comparisons of a target or back end with the name of one."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Compare):
+            words = {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}
+            asked = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)} & {"target", "backend"}
+            if asked and words & {"c", "python", "ray", "mpi", "opencl", "cuda"}:
+                found.append(f"{_identify(path)}:{node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+def test_passes_declare_themselves() -> None:
+    """Every `run` of a pass carries its declaration, and the pipeline knows no pass by its name."""
+    from weft.passes import Pass, order
+
+    for path in sorted((PACKAGE / "passes").glob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and node.name == "run":
+                decorators = [ast.unparse(each).partition("(")[0] for each in node.decorator_list]
+                assert decorators == ["declared"], f"{_identify(path)}:{node.lineno}: declare the pass"
+    passes = (*order.PASSES, *order.LOWERING)
+    assert all(isinstance(each, Pass) for each in passes) and order.problems(passes) == []
+    known = {each.name for each in passes}
+    for name in ("pipeline.py", "passes/running.py", "targets/__init__.py", "targets/c.py", "targets/python.py"):
+        named = [f"{name}:{line}: {text!r}" for text, line in _strings(PACKAGE / name) if text in known - {"tasks"}]
+        assert not named, "the pipeline must ask a pass, not know its name: " + ", ".join(named)
+
+
+def test_targets_are_asked_and_not_named() -> None:
+    """What differs between targets is an answer of a `Target`, and never a comparison with its name."""
+    parts = ("passes", "analysis", "codegen", "targets", "runtime")
+    layers = ("pipeline.py", "api.py", "jitted.py", "cluster/kernels.py", *parts)
+    paths = [path for path in MODULES if any((PACKAGE / layer) in (path, *path.parents) for layer in layers)]
+    assert len(paths) > 100
+    wrong = [text for path in paths for text in _compared_targets(path)]
     assert not wrong, "\n".join(wrong)
 
 

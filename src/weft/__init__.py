@@ -4,13 +4,18 @@ page: each public name loads the module behind it when it is first used.
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _DTYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "c64", "c128")
+
+_EXTENSIONS = ("expand", "expansion", "add_pass", "remove_pass", "add_pattern", "compile_ir")
 
 # Public name --> the module that defines it.
 _HOME: dict[str, str] = {
     "jit": "weft.api",
+    "bench": "weft.comparing",
+    "debug": "weft.debugging",
+    "explain_recompiles": "weft.recompiles",
     "distribute": "weft.cluster.mpi_array",
     "prange": "weft.parallel",
     "map": "weft.parallel",
@@ -19,6 +24,12 @@ _HOME: dict[str, str] = {
     "finish": "weft.parallel",
     "task": "weft.parallel",
     "isolated": "weft.parallel",
+    "vectorize": "weft.callbacks.vectorize",
+    "guvectorize": "weft.callbacks.guvectorize",
+    "cfunc": "weft.callbacks.cfunc",
+    "register": "weft.registered",
+    "model": "weft.registered",
+    **dict.fromkeys(_EXTENSIONS, "weft.extension"),
     "symbol": "weft.frontend.hints",
     **dict.fromkeys(_DTYPES, "weft.frontend.hints"),
     "Options": "weft.options",
@@ -33,15 +44,17 @@ _HOME: dict[str, str] = {
     "OptionError": "weft.errors",
     "ClusterError": "weft.errors",
     "transform": "weft.transformer",
+    "tune": "weft.tuning",
     "out_of_core": "weft.cluster.outofcore",
     "CacheWarning": "weft.errors",
     "CoreWarning": "weft.errors",
     "TransformWarning": "weft.errors",
     "FallbackWarning": "weft.errors",
+    "MessageWarning": "weft.errors",
 }
 
 #: Parts of the package that are used under their own name.
-_MODULES = {"cluster": "weft.cluster", "comm": "weft.cluster.comm", "device": "weft.device"}
+_MODULES = {"cluster": "weft.cluster", "comm": "weft.cluster.comm", "device": "weft.device", "pydd": "weft.pydd"}
 
 __all__ = ["__version__", *_HOME]  # noqa: PLE0604 (the names are strings, spelt once)
 

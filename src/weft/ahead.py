@@ -22,17 +22,16 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from weft import __version__, transform_file
-from weft.errors import CacheWarning, CompileError, WeftError
+from weft.errors import CacheWarning, CompileError
+from weft.folders import INIT_FILE, MANIFEST, checksum, replaced, require_own, write_manifest
 from weft.runtime import trusted
 from weft.runtime.descriptor import Version
 
-MANIFEST = "manifest.json"
+__all__ = ["CORE", "SOURCE", "Prebuilt", "load", "require_own", "write"]
+
 SOURCE = "source.py"
 CORE = "core.so"
 _FORMAT = 1
-_INIT_FILE = "__init__.py"
-#: Stands in the manifest: a folder without it was not written here, and is never removed.
-_MARK = "weft build"
 
 _INIT = '''"""{module}, compiled ahead of time by weft {version}; its source is in source.py."""
 
@@ -65,69 +64,7 @@ def write(source: Path, package: Path, versions: list[Prebuilt], options: Mappin
     `options` are those of each compiled function, given again to `jit` at import. The package is written beside its
     place and renamed; a folder in that place that is not weft's own stays, and is a WeftError.
     """
-    require_own(package)
-    staged = _beside(package)
-    try:
-        staged.mkdir(parents=True)
-        try:
-            refused = _fill(staged, source, versions, options)
-            require_own(package)
-            _take_place(staged, package)
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)
-    except OSError as problem:
-        raise WeftError(f"{package} cannot be written: {problem.strerror or problem}") from problem
-    return refused
-
-
-def require_own(package: Path) -> None:
-    """WeftError if a package in that place would remove what `write` did not write."""
-    if not os.path.lexists(package):
-        return
-    foreign = _foreign(package)
-    if foreign:
-        raise WeftError(f"{package} stays as it is: {foreign}. Remove it, or choose another folder with -o")
-
-
-def _foreign(package: Path) -> str:
-    """What in the place of a package is not weft's own; "" if all of it is."""
-    if package.is_symlink() or not package.is_dir():
-        return "it is no folder that `weft build` has written"
-    try:
-        manifest = json.loads((package / MANIFEST).read_bytes())
-        written = manifest["checksums"] if manifest["written_by"] == _MARK else None
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        written = None
-    if not isinstance(written, dict):
-        return "`weft build` has not written it"
-    try:
-        for file in sorted(package.iterdir()):
-            if file.name not in (*written, _INIT_FILE, MANIFEST, "__pycache__"):
-                return f"it holds {file.name}, which `weft build` has not written"
-            if file.suffix in (".py", ".toml") and _checksum(file) != written.get(file.name, _checksum(file)):
-                return f"its {file.name} was edited"
-    except OSError as problem:
-        return f"it cannot be read ({problem.strerror or problem})"
-    return ""
-
-
-def _beside(package: Path) -> Path:
-    return package.with_name(f".{package.name}-{os.getpid()}-{os.urandom(4).hex()}")
-
-
-def _take_place(staged: Path, package: Path) -> None:
-    """Rename a new package into its place; an older one goes only when the new one is there."""
-    if not package.exists():
-        staged.rename(package)
-        return
-    former = _beside(package)
-    package.rename(former)
-    try:
-        staged.rename(package)
-    except OSError:
-        former.rename(package)
-        raise
-    shutil.rmtree(former, ignore_errors=True)
+    return replaced(package, lambda staged: _fill(staged, source, versions, options))
 
 
 def _fill(
@@ -139,7 +76,7 @@ def _fill(
     transforms = transform_file.place(str(source))
     if transforms.is_file():  # for what has to be compiled again where the package is used
         shutil.copyfile(transforms, transform_file.place(str(staged / SOURCE)))
-    (staged / _INIT_FILE).write_text(_INIT.format(module=source.stem, version=__version__), encoding="utf-8")
+    (staged / INIT_FILE).write_text(_INIT.format(module=source.stem, version=__version__), encoding="utf-8")
     functions: dict[str, Any] = {}
     refused: list[str] = []
     for item in versions:
@@ -155,14 +92,7 @@ def _fill(
     core = _core_path()
     if core is not None and functions:
         shutil.copyfile(core, staged / CORE)
-    manifest = {
-        "format": _FORMAT,
-        "written_by": _MARK,
-        "made_for": _circumstances(),
-        "checksums": {file.name: _checksum(file) for file in sorted(staged.iterdir()) if file.name != _INIT_FILE},
-        "functions": functions,
-    }
-    (staged / MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+    write_manifest(staged, {"format": _FORMAT, "made_for": _circumstances(), "functions": functions})
     return refused
 
 
@@ -204,7 +134,7 @@ def _unusable(directory: Path, manifest: Mapping[str, Any], libraries: list[str]
         if PurePath(name).name != name:
             return f"{name} is outside of its folder"
         try:
-            if _checksum(directory / name) != expected:
+            if checksum(directory / name) != expected:
                 return f"{name} is not the file that was built"
         except OSError as problem:
             return f"{name} cannot be read ({problem.strerror or problem})"
@@ -258,8 +188,3 @@ def _circumstances() -> dict[str, str]:
         "interpreter": f"{sys.implementation.cache_tag}-{sys.platform}",
         "processor": hashlib.blake2b(cpu_identity().encode(), digest_size=16).hexdigest(),
     }
-
-
-def _checksum(file: Path) -> str:
-    with os.fdopen(trusted.opened(file), "rb") as stream:
-        return trusted.checksum(stream.read())

@@ -8,12 +8,11 @@ import errno
 import inspect
 import os
 import sys
-import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from weft import forking, handlers, net, steps
-from weft.errors import FallbackWarning, Span
+from weft import forking, handlers, net, steps, warned
+from weft.errors import Span
 from weft.options import make_options
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,12 +46,15 @@ def jit(function: Any = None, /, **options: Any) -> Any:
             target = target.py_func
         if not inspect.isfunction(target):
             if chosen.fallback == "error" or not callable(target):
-                raise TypeError(f"weft.jit needs a Python function, not {type(target).__name__}")
+                no_types = ": leave the types out, those of each call count" if isinstance(target, str) else ""
+                raise TypeError(f"weft.jit needs a Python function, not {type(target).__name__}{no_types}")
             return target
-        if chosen.target != "cpu":
-            from weft.cluster.function import distributed
+        if chosen.tune:
+            from weft.blocksizes import Tuned
 
-            return distributed(target, chosen)
+            return Tuned(target, chosen, lambda function, options: _compiled(function, options, Jitted))
+        if chosen.target != "cpu":
+            return _compiled(target, chosen, Jitted)
         try:
             steps.enter("decorate")
             return Jitted(target, chosen)
@@ -65,8 +67,16 @@ def jit(function: Any = None, /, **options: Any) -> Any:
             if chosen.fallback == "error":
                 raise problem from trouble
             if chosen.fallback == "warn":
-                told = problem.told("runs as plain Python")
-                warnings.warn_explicit(told, FallbackWarning, place.file, max(place.line, 1))
+                warned.warn(problem.told("runs as plain Python"), place.file, place.line)
             return target
 
     return decorate if function is None else decorate(function)
+
+
+def _compiled(function: Any, options: Any, local: Any) -> Any:
+    """The function for its target."""
+    if options.target == "cpu":
+        return local(function, options)
+    from weft import targets
+
+    return targets.find(options.target).function(function, options)

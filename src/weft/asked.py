@@ -7,17 +7,18 @@ A mistake of weft's own that is met on the way is part of the answer.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from weft import net, steps
-from weft.errors import Unsupported, WeftError
+from weft.errors import PragmaError, Unsupported, WeftError
 from weft.records import dataclass
 from weft.runtime import machine
 
 if TYPE_CHECKING:
-    from weft import pipeline
+    from weft.compiled import Compiled
     from weft.report.explain import CompiledLike, Explanation, FunctionSource
+    from weft.report.roofline import Roof
     from weft.report.tree import History
 
 
@@ -35,6 +36,10 @@ class Prebuilt:
     fallbacks: tuple[Any, ...] = ()
 
 
+#: What `inspect` shows.
+INSPECTED = ("ir", "c", "python", "cupy", "asm", "pragmas", "types", "core")
+
+
 def explanation(function: Any) -> Explanation:
     """What became of each line of a `Jitted`, and why."""
     from weft.report.explain import explain
@@ -49,13 +54,53 @@ def explanation(function: Any) -> Explanation:
             place = _place(function)
             versions: list[CompiledLike] = [*function._prebuilt]
             versions += [part._full(version) for part in parts for version in part._compiled]
-            return explain(versions, place, refused, _history(function, parts))
+            versions += [version for part in parts for version in part._plain_versions()]
+            found = explain(versions, place, refused, _history(function, parts))
+            return replace(found, measured=function.measured, roofs=_roofs()) if function.measured else found
     except Exception as trouble:
         if net.is_meant(trouble, function.options):
             raise
         problem = net.refusal(trouble, function._place(), function.options)
         note = f"{sum(function.call_counts)} calls were native; how cannot be told: {problem.reason}"
         return explain([], place, [*refused, (problem.span, note, problem.remedy)])
+
+
+def _roofs() -> tuple[Roof, ...]:
+    """What one thread gets from the memories of this machine, if `weft doctor --calibrate` or an idle process knows."""
+    from weft.report.roofline import Roof
+
+    known = machine.stored()
+    names = {"bytes_memory": "memory, one thread", "bytes_shared_cache": "last cache, one thread"}
+    numbers = {} if known is None else known.numbers
+    return tuple(Roof(text, bytes=numbers[name] * 1e9) for name, text in names.items() if numbers.get(name))
+
+
+def no_version(function: Any) -> str:
+    """Why there is no version to look at: the function was not called, or was refused."""
+    name = function.py_func.__name__
+    refused = next(iter(function._refused.values()), None)
+    if refused is None and function._plain_calls:
+        return f"{name} has no native version: its calls ran as plain Python"
+    if refused is None:
+        return f"{name} has not been compiled yet: call it once"
+    remedy = f"; try: {refused.remedy}" if refused.remedy else ""
+    return f"{name} has no native version: {refused.reason} ({refused.span}){remedy}"
+
+
+def html(function: Any) -> str:
+    """A compiled function for a notebook; nothing is compiled or restored for it."""
+    from weft.report.drawn import function_html
+
+    counts = function.stats["calls"]
+    rows = [(signature, str(count)) for signature, count in counts.items()]
+    regions = sum(1 for part in function._parts()) - 1
+    told = f"compiled for {len(rows)} kind{'s' * (len(rows) != 1)} of arguments"
+    if not rows:
+        refused = next(iter(function._refused.values()), None)
+        told = "not compiled yet: call it once" if refused is None else f"runs as plain Python: {refused.reason}"
+    if regions:
+        told += f"; {regions} region{'s' * (regions != 1)} native, Python between them"
+    return function_html(function.py_func.__name__, rows, told)
 
 
 def slower(function: Any) -> list[str]:
@@ -105,13 +150,44 @@ def _history(function: Any, parts: list[Any]) -> History:
         for count, profile, program in zip(part.call_counts, part.profiles, programs):
             sizes = {} if program is None or not count else symbol_values(program, profile.last)
             found.append(Calls(count, profile.refused, profile.choices, sizes, get_num_threads()))
-    return History(tuple(found), function._plain_calls, machine.limits_here())
+    found += [Calls(version.calls, version.deopts) for part in parts for version in part._plain_versions()]
+    return History(tuple(found), function._interpreted_calls(), machine.limits_here())
+
+
+def require_dimensions(function: Any, values: tuple[Any, ...]) -> None:
+    """PragmaError unless arrays have the dimensions that the option `dim_info` gives names to."""
+    from inspect import signature
+
+    given = dict(zip(signature(function.py_func).parameters, values))
+    sizes: dict[str, tuple[int, str]] = {}
+    for array, names in function.options.dim_info:
+        shape = getattr(given.get(array), "shape", None)
+        if shape is None:
+            raise PragmaError(function._place(), f"dim_info names {array!r}, which is no array argument")
+        if len(shape) != len(names):
+            told = f"dim_info gives {array} {len(names)} dimensions, it has {len(shape)}"
+            raise PragmaError(function._place(), told, "name each of them")
+        for axis, (name, size) in enumerate(zip(names, shape)):
+            known, where = sizes.setdefault(name, (size, f"axis {axis} of {array}"))
+            if known != size:
+                told = f"dimension {name!r} is {known} ({where}) and {size} (axis {axis} of {array})"
+                raise PragmaError(function._place(), told, "give dimensions of other sizes other names in dim_info")
+
+
+def dump(function: Any, code: str | None) -> None:
+    """Print what was generated, for the option `dump`."""
+    import sys
+
+    print(f"--- {function.py_func.__name__}\n{code or '(Python: see inspect)'}", file=sys.stderr)
 
 
 def text(function: Any, what: str, signature: str | int | None) -> str:
     """IR, C, Python or assembly of a version; `signature` picks one (default: the newest)."""
-    if what not in ("ir", "c", "python", "asm"):
-        raise ValueError(f"inspect({what!r}): choose one of 'ir', 'c', 'python', 'asm'")
+    if what not in INSPECTED:
+        raise ValueError(f"inspect({what!r}): choose one of {', '.join(map(repr, INSPECTED))}")
+    plain = _plain_text(function, what, signature)
+    if plain is not None:
+        return plain
     try:
         return _text(function._pick(signature), what)
     except WeftError:
@@ -123,7 +199,24 @@ def text(function: Any, what: str, signature: str | int | None) -> str:
         raise WeftError(f"{function.py_func.__name__}: {problem.reason}; {problem.remedy}") from trouble
 
 
-def _text(version: pipeline.Compiled, what: str) -> str:
+def _plain_text(function: Any, what: str, signature: str | int | None) -> str | None:
+    """The same of a version as plain Python; None if another one is meant."""
+    if what == "core":
+        from weft.plain.core import core_function, print_core
+
+        return print_core(core_function(function._load().tree))
+    name = function.py_func.__name__
+    found = [version for version in function._plain_versions() if signature in (None, version.signature)]
+    if not found:
+        if what == "types":
+            raise WeftError(f"{name} has no version as plain Python: its types are in inspect('ir')")
+        return None
+    if what in ("c", "types"):
+        return str(found[-1].text[what])
+    raise WeftError(f"{name} is compiled as plain Python: see inspect('core'), inspect('types') or inspect('c')")
+
+
+def _text(version: Compiled, what: str) -> str:
     if what == "ir":
         from weft.ir.text import show
 
@@ -132,6 +225,15 @@ def _text(version: pipeline.Compiled, what: str) -> str:
         from weft.codegen.python import generate
 
         return generate(version.program_optimised)
+    if what == "cupy":
+        from weft.codegen.cupy import Plain, source
+
+        module = str(version.source.namespace.get("__name__", "__main__"))
+        return source(version.program_optimised, Plain(version.source.text, module), version.signature)
+    if what == "pragmas":
+        from weft.report.pragmas import annotated
+
+        return annotated(version.source.text, version.source.tree, version.program_optimised, version.program_lowered)
     if version.c_source is None:
         raise WeftError("there is no C compiler: this version is Python (see inspect('python'))")
     if what == "c":

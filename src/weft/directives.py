@@ -197,6 +197,15 @@ class NoLibrary(Directive):
 
 
 @dataclass(frozen=True)
+class Expand(Directive):
+    """How the operation on a line is carried out: by the expansion of this name."""
+
+    name: ClassVar[str] = "expand"
+    line: Place
+    expansion: str
+
+
+@dataclass(frozen=True)
 class SkipPass(Directive):
     """A pass of the optimiser that is left out."""
 
@@ -206,7 +215,7 @@ class SkipPass(Directive):
 
 KINDS: dict[str, type[Directive]] = {
     kind.name: kind
-    for kind in (Tile, Interchange, Unroll, Parallel, Sequential, Vectorise, Fuse, NoFuse, NoLibrary, SkipPass)
+    for kind in (Tile, Interchange, Unroll, Parallel, Sequential, Vectorise, Fuse, NoFuse, NoLibrary, Expand, SkipPass)
 }
 #: Directives that the pass `directed` carries out on loops, in the order in which they were given.
 ON_LOOPS = (Tile, Interchange, Unroll, Parallel, Sequential, Vectorise, Fuse)
@@ -234,11 +243,18 @@ class Directives:
         for item in self.items:
             if isinstance(item, NoLibrary) and item.line.has_line(line):
                 return True
+            if isinstance(item, Expand) and item.expansion != "openblas" and item.line.has_line(line):
+                return True
             if isinstance(item, ON_LOOPS) and not isinstance(item, Fuse):
                 for place in item.places():
                     if place.has_line(line) and any(place.is_variable(name) for name in names):
                         return True
         return False
+
+    def wants_library(self, line: int) -> bool:
+        """Whether products of a line are the library's, whatever their size."""
+        chosen = (item for item in self.items if isinstance(item, Expand) and item.expansion == "openblas")
+        return any(item.line.has_line(line) for item in chosen)
 
     def separates(self, first: int, second: int) -> bool:
         """Whether the loops of two lines are to be kept apart."""

@@ -12,14 +12,16 @@ import linecache
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+from weft.records import dataclass
 
 MAX_LINES = 15
 _MAX_WIDTH = 110
 _MAX_TYPES = 4
 _MAX_SOURCE_LINES = 3
 _MAX_REASON_LINES = 2
+_PACKAGE = os.path.dirname(__file__) + os.sep
 _NAME = re.compile(r"\b[^\W\d]\w*\b")
 _NUMBERS = re.compile(r"(_\d+)+$")
 _ERROR = re.compile(r"\w+Error: |the name \w+ is not defined")
@@ -147,12 +149,24 @@ def render(
 
 
 #: Exceptions of libraries that compiled code can raise besides the built-in ones, and the modules that define them.
-LIBRARY_EXCEPTIONS = {"LinAlgError": "numpy.linalg", "MalformedSparse": "weft.errors"}
+LIBRARY_EXCEPTIONS = {
+    "LinAlgError": "numpy.linalg",
+    "MalformedSparse": "weft.errors",
+    "MessageFailed": "weft.errors",
+}
 
 
 class MalformedSparse(ValueError):
     """A sparse matrix whose arrays do not describe one. SciPy does not look, and would read outside of memory."""
 
+
+class MessageFailed(Exception):
+    """What a message between ranks has raised: to make one gives the very exception, which `met` holds."""
+
+    met: ClassVar[list[BaseException]] = []
+
+    def __new__(cls, *args: object) -> Any:
+        return cls.met.pop() if cls.met else super().__new__(cls, *args)
 
 
 def exception_type(name: str) -> type[BaseException] | None:
@@ -193,6 +207,11 @@ class Unsupported(WeftError):
         self.types: dict[str, str] = dict(types or {})
         # The arguments are those of this constructor: that is what makes the exception picklable.
         super().__init__(span, reason, remedy, self.types)
+
+    def amend(self, reason: str, remedy: str) -> None:
+        """Say it better, by what the callers of the code that refused know."""
+        self.reason, self.remedy = reason, remedy
+        self.args = (self.span, reason, remedy, self.types)
 
     def told(self, headline: str) -> str:
         """The text under a headline: there is always one thing to do."""
@@ -266,6 +285,21 @@ class ClusterError(WeftError):
     """There is no cluster where one was asked for, or it has failed in a way that no repetition mends."""
 
 
+def hide_own_frames(error: BaseException) -> None:
+    """Let a traceback go from the user's call straight to the user's line: weft's frames between them are dropped.
+
+    Those of weft's own mistakes stay; so does everything with WEFT_VERIFY=1.  A bare `raise` must follow, which adds
+    no frame of its own.
+    """
+    if os.environ.get("WEFT_VERIFY", "0") not in ("", "0"):
+        return
+    found = error.__traceback__
+    while found is not None and found.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        found = found.tb_next
+    if found is not None or isinstance(error, WeftError):
+        error.__traceback__ = found
+
+
 class TransformWarning(UserWarning):
     """Transformations kept beside the source are not applied: the function, or the file, is not what it was."""
 
@@ -280,3 +314,7 @@ class CoreWarning(UserWarning):
 
 class FallbackWarning(UserWarning):
     """A statement or a function runs as plain Python; one warning for each source line."""
+
+
+class MessageWarning(UserWarning):
+    """A message between ranks that no receive of the same function can meet."""

@@ -9,48 +9,48 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import copy
 import functools
 import inspect
 import itertools
 import os
 import threading
-import types
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from weft import asked, collector, forking, handlers, net, recalled, steps
+from weft import asked, collector, forking, handlers, net, plainly, recalled, registry, steps, warned, watched
 from weft.errors import (
     CompileError,
-    FallbackWarning,
     LeftToLibrary,
     ParallelError,
     Span,
     TransformError,
     Unsupported,
     WeftError,
+    hide_own_frames,
 )
+from weft.frontend.making import function_from
 from weft.ir.program import Layout
-from weft.options import Options
+from weft.options import Options, wants_lines
 from weft.records import dataclass
-from weft.runtime import dispatch, machine
+from weft.runtime import dispatch, foreign, machine
 from weft.runtime.descriptor import LEFT, ArrayParam, MemoryParam, Signature, Version
-from weft.runtime.interpreted import holds
+from weft.runtime.holding import holds
 from weft.steering import Steering
 from weft.trial import Regions
 
 if TYPE_CHECKING:
-    from weft import pipeline
+    from weft.compiled import Compiled
     from weft.directives import Directive, Directives
     from weft.frontend.source import Source
     from weft.frontend.specs import ConstSpec, Spec
+    from weft.plain.function import Native, PlainVersion
     from weft.report.explain import Explanation
     from weft.report.outline import ProgramView
     from weft.runtime.interpreted import Dispatcher as _Base
     from weft.runtime.versions import Kept
+    from weft.timeline import Timeline
 else:
     _Base = dispatch.dispatcher_type()
 
@@ -72,7 +72,7 @@ class _Restored:
     sample: tuple[Any, ...]
     read: float
     tried: int = 0
-    full: pipeline.Compiled | None = None
+    full: Compiled | None = None
 
     @property
     def signature(self) -> str:
@@ -109,12 +109,13 @@ class Jitted(_Base):
         self.py_func = function
         self.watch(function)
         self.options = options
-        self._compiled: list[pipeline.Compiled | _Restored] = []
+        self._compiled: list[Compiled | _Restored] = []
         self._prebuilt: list[asked.Prebuilt] = []
         self._keys: dict[Any, int] = {}
         self._made_for: dict[Any, list[Version]] = {}
         self._written: set[int] = set()  # parameters whose arrays some version writes
         self._refused: dict[Any, Unsupported] = {}
+        self.measured: Timeline | None = None  # the last call that `timeline` ran
         self._source: Source | None = None
         self._lock = forking.Lock()
         self._warned: set[tuple[str, int]] = set()
@@ -124,6 +125,8 @@ class Jitted(_Base):
         self._plain = function  # what runs where no version does: the function, or its split into regions
         self.questions = 0  # calls that no version took, and that were not known to have none
         self._in_regions: Regions | None = None
+        self._native: Native | None = None  # as plain Python: containers, strings, objects
+        self._plain_failures = 0
         self._late: Unsupported | None = None  # compiling took too long
         self._unsplit: set[int] = set()  # lines around which there is nothing to compile
         self._regions: list[Jitted] = []
@@ -134,18 +137,23 @@ class Jitted(_Base):
         self._sample: tuple[tuple[Any, ...], tuple[Any, ...]] | None = None  # of the newest version: specs, arguments
         self._first_tuples: dict[int, ConstSpec] = {}  # the first tuple of numbers that each parameter has had
         self._by_value: set[int] = set()  # parameters whose tuples must be known to compile
+        watched.note(self)
 
     # --- calling ----------------------------------------------------------------------------------------------------
 
     def _miss(self, args: tuple[Any, ...], kwargs: dict[str, Any], status: int | None) -> Any:
         """No version fits, or a guard said no: make one if that can help, else leave the call to Python."""
-        if forking.is_working() or not forking.can_load():
+        if forking.is_working() or not forking.can_load() or watched.is_off():
             return LEFT  # a signal handler or a finaliser calls from inside weft, or the interpreter is about to end
         self.questions += 1
-        with handlers.passing(), forking.working():
-            call = self._found(args, kwargs)
-        # Until here weft has only looked at the arguments: Python could run the call. From here on it is the program's.
-        return LEFT if call is None else call()
+        try:
+            with handlers.passing(), forking.working():
+                call = self._found(args, kwargs)
+            # Until here weft has only looked at the arguments: Python could run the call. Now it is the program's.
+            return LEFT if call is None else call()
+        except BaseException as error:
+            hide_own_frames(error)
+            raise
 
     def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
         """The call by a version that was or is now made; None if Python runs it."""
@@ -194,7 +202,7 @@ class Jitted(_Base):
 
     def _form(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Jitted, dict[str, str]] | None:
         """The form for calls like this one; None if there is none, or Python must say what is wrong with it."""
-        from weft.frontend.source import Source
+        from weft.frontend.source import Source, keep
         from weft.frontend.variadic import ORIGINAL, form_of
 
         if self._bound(args, kwargs) is None:
@@ -208,9 +216,10 @@ class Jitted(_Base):
                 self._refuse(problem)
                 return None
             form = form_of(source.tree, len(args), tuple(kwargs))
-            function: Any = _function_from(form.calling, source, None, {ORIGINAL: self.py_func})
+            function: Any = function_from(form.calling, source, None, {ORIGINAL: self.py_func})
             function.__defaults__ = self.py_func.__defaults__ if form.calling.args.defaults else None
             function.__kwdefaults__ = self.py_func.__kwdefaults__
+            keep(function.__code__, form.calling)
             # Part of the key of versions in the disk cache: forms of one function differ in nothing else.
             told = ", ".join((str(len(args)), *form.renamed))
             function.__module__, function.__qualname__ = self.py_func.__module__, f"{self.py_func.__qualname__}[{told}]"
@@ -245,10 +254,14 @@ class Jitted(_Base):
         from weft.frontend.specs import ObjectSpec
 
         with self._lock:
+            if self.options.dim_info:
+                asked.require_dimensions(self, values)
             if self._is_forced_apart():
                 return False
             if self._late is not None:
                 return self._refuse(self._late)
+            if plainly.takes_first(self, values):
+                return False
             key = tuple(self._kinds(values))
             refused = self._refused.get(key)
             if refused is not None:
@@ -261,7 +274,7 @@ class Jitted(_Base):
             # A version that was made from other things than now says nothing of what a further one should be like.
             general = tried - sum(not all(map(holds, made.facts)) for made in self._made_for.get(key, ()))
             if tried >= _MAX_FOR_KEY or max(len(self._compiled), len(self._refused)) >= _MAX_VERSIONS:
-                return False
+                return plainly.takes_over(self, values)
             self._keys[key] = tried + 1
             stored, known = None, False
             try:
@@ -284,6 +297,8 @@ class Jitted(_Base):
                 if opened:
                     self._by_value |= opened
                     return self._extend(values)
+                if plainly.takes_refused(self, values, problem):
+                    return False
                 self._refused[key] = problem
                 if not known:
                     recalled.remember(self, stored, values, problem)
@@ -329,16 +344,12 @@ class Jitted(_Base):
         from weft.frontend.specs import ObjectSpec
         from weft.runtime import versions
 
-        if (
-            not self.options.cache
-            or self.options.backend == "python"
-            or dispatch.load_core() is None
-        ):
+        if not self.options.cache or not registry.is_kept(self.options.backend) or dispatch.load_core() is None:
             return None
         steps.enter("cache key")
         named = [k.key if isinstance(k, ObjectSpec) else repr(k) for k in kinds]
         text = ", ".join(named)
-        text += "".join(f"; {directive}" for directive in self.transforms())
+        text += "".join(f"; {asked}" for asked in self.transforms()) + foreign.stamp() + "; lines" * wants_lines()
         return versions.key_for(self.py_func, text, self.options, attempt, attempt if general is None else general)
 
     def _cells(self) -> dict[str, Any]:
@@ -368,10 +379,13 @@ class Jitted(_Base):
         steps.enter("install")
         self.add_version(version, _generality(kinds, tried))
         self._compiled.append(made)
+        self._refused.pop("plain", None)  # the other compiler takes the function
+        if self.options.dump:
+            asked.dump(self, made.c_source)
         self._made_for.setdefault(kinds, []).append(version)
         self._note_written(version)
 
-    def _keep(self, stored: str, compiled: pipeline.Compiled) -> None:
+    def _keep(self, stored: str, compiled: Compiled) -> None:
         from weft.runtime import versions
 
         if compiled.c_source is None or compiled.library is None or compiled.version is None:
@@ -411,7 +425,10 @@ class Jitted(_Base):
             self._refused[kinds] = refusal
             return self._refuse(refusal)
         compiled.seconds["total"] = perf_counter() - start
+        warned.log("INFO", "compiled %s%s in %.3f s", source.name, compiled.signature, compiled.seconds["total"])
         assert compiled.version is not None
+        if compiled.c_source is None and self.options.backend == "auto" and self.options.fallback == "warn":
+            warned.no_compiler(source.file, source.tree.lineno)
         if any(_same_version(compiled.version, other) for other in self.versions) and self._has_code(compiled):
             if not any(isinstance(kind, specs.ObjectSpec) for kind in kinds):
                 self._keys[kinds] = _MAX_FOR_KEY  # nor would another attempt help
@@ -422,7 +439,7 @@ class Jitted(_Base):
             self._keep(stored, compiled)
         return True
 
-    def _has_code(self, compiled: pipeline.Compiled) -> bool:
+    def _has_code(self, compiled: Compiled) -> bool:
         """Whether some version was made from the same program."""
         if compiled.c_source is not None:
             return any(other.c_source == compiled.c_source for other in self._compiled)
@@ -486,7 +503,7 @@ class Jitted(_Base):
             return
         made = {region.name: self._region(region.tree, source) for region in found.regions}
         self._regions = list(made.values())
-        split = _function_from(found.tree, source, self.py_func, made)
+        split = function_from(found.tree, source, self.py_func, made)
         if self.may_run_plain and not always:
             self._in_regions = Regions(self, split, self.py_func)
         else:
@@ -496,7 +513,7 @@ class Jitted(_Base):
         from weft.frontend.source import Source
 
         steps.enter("region")
-        function = _function_from(tree, source, None, {})
+        function = function_from(tree, source, None, {})
         region = Jitted(function, self.options)
         region._is_region = True
         region._source = Source(tree.name, source.file, tree, source.text, source.namespace, {})
@@ -509,9 +526,13 @@ class Jitted(_Base):
         if self.options.fallback != "warn" or place in self._warned or isinstance(problem, LeftToLibrary):
             return
         self._warned.add(place)
+        if warned.is_expected(place) or warned.lacks_compiler(self._refused.get("plain"), self._place()):
+            return
+        warned.log("DEBUG", "%s:%d stays Python: %s", *place, problem.reason)
+        if warned.is_kept(place, problem.reason, problem.remedy):
+            return
         text = problem.told("runs as plain Python")
-        # The place of the warning is the user's line, not ours.
-        warnings.warn_explicit(text, FallbackWarning, problem.span.file, max(problem.span.line, 1))
+        warned.warn(text, problem.span.file, problem.span.line)
 
     # --- transformations --------------------------------------------------------------------------------------------
 
@@ -541,7 +562,7 @@ class Jitted(_Base):
         self.clear_versions()
         self._prebuilt, self._keys, self._refused, self._written = [], {}, {}, set()
         self._plain, self._regions, self._forms, self._made_for = self.py_func, [], {}, {}
-        self._in_regions = None
+        self._in_regions, self._native, self._plain_failures = None, None, 0
         self._unsplit, self._first_tuples, self._by_value = set(), {}, set()
 
     def _renew(self) -> None:
@@ -553,7 +574,7 @@ class Jitted(_Base):
             self.sign(Signature.of(self.py_func))
             self.watch(self.py_func)
 
-    def _front(self, kinds: tuple[Any, ...], sample: tuple[Any, ...], specialise: bool = True) -> pipeline.Compiled:
+    def _front(self, kinds: tuple[Any, ...], sample: tuple[Any, ...], specialise: bool = True) -> Compiled:
         """A version up to its lowered program."""
         from weft import pipeline
 
@@ -587,6 +608,7 @@ class Jitted(_Base):
     def signatures(self) -> list[str]:
         """The kinds of arguments that versions exist for."""
         own = [*(version.signature for version in self._prebuilt), *(version.signature for version in self._compiled)]
+        own += [version.signature for version in self._plain_versions()]
         return own + [signature for form in self._made_forms() for signature in form.signatures]
 
     @property
@@ -595,28 +617,46 @@ class Jitted(_Base):
         counts: dict[str, int] = {}
         parts = [self, *self._made_forms()]
         for part in parts:
-            for signature, count in zip(part.signatures, part.call_counts):
+            native = ((plain.signature, plain.calls) for plain in part._plain_versions())
+            for signature, count in (*zip(part.signatures, part.call_counts), *native):
                 counts[signature] = counts.get(signature, 0) + count
         return {
             "calls": counts,
             "guard_failures": sum(part.guard_failures for part in parts),
             "misses": self.misses,
-            "python_calls": sum(part._plain_calls for part in parts),
+            "python_calls": sum(part._interpreted_calls() for part in parts),
             "compile_seconds": {v.signature: v.seconds.get("total", 0.0) for part in parts for v in part._compiled},
             "fallbacks": [problem.reason for part in parts for problem in part._refused.values()],
             "slower": [reason for part in parts for reason in asked.slower(part)],
         }
+
+    def _interpreted_calls(self) -> int:
+        """Calls that the interpreter ran."""
+        return int(self._plain_calls) - sum(version.calls for version in self._plain_versions())
+
+    def _plain_versions(self) -> list[PlainVersion]:
+        """Versions as plain Python."""
+        return [] if self._native is None else self._native.versions
 
     def _made_forms(self) -> list[Jitted]:
         """The forms of a function with `*` or `**` parameters."""
         return [found[0] for found in self._forms.values() if found is not None]
 
     def explain(self, format: str = "text") -> Explanation:
-        """What became of each line, and why."""
+        """What became of each line, and why; "pragmas": the source with those that weft has inferred."""
+        if format == "pragmas":
+            return self.inspect(format)  # type: ignore[return-value]
         explanation = asked.explanation(self)
         return explanation.to_json() if format == "json" else explanation  # type: ignore[return-value]
 
-    def _full(self, version: pipeline.Compiled | _Restored) -> pipeline.Compiled:
+    def timeline(self, *args: Any, **kwargs: Any) -> Timeline:
+        """Run a call and tell where it spent its time: native regions, Python between them, compiling."""
+        from weft import timeline
+
+        self.measured = timeline.measured(self, args, kwargs)
+        return self.measured
+
+    def _full(self, version: Compiled | _Restored) -> Compiled:
         """Everything about a version, also about one that came from the disk cache."""
         if not isinstance(version, _Restored):
             return version
@@ -636,12 +676,12 @@ class Jitted(_Base):
         """The version's IR, C, Python or assembly; `signature` picks one (default: the newest)."""
         return asked.text(self, what, signature)
 
-    def _pick(self, signature: str | int | None) -> pipeline.Compiled:
+    def _pick(self, signature: str | int | None) -> Compiled:
         for form in reversed(self._made_forms()):
             if form._compiled and (signature is None or signature in form.signatures):
                 return form._pick(signature)
         if not self._compiled:
-            raise WeftError(f"{self.py_func.__name__} has not been compiled yet: call it once")
+            raise WeftError(asked.no_version(self))
         if signature is None:
             return self._full(self._compiled[-1])
         if isinstance(signature, int):
@@ -669,7 +709,7 @@ class Jitted(_Base):
         self._add_compiled(compiled, kinds)
         return True
 
-    def _add_compiled(self, compiled: pipeline.Compiled, kinds: Sequence[Spec]) -> None:
+    def _add_compiled(self, compiled: Compiled, kinds: Sequence[Spec]) -> None:
         """Add a version that was compiled without arguments."""
         assert compiled.version is not None
         self._compiled.append(compiled)
@@ -698,8 +738,13 @@ class Jitted(_Base):
 
         return reduced(self)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows of the function: its versions and calls."""
+        return asked.html(self)
+
     def __repr__(self) -> str:
-        return f"<weft.jit {self.py_func.__qualname__}, {len(self._compiled)} versions>"
+        count = len(self._compiled)
+        return f"<weft.jit {self.py_func.__qualname__}, {count} version{'s' * (count != 1)}>"
 
 
 def _same_version(one: Version, other: Version) -> bool:
@@ -731,38 +776,3 @@ def _generality(kinds: Sequence[Any], tried: int) -> int:
 
 
 _state = threading.local()
-
-
-def _function_from(tree: ast.FunctionDef, source: Source, like: Any, extra: dict[str, Any]) -> Callable[..., Any]:
-    """The function that a tree defines, with globals, closure and defaults of the original; `extra` are its regions.
-
-    It is defined under another name: in its body its own name is what it was, a global or a cell of the original.
-    """
-    names = sorted(extra)
-    defined = copy.copy(tree)
-    defined.name = "__weft_made"
-    free = list(source.cells) if like is not None else []
-    factory = ast.FunctionDef(
-        name="__weft_make",
-        args=ast.arguments(
-            posonlyargs=[], args=[ast.arg(arg=n) for n in names + free], kwonlyargs=[], kw_defaults=[], defaults=[]
-        ),
-        body=[defined, ast.Return(value=ast.Name(id=defined.name, ctx=ast.Load()))],
-        decorator_list=[],
-    )
-    if hasattr(factory, "type_params"):
-        factory.type_params = []
-    ast.copy_location(factory, tree)
-    module = ast.fix_missing_locations(ast.Module(body=[factory], type_ignores=[]))
-    namespace: dict[str, Any] = {}
-    exec(compile(module, source.file, "exec"), source.namespace, namespace)
-    function = namespace["__weft_make"](*(extra[n] for n in names), *(None for _ in free))
-    function.__code__ = function.__code__.replace(co_name=tree.name)
-    function.__name__, function.__qualname__ = tree.name, f"__weft_make.<locals>.{tree.name}"
-    if like is None:
-        return function  # type: ignore[no-any-return]
-    cells = {name: types.CellType(extra[name]) for name in names} | source.cells
-    closure = tuple(cells[name] for name in function.__code__.co_freevars)
-    result = types.FunctionType(function.__code__, source.namespace, like.__name__, like.__defaults__, closure)
-    result.__kwdefaults__, result.__qualname__ = like.__kwdefaults__, like.__qualname__
-    return result

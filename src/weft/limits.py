@@ -7,8 +7,9 @@ the machine (`weft.runtime.machine`) changes which branch a call takes, and no c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from weft.records import dataclass
 
 
 @dataclass(frozen=True)

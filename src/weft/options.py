@@ -7,24 +7,33 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any, Literal
 
+from weft import registry
 from weft.errors import OptionError
+from weft.records import dataclass
 
-Target = Literal["cpu", "ray", "mpi", "opencl", "cuda", "auto"]
 FloatingPoint = Literal["numpy", "strict", "fast"]
 Fallback = Literal["warn", "silent", "error"]
-Backend = Literal["auto", "c", "python"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "target": ("cpu", "ray", "mpi", "opencl", "cuda", "auto"),
+    "target": (),
     "fp": ("numpy", "strict", "fast"),
     "fallback": ("warn", "silent", "error"),
-    "backend": ("auto", "c", "python"),
+    "backend": (),
 }
-_SWITCHES = ("parallel", "cache", "checked")
+#: What an option may be besides the name of a target in the registry.
+_BESIDES = {"target": "cpu", "backend": "auto"}
+_SWITCHES = ("parallel", "cache", "checked", "auto_simd", "dump")
 _SECONDS = ("compile_timeout",)
+#: What the options of numba.jit are here.
+_OF_NUMBA = {
+    "nopython": "as Numba has it: fallback='error'",
+    "fastmath": "as Numba has it: fp='fast'",
+    "boundscheck": "an option of Numba's: indices are always checked",
+    **dict.fromkeys(("nogil", "inline", "error_model", "locals", "forceobj"), "an option of Numba's: leave it out"),
+}
 _SWITCH_WORDS = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
@@ -36,7 +45,8 @@ class Stress:
     """What a test forces of a compile; none of it may change an answer.
 
     `split`: the function runs in regions, split at the statement of this number. `deoptimise`: the check of this number
-    fails, so that Python repeats the call. `general`: versions are for arrays of any strides and sizes. Numbers are
+    fails, so that Python repeats the call; in plain Python a call stops before the statement that it runs as this
+    number. `general`: versions are for arrays of any strides and sizes. Numbers are
     taken modulo the number of statements or checks that there are.
     """
 
@@ -49,19 +59,25 @@ class Stress:
 class Options:
     """What the user may choose for one compiled function; `stress` is for tests, and no option of `weft.jit`."""
 
-    target: Target = "cpu"
+    target: str = "cpu"
     fp: FloatingPoint = "numpy"
     fallback: Fallback = "warn"
     parallel: bool = True
     cache: bool = True
-    backend: Backend = "auto"
+    backend: str = "auto"
     compile_timeout: float = 60.0  # seconds for one version, the C compiler's included; 0: any
     checked: bool = False
+    auto_simd: bool = True  # innermost loops run in vectors where they may
+    dump: bool = False  # generated code is printed when it is made
+    #: Names of the dimensions of arrays, {"A": ("M", "N")}: those with one name have one size.
+    dim_info: Any = field(default=(), metadata={"table": True})
+    #: Numbers that the clock chooses from, {"BLOCK": [128, 256]}: parameters with a default, or names it uses.
+    tune: Any = field(default=(), metadata={"table": True})
     stress: Stress = field(default=Stress(), metadata={"internal": True})
 
     def __post_init__(self) -> None:
-        for name, allowed in _CHOICES.items():
-            value = getattr(self, name)
+        for name in _CHOICES:
+            value, allowed = getattr(self, name), _allowed(name)
             if not isinstance(value, str) or value not in allowed:
                 raise OptionError(f"option {name}={value!r} is not one of {_listed(allowed)}")
         for name in _SWITCHES:
@@ -72,10 +88,31 @@ class Options:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
                 raise OptionError(f"option {name}={value!r} is not a number of seconds")
+        object.__setattr__(self, "dim_info", _table("dim_info", self.dim_info, str, "names of dimensions"))
+        object.__setattr__(self, "tune", _table("tune", self.tune, int, "integers to choose from"))
 
     def for_code(self) -> Options:
         """These options with everything that cannot change the generated code set to its default: for cache keys."""
-        return replace(self, fallback="warn", cache=True, compile_timeout=60.0)
+        return replace(self, fallback="warn", cache=True, compile_timeout=60.0, dump=False, dim_info=(), tune=())
+
+
+def _table(name: str, given: Any, of: type, what: str) -> tuple[tuple[str, tuple[Any, ...]], ...]:
+    """A dict of names and sequences as something that never changes."""
+    rows = given.items() if isinstance(given, Mapping) else given if isinstance(given, tuple) else None
+    if rows is None:
+        raise OptionError(f"option {name}={given!r} is not a dict from names to {what}")
+    found = []
+    for key, values in rows:
+        listed = isinstance(values, (list, tuple)) and bool(values)
+        if not isinstance(key, str) or not listed or not all(type(value) is of for value in values):
+            raise OptionError(f"option {name}={{{key!r}: {values!r}}} is not a name with {what}")
+        found.append((key, tuple(values)))
+    return tuple(found)
+
+
+def _allowed(name: str) -> tuple[str, ...]:
+    """The values of an option that has a few; targets are those of the registry."""
+    return _CHOICES[name] or (_BESIDES[name], *registry.names(name))
 
 
 def _listed(values: tuple[str, ...]) -> str:
@@ -94,7 +131,7 @@ def variable_of(option: str) -> str:
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name in option_names():
+    for name in (each.name for each in fields(Options) if not {"internal", "table"} & set(each.metadata)):
         variable = variable_of(name)
         text = environment.get(variable, "").strip()
         if not text:
@@ -106,10 +143,19 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
         elif name in _SECONDS:
             found[name] = _seconds(variable, text)
         else:
-            if text not in _CHOICES[name]:
-                raise OptionError(f"environment variable {variable}={text!r} is not one of {_listed(_CHOICES[name])}")
+            if text not in _allowed(name):
+                raise OptionError(f"environment variable {variable}={text!r} is not one of {_listed(_allowed(name))}")
             found[name] = text
     return found
+
+
+#: What the C compiler is told then: line tables, call graphs by frame pointers, functions that keep their names.
+LINE_FLAGS = ("-g", "-fno-omit-frame-pointer", "-fno-inline-functions-called-once")
+
+
+def wants_lines() -> bool:
+    """Whether native code gets line tables of the user's source, for perf and gdb (WEFT_PERF=1)."""
+    return os.environ.get("WEFT_PERF", "0") not in ("", "0")
 
 
 def _seconds(variable: str, text: str) -> float:
@@ -122,10 +168,21 @@ def _seconds(variable: str, text: str) -> float:
     return found
 
 
+def _meant(name: str) -> str:
+    """What an unknown option may have been meant to be: one that is spelt alike, or one of Numba's."""
+    if name in _OF_NUMBA:
+        return f" ({_OF_NUMBA[name]})"
+    import difflib
+
+    near = difflib.get_close_matches(name, option_names(), 1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
 def make_options(given: Mapping[str, Any] | None = None, environment: Mapping[str, str] | None = None) -> Options:
     """Options from, in rising order of precedence, the defaults, the environment and the keyword arguments `given`."""
     given = given or {}
     unknown = [name for name in given if name not in option_names()]
     if unknown:
-        raise OptionError(f"unknown option {unknown[0]!r}; the options are {', '.join(option_names())}")
+        names = ", ".join(option_names())
+        raise OptionError(f"unknown option {unknown[0]!r}{_meant(unknown[0])}; the options are {names}")
     return Options(**{**_from_environment(os.environ if environment is None else environment), **given})

@@ -48,7 +48,7 @@ class Steering:
             found = transform_file.read(file, name, self.load().tree)
             for each in found:
                 if isinstance(each, SkipPass):
-                    from weft.pipeline import require_optional
+                    from weft.passes.order import require_optional
 
                     require_optional(each.skipped)
             return found

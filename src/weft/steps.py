@@ -9,9 +9,13 @@ gives Python's answer.  Steps that may take long also call `check` in their loop
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import math
+import os
 import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
@@ -34,6 +38,9 @@ STEPS: dict[str, str] = {
     "remember": "a refusal is written to the disk cache",
     "form": "a form of a function with * or ** parameters is made",
     "build": "the front end makes a program",
+    "plain": "a function is compiled as plain Python",
+    "infer": "the types of plain Python are inferred",
+    "emit": "C is written for plain Python",
     "generate C": "a lowered program becomes C",
     "generate Python": "an optimised program becomes Python",
     "C compiler": "C becomes a shared object",
@@ -54,6 +61,12 @@ clock: Callable[[], float] = time.monotonic
 
 _deadline: ContextVar[float] = ContextVar("weft_deadline", default=math.inf)
 _current: ContextVar[str] = ContextVar("weft_step", default="")
+_watch: ContextVar[_Watch | None] = ContextVar("weft_watch", default=None)
+#: Seconds that a step has to notice by itself that time is up.
+PATIENCE = 1.0
+#: The steps with which long work begins.
+_LONG = frozenset({"build", "split", "explain"})
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
 class OutOfTime(Exception):
@@ -72,6 +85,9 @@ def register(names: Iterable[str], when: str) -> None:
 def enter(name: str) -> None:
     """A step begins."""
     _current.set(name)
+    watch = _watch.get()
+    if watch is not None:
+        watch.enter(name)
     if trap is not None:
         trap(name)
     check()
@@ -90,13 +106,85 @@ def remaining() -> float:
 
 @contextlib.contextmanager
 def budget(seconds: float) -> Iterator[None]:
-    """Allow so many seconds for what is done inside; 0: any."""
+    """Allow so many seconds for what is done inside; 0: any.
+
+    A step that never asks (a loop inside one pass) is stopped a little later, by an exception from outside.
+    """
     ends = math.inf if seconds == 0 else clock() + seconds
     token = _deadline.set(min(_deadline.get(), ends))
+    watch = _Watch(seconds + max(PATIENCE, seconds / 10)) if seconds else None
+    kept = _watch.set(watch or _watch.get())
     try:
         yield
     finally:
+        if watch is not None:
+            watch.end()
+        _watch.reset(kept)
         _deadline.reset(token)
+
+
+class _Watch:
+    """A timer that stops the thread at work when time has long been up."""
+
+    def __init__(self, seconds: float) -> None:
+        self.thread = threading.get_ident()
+        self.over, self.sent = False, False
+        self.lock = threading.Lock()
+        self.ends = time.monotonic() + seconds
+        self.timer: threading.Timer | None = None
+
+    def enter(self, name: str) -> None:
+        """A step begins in this thread: deep programs are compiled in one of their own."""
+        self.thread = threading.get_ident()
+        if self.timer is None and name in _LONG:
+            self._start(max(self.ends - time.monotonic(), 0.0))
+
+    def _start(self, seconds: float) -> None:
+        self.timer = threading.Timer(seconds, self._stop_work)
+        self.timer.daemon = True
+        with contextlib.suppress(RuntimeError):  # no more threads: steps still ask for themselves
+            self.timer.start()
+
+    def _stop_work(self) -> None:
+        with self.lock:
+            if not self.over and _is_at_work(self.thread):
+                self.sent = True
+                _raise_in(self.thread, _Interrupted)
+                self._start(PATIENCE)  # somebody may have caught it
+
+    def end(self) -> None:
+        """The work is done: what was sent and has not arrived must not reach the program."""
+        try:
+            self.over = True
+            with self.lock:
+                if self.timer is not None:
+                    self.timer.cancel()
+                if self.sent:
+                    _raise_in(self.thread, None)
+        except _Interrupted:  # it arrives just now
+            self.end()
+
+
+class _Interrupted(OutOfTime):
+    """The exception from outside, which the interpreter makes."""
+
+    def __init__(self) -> None:
+        super().__init__(_current.get())
+
+
+def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
+    set_exception = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    set_exception(ctypes.c_ulong(thread), None if kind is None else ctypes.py_object(kind))
+
+
+def _is_at_work(thread: int) -> bool:
+    """Whether a function of weft is on the stack of a thread."""
+    frame = sys._current_frames().get(thread)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(_PACKAGE):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def watched(name: str, function: Any) -> Any:

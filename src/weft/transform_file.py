@@ -60,13 +60,22 @@ def read(file: Path, name: str, tree: ast.FunctionDef) -> tuple[Directive, ...]:
     return tuple(from_data(step).moved(lambda where: where.moved(tree.lineno - 1)) for step in steps)
 
 
-def write(file: Path, name: str, tree: ast.FunctionDef, directives: Sequence[Directive]) -> None:
-    """Keep the directives of a function, beside those of others; none: its entry is removed."""
+def write(
+    file: Path,
+    name: str,
+    tree: ast.FunctionDef,
+    directives: Sequence[Directive],
+    measured: Mapping[str, Any] | None = None,
+) -> None:
+    """Keep the directives of a function, beside those of others; none: its entry is removed.
+
+    `measured`: what was found about them, for people.
+    """
     entries = dict(_entries(file))
     entries.pop(name, None)
     if directives:
         steps = [to_data(each.moved(lambda where: where.moved(1 - tree.lineno))) for each in directives]
-        entries[name] = {"source": digest(tree), "steps": steps}
+        entries[name] = {"source": digest(tree), "steps": steps} | ({"measured": measured} if measured else {})
     if not entries:
         file.unlink(missing_ok=True)
         return
@@ -75,6 +84,8 @@ def write(file: Path, name: str, tree: ast.FunctionDef, directives: Sequence[Dir
         text += f"\n[{json.dumps(key)}]\nsource = {_value(entries[key].get('source', ''))}\nsteps = [\n"
         text += "".join(f"    {_value(step)},\n" for step in entries[key].get("steps", []))
         text += "]\n"
+        if isinstance(found := entries[key].get("measured"), Mapping):
+            text += f"measured = {_value(found)}\n"
     _replace(file, text)
 
 

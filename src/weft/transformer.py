@@ -103,7 +103,7 @@ class Transformer:
 
     def skip_pass(self, name: str) -> Transformer:
         """Leave out a pass of the optimiser."""
-        from weft.pipeline import require_optional
+        from weft.passes.order import require_optional
 
         require_optional(name)
         return self._add(SkipPass(name))

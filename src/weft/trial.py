@@ -12,6 +12,8 @@ from collections.abc import Callable
 from statistics import median, median_low
 from typing import Any
 
+from weft.errors import hide_own_frames
+
 _CALLS = 3
 _MOST_DISTURBED = 8
 _BEARABLE = 0.025  # seconds of a call in regions
@@ -52,6 +54,9 @@ class Regions:
         asked, began = self._asked(), clock()
         try:
             return way(*args, **kwargs)
+        except BaseException as error:
+            hide_own_frames(error)
+            raise
         finally:
             self._note(way, clock() - began, self._asked() != asked)
 

@@ -25,7 +25,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def build(module: Path, output: str = ".") -> int:
     assert find() is not None
-    return main(["build", str(module), "-o", output])
+    return main(["build", "--host", "weft", str(module), "-o", output])
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -7,6 +7,7 @@ import inspect
 import os
 import sys
 import textwrap
+import time
 import traceback
 
 import numpy as np
@@ -18,6 +19,7 @@ from weft.heat.manager import Manager, is_users
 from weft.heat.report import lines
 from weft.heat.spots import Spot
 from weft.heat.trampoline import find_function, has_loop
+from weft.plain import runtime
 
 # --- other code behind a function -----------------------------------------------------------------------------------
 
@@ -160,7 +162,8 @@ def test_a_function_that_does_not_gain_gets_its_code_back(spot, answer):
     else:
         native = _Native(lambda n: (twin(n), twin(n), twin(n))[0])
         if answer == "strangers":
-            native = type("Plain", (), {"native_calls": 0, "plain_calls": 0, "__call__": lambda self, n: twin(n)})()
+            parts = {"native_calls": 0, "plain_calls": 0, "signatures": (), "__call__": lambda self, n: twin(n)}
+            native = type("Plain", (), parts)()
         spot.answered(Answer(True), lambda _: native)
         _call(spot, 200)
     assert spot.state == "left" and spot.reason and spot.slow.__code__ is original
@@ -198,12 +201,12 @@ def test_a_version_is_made_in_a_process_of_its_own(private_cache):
     exec(compile(text, str(file), "exec"), namespace)
     total = namespace["total"]
     reader, writer = os.pipe()
-    request = elsewhere.start(total, (np.ones(4), 2.0), {"fallback": "silent"}, 0)
+    request = elsewhere.start(lambda: elsewhere.prepare(total, (np.ones(4), 2.0), {"fallback": "silent"}, 0))
     os.close(writer)
     assert os.read(reader, 1) == b""  # the other process holds no file of this one
     os.close(reader)
-    with pytest.raises(ChildProcessError):
-        os.waitpid(-1, os.WNOHANG)
+    with pytest.raises(ChildProcessError):  # nor is it a child of this one, which may have others
+        os.waitpid(request.group, os.WNOHANG)
     answer = request.answer(100.0)
     assert answer.good and answer.signature == "(f64[:], float)", answer.reason
     from weft.heat.hot import HotFunction
@@ -214,8 +217,95 @@ def test_a_version_is_made_in_a_process_of_its_own(private_cache):
     assert native(np.ones(4, "f4"), 2.0) == 8.0 and native.plain_calls == 1 and len(asked) == 1
     native.told(asked[0][0], Answer(False, reason="no"))
     assert native(np.ones(4, "f4"), 2.0) == 8.0 and len(asked) == 1
-    refused = elsewhere.start(total, (np.ones(4), "no number"), {"fallback": "silent"}, 0).answer(100.0)
+    refused = elsewhere.start(
+        lambda: elsewhere.prepare(total, (np.ones(4), "no number"), {"fallback": "silent"}, 0)
+    ).answer(100.0)
     assert not refused.good and refused.reason
+
+
+_OBJECTS = """
+class Point:
+    def __init__(self, x):
+        self.x = x
+def moved(points, step):
+    seen = {}
+    for k in range(50):
+        for p in points:
+            p.x += step
+            seen[p.x] = seen.get(p.x, 0) + 1
+    return len(seen)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the compiler has no process of its own here")
+def test_the_run_time_is_built_to_the_end_even_if_the_program_ends_before(tmp_path, monkeypatch):
+    """It is built once for a machine: a short program would begin it again and again, and never have it."""
+    begun, ended = tmp_path / "begun", tmp_path / "ended"
+
+    def build():
+        begun.touch()
+        time.sleep(1.0)
+        ended.touch()
+
+    monkeypatch.setattr(runtime, "is_built", lambda: False)
+    monkeypatch.setattr(runtime, "load", build)
+    request = elsewhere.start(lambda: elsewhere.build_run_time() or Answer(True))
+    for _ in range(600):
+        if begun.exists():
+            break
+        time.sleep(0.05)
+    request.give_up()  # as at the end of the program
+    for _ in range(600):
+        if ended.exists():
+            break
+        time.sleep(0.05)
+    assert begun.exists() and ended.exists()
+
+
+@pytest.mark.native
+def test_plain_python_is_compiled_and_timed_elsewhere_and_fetched_here(private_cache):
+    from weft.heat.plainly import HotPlain
+
+    namespace = {"__name__": "made_objects"}
+    file = private_cache.parent / "made_objects.py"
+    file.write_text(_OBJECTS)
+    exec(compile(_OBJECTS, str(file), "exec"), namespace)
+    moved, point = namespace["moved"], namespace["Point"]
+    points = [point(k) for k in range(5)]
+    asked = []
+    native = HotPlain(moved, {}, lambda *request: asked.append(request) or True)
+    assert native(points, 1) == 54 and native.plain_calls == 1 and len(asked) == 1  # nobody has compiled it yet
+    answer = elsewhere.start(lambda: elsewhere.prepare(moved, (points, 1), {}, 0)).answer(100.0)
+    assert answer.good and answer.plain and answer.call > 0.0, answer.reason
+    assert [p.x for p in points] == [50 + k for k in range(5)]  # the call that was timed has changed nothing here
+    native.told(asked[0][0], answer)
+    assert native(points, 1) == 54 and native.native_calls == 1 and len(asked) == 1
+    assert [p.x for p in points] == [100 + k for k in range(5)]
+    refused = elsewhere.start(lambda: elsewhere.prepare(moved, ([object()], 1), {}, 0)).answer(100.0)
+    assert not refused.good and refused.reason
+
+
+def test_of_functions_that_are_measured_the_outermost_is_compiled():
+    def inner(n):
+        return sum(range(n))
+
+    def outer(n):
+        return sum(inner(n) for _ in range(20))
+
+    manager = Manager({})
+    for function, total in ((inner, 9), (outer, 10)):
+        spot = Spot(function.__code__, globals())
+        spot.total = total
+        spot.arm(function, manager._ask_first)
+        manager.spots.append(spot)
+    for _ in range(15):
+        outer(200)
+    assert [spot.state for spot in manager.spots] == ["ready", "ready"]
+    manager._can_ask = lambda: True
+    manager._choose(manager.spots[0].since)
+    assert [spot.state for spot in manager.spots] == ["ready", "ready"]  # others may yet be measured
+    manager._choose(manager.spots[0].since + 1.0)
+    assert [spot.state for spot in manager.spots] == ["ready", "armed"]
 
 
 @pytest.mark.native
@@ -374,18 +464,18 @@ def test_nothing_is_spent_that_the_program_has_not_earned(monkeypatch):
     seconds = 0.3
     monkeypatch.setattr(module.time, "process_time", lambda: seconds)
     monkeypatch.setattr(module, "_processors", lambda: 2)
-    assert not manager._can_ask()
+    assert not manager.can_ask()
     seconds = 1.0
-    assert manager._can_ask()
+    assert manager.can_ask()
     manager._cores = 1.9  # no processor is idle: the program pays for the compiler
-    assert not manager._can_ask()
+    assert not manager.can_ask()
     manager._cores, manager._is_child = 1.0, True
-    assert not manager._can_ask()
+    assert not manager.can_ask()
     manager.forked()
     seconds = 30.0
-    assert manager._can_ask()
-    manager._busy = True
-    assert not manager._can_ask()
+    assert manager.can_ask()
+    manager._pending = [None] * module._MOST_PENDING
+    assert not manager.can_ask()
 
 
 def test_a_short_program_loads_nothing_but_the_thread(command, tmp_path):

@@ -91,11 +91,11 @@ def test_the_tables_and_the_build_that_uses_them(weft_command, tmp_path):
     assert "norm (script.py:13)" in told and "s += a[i] * scale" in told and "wrote" in told
     built = weft_command("build", "script.py")
     assert built.returncode == 0 and "norm(f64[:], float)" in built.stdout, built.stderr
-    assert "several: left to the first call (its parameter x was float | int | None)" in built.stderr
-    assert "never: left to the first call (nothing was recorded of it)" in built.stderr
+    assert "several: stays Python (its parameter x was float | int | None)" in built.stderr
+    assert "never: stays Python (nothing was recorded of it)" in built.stderr
     (tmp_path / "script.py").write_text(SCRIPT.replace("s = 0.0", "s = 1.0"))
     changed = weft_command("build", "script.py")
-    assert "norm: left to the first call (it has changed since it was recorded)" in changed.stderr
+    assert "norm: stays Python (it has changed since it was recorded)" in changed.stderr
     (tmp_path / "script.weft.json").write_text('{"format": 1, "functions": {"norm": 3}}')
     broken = weft_command("build", "script.py")
     assert broken.returncode == 1 and "script.weft.json cannot be used" in broken.stderr

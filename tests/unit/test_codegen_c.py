@@ -93,7 +93,7 @@ def test_wrong_layout_or_overlap_is_a_guard():
 
 
 def test_vector_loops_become_vector_code(tmp_path):
-    """gcc says so itself: the stencil, an axpy and three reductions are vectorised, exp by the vector library too."""
+    """gcc says so itself: stencil, axpy, clip and two reductions are vectorised, exp by the vector library too."""
     if TOOLCHAIN is None or TOOLCHAIN.kind != "gcc":
         pytest.skip("asks gcc")
     text = """
@@ -108,6 +108,8 @@ program v(a, x, y):
   output #0 = tuple(scalar s, scalar m)
   vector i in 0 .. n:
     y[i] = f64(a) * x[i] + exp(y[i])
+  vector q in 0 .. n:
+    x[q] = minimum(maximum(x[q], -1.0_f64), f64(a)) * 2.0_f64
   s = 0.0_f64
   vector k in 0 .. n reducing s by add:
     s = s + x[k]
@@ -116,7 +118,7 @@ program v(a, x, y):
     m = maximum(m, y[l])
   return #0
 """
-    for program, loops in ((text, 3), (STENCIL.format(layout="C"), 1)):
+    for program, loops in ((text, 4), (STENCIL.format(layout="C"), 1)):
         source = c.generate(lowered(program), Options(), c.CFeatures(libmvec=TOOLCHAIN.supports_libmvec)).text
         (tmp_path / "k.c").write_text(source)
         command = [*TOOLCHAIN.command, *TOOLCHAIN.flags, "-fopt-info-vec-optimized", "-o", "k.so", "k.c"]
@@ -536,6 +538,34 @@ program f(a, k, r):
     both(text, np.arange(5.0), np.array([0, -1, 4, -5, 2]), np.zeros(5))
 
 
+FLAT = """program flat(a, out):
+  size n = a.shape[0]
+  size m = a.shape[1]
+  size l = a.shape[2]
+  size k = out.shape[0]
+  param a: f64[n, m, l] {layout}
+  param out: f64[k] C
+  output #0 = None
+
+  for i in 0 .. k:
+    out[i] = a[(i // l) // m, (i // l) % m, i % {last}]
+  return #0
+"""
+
+
+@pytest.mark.parametrize(("layout", "last", "divided"), [("C", "l", False), ("C", "m", True), ("F", "l", True)])
+def test_a_flat_view_needs_no_divisions(layout, last, divided):
+    """Elements of rows of l, one after the other, are one after the other in memory: in C order, and for that l."""
+    a = np.arange(24.0).reshape(2, 3, 4)
+    out = np.zeros(24)
+    function = compiled(FLAT.format(layout=layout, last=last))
+    function(a if layout == "C" else np.asfortranarray(a), out)
+    i = np.arange(24)
+    assert np.array_equal(out, a[i // 4 // 3, i // 4 % 3, i % (4 if last == "l" else 3)])
+    loop = function.source.text.split("for (i64 i")[-1]
+    assert ("floordiv" in loop or "mod" in loop or "%" in loop) == divided
+
+
 def test_ranges_of_loops_with_long_products_are_exact():
     function = compiled("""
 program f(n, m):
@@ -754,5 +784,6 @@ def test_source_lines_are_in_comments():
 
 
 def test_flags_follow_the_options():
-    assert "-ffast-math" in c.flags(Options(fp="fast"))
+    fast = c.flags(Options(fp="fast"))
+    assert "-fassociative-math" in fast and "-ffast-math" not in fast  # which would change the whole process
     assert c.flags(Options()) == () == c.flags(Options(fp="strict"))

@@ -493,7 +493,7 @@ def _meaningful(name, operation, of):
         return False  # the front end turns Python's bools into integers first
     if of.dtype.kind == "c" and name in ("lt", "le", "gt", "ge", "complex"):
         return False  # Python refuses
-    if not of.dtype.is_float and name in ("erf", "erfc", "gamma", "lgamma", "remainder"):
+    if not of.dtype.is_float and name in ("erf", "erfc", "gamma", "lgamma", "remainder", "norm2", "norm3"):
         return False
     value = convert(VALUES[of.dtype.kind][-1], of)
     try:
@@ -516,7 +516,7 @@ def test_operation_on_every_type(name):
 def operation_program(name, of, result, rank):
     """x and y of this rank --> r = name(x, y)."""
     shape, index = (Var("n"),) * rank, (Var("i"),) * rank
-    names = ("x", "y")[: OPERATIONS[name].arity]
+    names = ("x", "y", "z")[: OPERATIONS[name].arity]
     params = tuple(Buffer(x, of, shape, Role.PARAM) for x in names)
     value = Op(name, tuple(Read(x, index, of) for x in names), result)
     domain = tuple(Dim("i", integer(0), Var("n")) for _ in range(rank))

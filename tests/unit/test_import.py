@@ -40,10 +40,15 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         weft.jitt  # noqa: B018
 
 
-def test_the_version_is_that_of_the_project() -> None:
+def test_the_version_has_one_owner() -> None:
+    """pyproject.toml reads it from the package; the citation and the newest section of the changelog name it."""
     import re
     from pathlib import Path
 
-    text = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text()
-    stated = re.search(r'^version = "(.+)"$', text, re.MULTILINE)
-    assert stated is not None and stated.group(1) == weft.__version__
+    root = Path(__file__).resolve().parents[2]
+    assert 'version = { attr = "weft.__version__" }' in (root / "pyproject.toml").read_text()
+    release = weft.__version__.partition(".dev")[0]
+    assert f"\nversion: {release}\n" in (root / "CITATION.cff").read_text()
+    newest = re.search(r"^## (\S+)( \(unreleased\))?", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert newest is not None and newest[1] == release
+    assert (newest[2] is not None) == (".dev" in weft.__version__)

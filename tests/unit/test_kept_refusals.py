@@ -12,7 +12,7 @@ import pytest
 import weft
 from weft import steps
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("array_compiler_only")]
 
 LIMIT = 3
 

@@ -58,6 +58,7 @@ def test_the_page_of_a_function(shell):
     shown = shell.run_line_magic("weft_explain", "smooth")
     html = shown._repr_html_()
     assert html.startswith("<iframe") and "smooth" in html and "srcdoc=" in html
+    assert "h1&gt;smooth" in html and "h2&gt;smooth" not in html  # the name once, and no path of a kernel's file
 
 
 def test_the_annotated_page_follows_the_cell(shell):

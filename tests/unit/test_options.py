@@ -29,7 +29,10 @@ def test_the_environment_gives_defaults_and_arguments_win() -> None:
         ({"fallback": None}, "option fallback=None is not one of 'warn', 'silent', 'error'"),
         ({"parallel": 1}, "option parallel=1 is not one of True, False"),
         ({"target": "gpu"}, "option target='gpu' is not one of 'cpu'"),
-        ({"nogil": True}, "unknown option 'nogil'; the options are target, fp, fallback, parallel, cache"),
+        ({"paralel": True}, "unknown option 'paralel' (did you mean 'parallel'?); the options are target, fp"),
+        ({"nogil": True}, "unknown option 'nogil' (an option of Numba's: leave it out); the options are target, fp"),
+        ({"fastmath": True}, "unknown option 'fastmath' (as Numba has it: fp='fast'); the options"),
+        ({"zzz": 1}, "unknown option 'zzz'; the options are target, fp, fallback, parallel, cache"),
         ({"fp": ["numpy"]}, "is not one of"),
     ],
 )

@@ -48,3 +48,26 @@ def test_an_exception_erases_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     assert stream.getvalue().endswith("\r\x1b[K")
     with progress.telling("again"):
         pass
+
+
+def test_a_notebook_shows_the_line_below_its_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A display that is emptied when the work is done; nothing goes to stderr."""
+    told: list[str] = []
+
+    class Handle:
+        def update(self, data: dict[str, str], raw: bool) -> None:
+            told.append(data["text/plain"])
+
+    def display(data: dict[str, str], raw: bool, display_id: bool) -> Handle:
+        told.append(data["text/plain"])
+        return Handle()
+
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "_notebook", lambda: display)
+    with progress.telling("f"):
+        limit = time.monotonic() + 20.0
+        while time.monotonic() < limit and not told:
+            time.sleep(0.01)
+    assert told == ["weft: compiling f ...", ""] and stream.getvalue() == ""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from weft.records import dataclass
+from weft.records import dataclass, hash_once
 
 
 def _family(decorator: Any) -> dict[str, Any]:
@@ -168,3 +168,81 @@ def test_the_first_objects_of_many_threads() -> None:
         for thread in threads:
             thread.join()
         assert len(found) == 4 and len(set(found)) == 1
+
+
+def test_methods_of_a_class_are_kept_and_those_that_compare_can_be_left_out() -> None:
+    for decorator in (dataclass, dataclasses.dataclass):
+
+        @decorator(frozen=True)
+        class Shown:
+            a: int
+
+            def __repr__(self) -> str:
+                return "mine"
+
+        @decorator(frozen=True)
+        class Loose:
+            a: float
+
+            def __eq__(self, other: object) -> bool:
+                return True
+
+        @decorator(frozen=True, eq=False)
+        class Single:
+            a: int
+
+        @decorator
+        class Counted:
+            a: int
+
+            def __hash__(self) -> int:
+                return 5
+
+        assert repr(Shown(1)) == "mine" and Shown(1) == Shown(1)
+        assert Loose(1.0) == Loose(2.0) and hash(Loose(1.0)) == hash((1.0,))
+        one = Single(1)
+        assert one == one and one != Single(1) and hash(one) != hash((1,))
+        assert hash(Counted(1)) == 5 and Counted(1) == Counted(1)
+
+
+def test_a_hash_is_computed_once() -> None:
+    counts = []
+
+    class Part:
+        def __hash__(self) -> int:
+            counts.append(1)
+            return 3
+
+    @hash_once
+    @dataclass(frozen=True)
+    class Kept:
+        part: Part
+        span: int = field(default=0, compare=False)
+
+    kept = Kept(Part())
+    assert hash(kept) == hash(kept) == hash((kept.part,)) and len(counts) == 2
+    assert replace(kept, span=3) == kept and hash(replace(kept, part=Part())) == hash(kept)
+
+
+def test_fields_are_there_before_the_first_object() -> None:
+    @dataclass(frozen=True)
+    class Above:
+        a: int
+        kind: ClassVar[str] = "above"
+        b: int = field(default=4, repr=False)
+
+    @dataclass(frozen=True)
+    class Below(Above):
+        c: list[int] = field(default_factory=list)
+        a: int = 7
+
+    assert Above.b == 4 and Below.b == 4 and not hasattr(Below, "c")
+    assert [f.name for f in fields(Below)] == ["a", "b", "c"] and Below.__match_args__ == ("a", "b", "c")
+    assert [f.default for f in fields(Below)][:2] == [7, 4] and Below() == Below(7, 4, [])
+    with pytest.raises(ValueError, match="default"):
+
+        @dataclass
+        class Shared:
+            a: list[int] = []  # noqa: RUF008
+
+        Shared()

@@ -11,7 +11,7 @@ import weft
 from weft.frontend import regions
 from weft.jitted import Jitted
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("array_compiler_only")]
 
 
 def counting(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str) -> list[Any]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
+from typing import Any
 
+import numpy as np
 import pytest
 
+import weft
 from weft.errors import Span
 from weft.ir.program import Call, Loop, LoopKind, Program, Return, Stmt
 from weft.ir.text import parse
@@ -76,7 +79,7 @@ class Compiled:
     program_built: Program | None = None
     program_optimised: Program | None = None
     program_lowered: Program | None = None
-    c_source: str | None = None
+    c_source: str | None = "void f(void) {}\n"
     remarks: tuple[Remark, ...] = ()
     seconds: dict[str, float] = field(default_factory=lambda: {"frontend": 0.004, "cc": 0.12})
     fallbacks: tuple[tuple[Span, str, str], ...] = ()
@@ -182,7 +185,7 @@ class Balanced(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.seen.append(tag)
-        assert "src" not in dict(attrs) and "href" not in dict(attrs)
+        assert "src" not in dict(attrs) and str(dict(attrs).get("href", "#")).startswith("#")
         if tag not in self.void:
             self.open.append(tag)
 
@@ -201,3 +204,17 @@ def test_html_is_one_well_formed_page(explanation):
 def test_a_function_not_compiled_says_so():
     found = explain([], SOURCE)
     assert "not compiled yet" in str(found) and all(item.state == "none" for item in found.lines)
+
+
+def test_without_a_compiler_no_line_is_called_native() -> None:
+    """The Python back end has neither threads nor vector lanes, whatever the passes have found."""
+
+    def halves(a: Any) -> Any:
+        return a / 2
+
+    compiled = weft.jit(halves, backend="python", cache=False)
+    compiled(np.arange(4.0))
+    found = compiled.explain()
+    assert "generated Python, no machine code: 1 version, 1 call" in found.short()
+    assert repr(found) == found.short()  # what a prompt shows
+    assert {each.traits for each in found.lines if each.state == "native"} == {("generated Python",)}

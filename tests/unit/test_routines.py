@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,8 @@ from tests.support import function_from_source, lines
 from weft.ir import routines as table
 from weft.runtime import dispatch, routines
 
-LOOPS = [(routine, types) for routine in table.ROUTINES.values() for types in routine.loops]
+OF_NUMPY = [routine for routine in table.ROUTINES.values() if routine.module != table.CALLBACK]
+LOOPS = [(routine, types) for routine in OF_NUMPY for types in routine.loops]
 SCRIPT = """
 import numpy as np
 import weft
@@ -85,7 +87,7 @@ def test_a_module_built_ahead_finds_its_routines(tmp_path: Path, subprocess_envi
         encoding="utf-8",
     )
     environment = {**subprocess_environment, "WEFT_CACHE_DIR": str(tmp_path / "cache")}
-    build = [sys.executable, "-m", "weft.cli", "build", "heat.py", "-o", "built"]
+    build = [sys.executable, "-m", "weft.cli", "build", "--host", "weft", "heat.py", "-o", "built"]
     done = subprocess.run(build, cwd=tmp_path, env=environment, text=True, capture_output=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     code = (
@@ -96,3 +98,12 @@ def test_a_module_built_ahead_finds_its_routines(tmp_path: Path, subprocess_envi
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, text=True, capture_output=True, timeout=600
     )
     assert again.stdout.strip() == "True", again.stdout + again.stderr
+
+
+def test_functions_of_a_host_are_called_by_their_address() -> None:
+    kind = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)
+    function = kind(lambda x, y: 10 * x + y)
+    address = np.array(ctypes.cast(function, ctypes.c_void_p).value)
+    out = np.zeros(3)
+    assert table.run_routine("callback_2", "ldd->d", [address, np.arange(3.0), np.array(0.5)], [out])
+    assert out.tolist() == [0.5, 10.5, 20.5]

@@ -249,3 +249,85 @@ def test_a_decorator_that_wraps_is_what_is_loaded() -> None:
 
     assert load(inner).tree.name == "wrapper"
     assert weft.jit(inner, fallback="silent")(3.0) == 7.0
+
+
+def test_a_cell_whose_statements_are_compiled_one_by_one() -> None:
+    """As notebooks do.  Where Python sees `import numpy as np` in the same text, np.sqrt(x) is other code."""
+
+    from weft.errors import attach_source
+
+    text = "import numpy as np\n\ndef root(a):\n    return np.sqrt(a[0]) + np.exp(a[1])\n"
+    attach_source("<cell one by one>", text)
+    space: dict[str, object] = {}
+    for node in ast.parse(text).body:
+        exec(compile(ast.Module([node], []), "<cell one by one>", "exec"), space)
+    found = load(space["root"])
+    assert found.tree.name == "root"
+    attach_source("<cell one by one>", text.replace("sqrt", "cbrt"))
+    with pytest.raises(Unsupported, match="changed"):
+        load(space["root"])
+
+
+class _OfAnother:
+    """What a tool has noted on a node that all trees share: nothing of weft may follow or copy it."""
+
+    def __deepcopy__(self, memo: object) -> object:
+        raise AssertionError("the note of another tool was copied")
+
+
+def _shared_nodes() -> list[ast.AST]:
+    operators = "[a + b - c * d / e // f % g ** h, i << j >> k | l & m ^ n @ o, not p, ~q, -r, +s, t and u or v]\n"
+    tests = "[w < x, w <= x, w > x, w >= x, w == x, w != x, w is x, w is not x, w in x, w not in x]\n"
+    nodes = ast.walk(ast.parse(f"{operators}{tests}y = z\ndel y\n"))
+    return [node for node in nodes if not node._attributes and not isinstance(node, ast.Module)]
+
+
+@pytest.fixture
+def noted() -> Iterator[None]:
+    """`Load`, `Add` and the like with a parent, as IPython leaves them where it has shown a traceback."""
+    shared = _shared_nodes()
+    for node in shared:
+        node.parent = _OfAnother()  # type: ignore[attr-defined]
+    yield
+    for node in shared:
+        vars(node).pop("parent", None)
+
+
+def _cached(n: int) -> int:
+    import functools
+
+    @functools.lru_cache(None)
+    def fib(k: int) -> int:
+        return k if k < 2 else fib(k - 1) + fib(k - 2)
+
+    return fib(n)
+
+
+def _keys(rows: list[dict[str, int]]) -> list[int]:
+    return [row["key"] for row in rows if row["key"] > 0]
+
+
+def _streamed(a: Any) -> Any:
+    def squares() -> Iterator[Any]:
+        for x in a:
+            yield x * x
+
+    return sum(squares()), any(x > 1 for x in a), np.average(a)
+
+
+def _matched(pair: tuple[int, int]) -> int:
+    match pair:
+        case (first, second) if first > second:
+            return first
+        case (_, second):
+            return second
+    return 0
+
+
+@pytest.mark.usefixtures("noted")
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [(_cached, 10), (_keys, [{"key": 1}, {"key": -1}]), (_streamed, np.arange(4.0)), (_matched, (1, 2))],
+)
+def test_notes_of_other_tools_on_shared_nodes_do_no_harm(function: Callable[..., Any], argument: Any) -> None:
+    assert weft.jit(function, cache=False, fallback="error")(argument) == function(argument)

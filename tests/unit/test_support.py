@@ -69,6 +69,8 @@ def test_everything_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> N
 def test_an_unknown_name_has_suggestions(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["support", "np.hystogram"]) == 2
     assert "did you mean np.histogram" in capsys.readouterr().err
+    assert main(["support", "sume"]) == 2
+    assert "did you mean np.sum" in capsys.readouterr().err
     assert main(["support", "qqqqqq"]) == 2
 
 

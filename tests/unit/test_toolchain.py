@@ -374,3 +374,21 @@ def test_another_processor_may_be_chosen(private_cache: Path, monkeypatch: pytes
     assert "%ymm" not in older.assembly(source) and "%zmm" not in older.assembly(source)
     monkeypatch.setenv("WEFT_MARCH", " ")
     assert find() is here
+
+
+@pytest.mark.parametrize(("system", "name"), [("win32", "zig.exe"), ("darwin", "zig"), ("linux", "zig")])
+def test_candidates_on_other_systems(
+    system: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compilers on the path first, then the wheel's; Windows' programs have a suffix, macOS' linker needs a flag."""
+    package = tmp_path / "ziglang"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "ziglang", raising=False)
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(toolchain_module.sys, "platform", system)
+    found = toolchain_module._candidates()
+    assert found[:3] == [("gcc", ("gcc",)), ("clang", ("clang",)), ("cc", ("cc",))]
+    assert found[3] == ("ziglang wheel", (str(package / name), "cc"))
+    assert toolchain_module._link_flags() == (("-Wl,-undefined,dynamic_lookup",) if system == "darwin" else ())

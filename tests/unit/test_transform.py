@@ -18,6 +18,7 @@ from weft.directives import (
     KINDS,
     Directive,
     Directives,
+    Expand,
     Fuse,
     Interchange,
     NoFuse,
@@ -356,6 +357,7 @@ ALL: list[Directive] = [
     NoFuse((Place(line=3), Place(line=5))),
     NoLibrary(),
     NoLibrary(Place(line=9)),
+    Expand(Place(line=9), "blocked"),
     SkipPass("hoist"),
 ]
 
@@ -556,7 +558,7 @@ def test_built_ahead_of_time_as_asked(kernels: Path, capsys: pytest.CaptureFixtu
     hinted = MODULE.replace("(a, b):", "(a: weft.f64[:, :], b: weft.f64[:, :]):")
     module = loaded(kernels, hinted)
     weft.transform(module.double).tile("i", "j", sizes=(8, 16)).save()
-    assert main(["build", str(kernels), "-o", str(kernels.parent / "build")]) == 0
+    assert main(["build", "--host", "weft", str(kernels), "-o", str(kernels.parent / "build")]) == 0
     package = kernels.parent / "build" / kernels.stem
     kept = package / "source.weft.toml"
     assert kept.read_bytes() == kernels.with_suffix(".weft.toml").read_bytes()

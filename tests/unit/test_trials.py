@@ -206,6 +206,7 @@ def _in_regions(time: Time) -> tuple[Any, Callable[[], None]]:
     return compiled, call
 
 
+@pytest.mark.usefixtures("array_compiler_only")
 def test_regions_that_lose_are_dropped(time: Time) -> None:
     """Regions look at the clock as well: a call through them takes longer."""
     compiled, call = _in_regions(time)
@@ -216,6 +217,7 @@ def test_regions_that_lose_are_dropped(time: Time) -> None:
     assert "without the regions" in compiled.stats["slower"][0]
 
 
+@pytest.mark.usefixtures("array_compiler_only")
 def test_regions_that_win_stay(time: Time) -> None:
     compiled, call = _in_regions(time)
     choice = compiled._in_regions

@@ -11,7 +11,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Literal, Protocol
 
 from weft.errors import Span
@@ -20,8 +20,10 @@ from weft.ir.program import Block, Call, Library, Loop, LoopKind, Node, Program,
 from weft.ir.routines import ROUTINES
 from weft.ir.walk import levels, node_exprs, sub_blocks, subexpressions, walk
 from weft.records import dataclass
-from weft.report import indextree, memory
+from weft.report import costs, indextree, memory, roofline
 from weft.report.memory import MemoryReport
+from weft.report.outline import ProgramView
+from weft.report.roofline import Roof, Work
 from weft.report.tree import Branch, Calls, History, decision_tree, guards_of, tree_text
 
 State = Literal["native", "python", "mixed", "none"]
@@ -93,6 +95,7 @@ class LineReport:
     fused_with: tuple[int, ...] = ()
     notes: tuple[Note, ...] = ()
     c: tuple[str, ...] = ()
+    share: float = 0.0  # of the work of a call, estimated from the sizes of the last one
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ class VersionReport:
     memory: MemoryReport | None = None
     index_tree: tuple[str, ...] = ()  # nests over the entries of sparse operands
     formed: tuple[tuple[str, str], ...] = ()  # what became of the arrays that operators would have made
+    nests: tuple[str, str] = ("", "")  # the loops as they were written, and as they run
+    calls: int = 0
 
     @property
     def stages(self) -> tuple[tuple[str, float], ...]:
@@ -129,6 +134,14 @@ class Explanation:
     notes: tuple[Note, ...] = field(default=())
     tree: Branch | None = None
     refused: bool = False  # whether there is no version for some arguments
+    python_calls: int = 0  # calls that ran as plain Python
+    work: Work | None = None  # operations and bytes of the last native call
+    measured: Any = None  # the `Timeline` of the last call that was timed
+    roofs: tuple[Roof, ...] = ()  # what this machine's memory gives, where it was measured
+
+    def __repr__(self) -> str:
+        """What a prompt shows of it."""
+        return self.short()
 
     def _repr_html_(self) -> str:
         """The page in a frame of its own: a notebook's styles and the page's stay apart."""
@@ -167,6 +180,12 @@ class Explanation:
     def __str__(self) -> str:
         return "\n".join(_text(self))
 
+    def short(self, limit: int = 30) -> str:
+        """What can be acted on, in at most `limit` lines: lines left to Python, then the costliest ones."""
+        from weft.report.short import lines
+
+        return "\n".join(lines(self, limit))
+
 
 def _note_json(note: Note) -> dict[str, str]:
     return {"kind": note.kind, "message": note.message, "remedy": note.remedy}
@@ -180,6 +199,7 @@ def _line_json(line: LineReport) -> dict[str, Any]:
         "traits": list(line.traits),
         "fused_with": list(line.fused_with),
         "notes": [_note_json(note) for note in line.notes],
+        "share": round(line.share, 4),
     }
 
 
@@ -200,6 +220,7 @@ class _Facts:
     inside: set[int] = field(default_factory=set)
     kept: bool = False  # the line of a loop that is still a loop
     c: list[str] = field(default_factory=list)
+    share: float = 0.0
 
 
 def explain(
@@ -216,19 +237,52 @@ def explain(
     for version in compiled:
         _gather(version, source, facts, general)
     for span, reason, remedy in refused:
-        _note_python(span, Note("python", reason, remedy), source.file, facts, general)
+        for number in _note_python(span, Note("python", reason, remedy), source.file, facts, general):
+            facts[number].python |= not facts[number].native
     if refused and not compiled:
         _all_python(source, facts)
     _spread_to_headers(source, facts)
+    history = history or History()
+    calls = [*history.versions, *[Calls()] * (len(compiled) - len(history.versions))]
+    _note_shares(compiled, calls, source.file, facts)
     lines = tuple(
         _line_report(number, content, facts[number])
         for number, content in zip(range(source.first_line, source.first_line + len(text)), text)
     )
-    history = history or History()
-    calls = [*history.versions, *[Calls()] * (len(compiled) - len(history.versions))]
     versions = tuple(_version_report(version, counted, source) for version, counted in zip(compiled, calls))
+    if versions and all(version.backend == "python" for version in versions):
+        lines = tuple(map(_without_machine, lines))
     tree = decision_tree(compiled, calls, history.python, history.limits) if compiled else None
-    return Explanation(source.name, source.file, lines, versions, tuple(dict.fromkeys(general)), tree, bool(refused))
+    said = tuple(dict.fromkeys(general))
+    done = _work_of(compiled, calls)
+    return Explanation(source.name, source.file, lines, versions, said, tree, bool(refused), history.python, done)
+
+
+def _work_of(compiled: Sequence[CompiledLike], calls: Sequence[Calls]) -> Work | None:
+    """What the last call of the version that was called most had to do."""
+    most = max((counted.calls for counted in calls), default=0)
+    for version, counted in zip(compiled, calls):
+        if version.program_optimised is not None and counted.calls == most and any(counted.sizes.values()):
+            return roofline.work(version.program_optimised, counted.sizes)
+    return None
+
+
+def _without_machine(line: LineReport) -> LineReport:
+    """A line that became Python code: it has neither threads nor vector lanes nor machine code."""
+    return replace(line, traits=("generated Python",)) if line.state in ("native", "mixed") else line
+
+
+def _note_shares(
+    compiled: Sequence[CompiledLike], calls: Sequence[Calls], file: str, facts: dict[int, _Facts]
+) -> None:
+    """Estimate which lines a call spends its time in; versions that were called more often count more."""
+    most = max((counted.calls for counted in calls), default=0)
+    for version, counted in zip(compiled, calls):
+        if version.program_optimised is None or counted.calls < most:
+            continue
+        for number, share in costs.shares(version.program_optimised, counted.sizes, file).items():
+            if number in facts:
+                facts[number].share = max(facts[number].share, share)
 
 
 def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Facts], general: list[Note]) -> None:
@@ -237,6 +291,9 @@ def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Fac
         user_loops = _loop_variables(version.program_optimised or lowered)
         _walk_lowered(lowered.body, (), user_loops, source.file, facts)
         _find_merged(version.program_built, lowered, source.file, facts)
+    for number in getattr(version, "native_lines", ()):  # of a version that has no program: plain Python
+        if number in facts:
+            facts[number].native = True
     for remark in version.remarks:
         if remark.message.startswith("fused with line"):
             continue  # the lowered program has said so already
@@ -416,7 +473,8 @@ def _line_report(number: int, text: str, fact: _Facts) -> LineReport:
     if fact.merged:
         traits.append("merged into its uses")
     together = fact.fused | fact.inside - {0, number}
-    return LineReport(number, text, state, tuple(traits), tuple(sorted(together)), tuple(fact.notes), tuple(fact.c))
+    notes, code = tuple(fact.notes), tuple(fact.c)
+    return LineReport(number, text, state, tuple(traits), tuple(sorted(together)), notes, code, fact.share)
 
 
 def _version_report(version: CompiledLike, calls: Calls, source: FunctionSource) -> VersionReport:
@@ -438,7 +496,18 @@ def _version_report(version: CompiledLike, calls: Calls, source: FunctionSource)
         formed = indextree.formed(*stages, source.text.splitlines(), source.first_line)
         nests = indextree.index_tree(version.program_lowered) if formed or levels(version.program_built.body) else ()
     seconds, left = dict(version.seconds), len(version.fallbacks)
-    return VersionReport(version.signature, tuple(guards), seconds, backend, left, used, nests, formed)
+    drawn = _drawn(version)
+    return VersionReport(
+        version.signature, tuple(guards), seconds, backend, left, used, nests, formed, drawn, calls.calls
+    )
+
+
+def _drawn(version: CompiledLike) -> tuple[str, str]:
+    """The loop nests as they were written and as they run; "" where nothing is known of them."""
+    if version.program_built is None or version.program_lowered is None:
+        return ("", "")
+    view = ProgramView("built", {"built": version.program_built, "lowered": version.program_lowered})
+    return (view.outline(), view.at("lowered").outline())
 
 
 _PLACE = re.compile(r"/\*\s*(?P<file>[^*:]+):(?P<line>\d+)\s*\*/")

@@ -5,10 +5,13 @@ Each source line is coloured by what became of it; a click opens its notes and i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from weft.report import roofline
 from weft.report.explain import Explanation, LineReport, VersionReport, label, line_notes
+from weft.report.short import actions, status
 from weft.report.tree import Branch, calls_text, is_short
 
 _LEGEND = (
@@ -20,6 +23,10 @@ _LEGEND = (
     ("mixed", "part Python", "a part of the line stays Python"),
     ("python", "left to Python", "runs in the interpreter"),
 )
+
+_CODE = re.compile(r"`([^`]+)`")
+#: Reasons shown above the source; the others stand at their lines.
+_MOST_ACTIONS = 6
 
 _STYLE = """
 :root { --ink: #1c2430; --soft: #5d6b7c; --paper: #ffffff; --edge: #d9e0e8; --panel: #f6f8fb;
@@ -45,32 +52,59 @@ ul.tree li { padding: 2px 0; } ul.tree { margin: 4px 0 14px; overflow-wrap: anyw
 .count { display: inline-block; margin-left: 8px; padding: 0 8px; border-radius: 9px; font-size: 12px;
   background: var(--merged); color: var(--soft); white-space: nowrap; }
 .count.ran { background: var(--parallel); color: var(--ink); }
+.status { margin: 8px 0 6px; font-weight: 500; }
+ul.actions { list-style: none; margin: 0 0 12px; padding: 0; font-size: 14px; }
+ul.actions li { padding: 6px 12px; border-radius: 4px; margin-bottom: 4px; overflow-wrap: anywhere; }
+.remedy { font-weight: 500; } a { color: inherit; } .share { font-variant-numeric: tabular-nums; font-weight: 600; }
+details.part { border: 1px solid var(--edge); border-radius: 6px; margin: 8px 0 0; }
+details.part > summary { padding: 6px 12px; font: 14px system-ui, sans-serif; }
+details.part > summary::before { content: "\\25B8"; padding-right: 8px; color: var(--soft); }
+details.part[open] > summary::before { content: "\\25BE"; }
+details.part > .inside { padding: 0 14px 10px; overflow-x: auto; }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 380px), 1fr)); gap: 12px; }
+figure { margin: 0; min-width: 0; } figcaption { color: var(--soft); font-size: 13px; }
+.pair pre { margin: 2px 0 0; padding: 8px 10px; overflow: auto; max-height: 420px; background: var(--panel);
+  border: 1px solid var(--edge); border-radius: 4px; font-size: 12px; line-height: 1.45; }
+.times table { border-collapse: collapse; font-size: 13px; } .times td { padding: 2px 10px 2px 0; }
+.times caption { text-align: left; color: var(--soft); padding: 6px 0; }
+.roofline svg { max-width: 560px; width: 100%; height: auto; }
+td.bar { width: 55%; } td.bar span { display: block; height: 10px; border-radius: 2px; background: #3b7ddd; }
+:target > .row, :target.row { outline: 2px solid #3b7ddd; outline-offset: -2px; }
 .way { margin-left: 14px; white-space: nowrap; }
 code, pre, summary { font-family: ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; font-size: 13px; }
 .code { border: 1px solid var(--edge); border-radius: 6px; overflow: hidden; }
 .row { display: grid; grid-template-columns: 52px minmax(0, 1fr) 190px; align-items: baseline;
   padding: 1px 12px 1px 0; }
-.row .number { color: var(--soft); text-align: right; padding-right: 14px; user-select: none; }
+.row .number { position: relative; color: var(--soft); text-align: right; padding-right: 14px; user-select: none; }
 .row .source { white-space: pre; overflow-x: auto; }
 .row .label { font: 12px system-ui, sans-serif; text-align: right; color: var(--ink); opacity: .8; }
-details > summary { list-style: none; cursor: pointer; } details > summary::-webkit-details-marker { display: none; }
-details > summary .number::before { content: "\\25B8"; float: left; padding-left: 8px; color: var(--soft); }
+details > summary { list-style: none; cursor: pointer; }
+details > summary::-webkit-details-marker { display: none; }
+details > summary .number::before { content: "\\25B8"; position: absolute; left: 8px; color: var(--soft); }
 details[open] > summary .number::before { content: "\\25BE"; }
 details > summary:focus-visible { outline: 2px solid #3b7ddd; outline-offset: -2px; }
 .more { background: var(--panel); padding: 8px 16px 10px 52px; border-top: 1px solid var(--edge);
   border-bottom: 1px solid var(--edge); font-size: 13.5px; }
-.more ul { margin: 2px 0; padding-left: 18px; } .more pre { margin: 8px 0 0; padding: 8px 10px; overflow-x: auto;
+.more ul { margin: 2px 0; padding-left: 18px; }
+.more pre { max-height: 420px; margin: 8px 0 0; padding: 8px 10px; overflow: auto;
   background: var(--paper); border: 1px solid var(--edge); border-radius: 4px; font-size: 12px; line-height: 1.4; }
 .parallel { background: var(--parallel); } .vectorised { background: var(--vectorised); }
 .library { background: var(--library); } .native { background: var(--native); } .merged { background: var(--merged); }
 .mixed { background: var(--mixed); } .python { background: var(--python); }
-@media (max-width: 640px) { .row { grid-template-columns: 44px minmax(0, 1fr); } .row .label { display: none; } }
+@media (max-width: 640px) { .row { grid-template-columns: 44px minmax(0, 1fr); }
+  .row .label { grid-column: 2; text-align: left; } main { padding: 16px 10px 60px; } }
 """
 
 
 def page(explanations: Sequence[Explanation], title: str) -> str:
     """The whole page for the functions of one file."""
-    sections = "\n".join(line for explanation in explanations for line in _section(explanation))
+    seen = [one for one in explanations if one.versions or one.refused or one.python_calls]
+    alone = len(explanations) == 1 and explanations[0].function == title  # the title says it all
+    sections = "\n".join(line for explanation in seen or explanations for line in _section(explanation, alone))
+    rest = [one for one in explanations if one not in seen] if seen else []
+    if rest:
+        inside = "\n".join(line for explanation in rest for line in _section(explanation))
+        sections += "\n" + _folded(f"Not called yet: {', '.join(one.function for one in rest)}", inside)
     legend = "".join(f'<li class="{css}" title="{escape(help_)}">{name}</li>' for css, name, help_ in _LEGEND)
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -83,7 +117,7 @@ def page(explanations: Sequence[Explanation], title: str) -> str:
 <body>
 <main>
 <h1>{escape(title)}</h1>
-<div class="where">What weft made of each line. A click on a marked line shows why, and its C.</div>
+<div class="where">What weft made of each line. Open a marked line (click, or Tab and Enter): why, and its C.</div>
 <ul class="legend">{legend}</ul>
 {sections}
 </main>
@@ -92,39 +126,125 @@ def page(explanations: Sequence[Explanation], title: str) -> str:
 """
 
 
-def _section(explanation: Explanation) -> Iterator[str]:
-    yield f"<h2>{escape(explanation.function)}</h2>"
-    yield f'<div class="where">{escape(explanation.file)}</div>'
-    if explanation.versions:
-        yield '<table class="versions"><tr><th>version</th><th>arguments</th><th>compiled in</th></tr>'
-        for number, version in enumerate(explanation.versions, 1):
-            yield _version_row(number, version)
-        yield "</table>"
-        yield from _tree(explanation.tree)
-        yield from _memory(explanation.versions)
+def _section(explanation: Explanation, alone: bool = False) -> Iterator[str]:
+    name = escape(explanation.function)
+    yield f'<section aria-label="{name}">'
+    if not alone:
+        yield f'<h2>{name}</h2><div class="where">{escape(explanation.file)}</div>'
+    yield f'<p class="status">{_words(status(explanation))}</p>'
+    yield from _actions(explanation)
+    if any(line.text.strip() for line in explanation.lines):
+        yield '<div class="code">'
+        yield from map(_line, explanation.lines)
+        yield "</div>"
     else:
-        yield "<p>Not compiled: no call and no complete type hints.</p>"
-    if explanation.notes:
-        items = "".join(f"<li>{escape(note.message)} {escape(note.remedy)}</li>" for note in explanation.notes)
-        yield f"<ul>{items}</ul>"
-    yield '<div class="code">'
-    for line in explanation.lines:
-        yield _line(line)
-    yield "</div>"
+        yield "<p>There is no source to show: the function was not read from a file, or the file is gone.</p>"
+    yield from _measured(explanation)
+    yield from _nests(explanation.versions)
+    yield from _times(explanation.versions)
+    yield from _memory(explanation.versions)
+    yield from _tree(explanation.tree)
+    others = [note for note in explanation.notes if note.kind == "done"]
+    if others:
+        items = "".join(f"<li>{_words(note.message)} {_words(note.remedy)}</li>" for note in others)
+        yield _folded("Further remarks", f"<ul>{items}</ul>")
+    yield "</section>"
+
+
+def _words(text: str) -> str:
+    """A sentence in which `this` is code."""
+    return _CODE.sub(r"<code>\1</code>", escape(text))
+
+
+def _folded(title: str, inside: str, is_open: bool = False) -> str:
+    """A part of the page that is closed until somebody wants it."""
+    mark = " open" if is_open else ""
+    return f'<details class="part"{mark}><summary>{escape(title)}</summary><div class="inside">{inside}</div></details>'
+
+
+def _actions(explanation: Explanation) -> Iterator[str]:
+    """Why lines are not native, or not parallel, and what to do: first what stays Python."""
+    found = actions(explanation)
+    if not found:
+        return
+    rows = []
+    for line, note in found[:_MOST_ACTIONS]:
+        where = "" if line is None else f'<a href="#{_anchor(line)}">line {line.number}</a>: '
+        kind = "python" if note.kind == "python" else "mixed"
+        start = "left to Python" if note.kind == "python" else "not done"
+        remedy = f'<br><span class="remedy">Try: {_words(note.remedy)}</span>' if note.remedy else ""
+        rows.append(f'<li class="{kind}">{where}{start}: {_words(note.message)}{remedy}</li>')
+    if len(found) > _MOST_ACTIONS:
+        rows.append(f"<li>and {len(found) - _MOST_ACTIONS} more, at their lines</li>")
+    yield f'<ul class="actions">{"".join(rows)}</ul>'
+
+
+def _anchor(line: LineReport) -> str:
+    return f"line-{line.number}"
+
+
+def _measured(explanation: Explanation) -> Iterator[str]:
+    """The time of one call, part by part, and where it stands below the roof of memory."""
+    timeline, done = explanation.measured, explanation.work
+    if timeline is None:
+        return
+    inside = f'<div class="times">{timeline._repr_html_()}</div>'
+    native = [row for row in timeline.totals() if row[0] == "native"]
+    if done is not None and done.bytes and len(native) == 1:
+        _, what, seconds, count = native[0]
+        point = roofline.Point(what, done, seconds / count)
+        inside += f"<p>{escape(roofline.sentence(point, explanation.roofs))}</p>"
+        if explanation.roofs and done.flops:
+            inside += f'<div class="roofline">{roofline.drawn([point], explanation.roofs)}</div>'
+        elif not explanation.roofs:
+            inside += "<p>What this machine could do is known after <code>weft doctor --calibrate</code>.</p>"
+    yield _folded("Time of one call (measured)", inside, is_open=True)
+
+
+def _nests(versions: Sequence[VersionReport]) -> Iterator[str]:
+    """The loops as they were written beside the loops that run."""
+    for number, version in enumerate(versions, 1):
+        before, after = version.nests
+        if not before or not after:
+            continue
+        title = "Loops before and after" + (f", version {number}" if len(versions) > 1 else "")
+        both = (
+            f'<figure><figcaption>as written</figcaption><pre tabindex="0">{escape(before)}</pre></figure>'
+            f'<figure><figcaption>as it runs</figcaption><pre tabindex="0">{escape(after)}</pre></figure>'
+        )
+        yield _folded(title, f'<div class="pair">{both}</div>')
+
+
+def _times(versions: Sequence[VersionReport]) -> Iterator[str]:
+    """How long compiling took, step by step, as bars."""
+    if not versions:
+        return
+    rows = "".join(_version_row(number, version) for number, version in enumerate(versions, 1))
+    head = "<tr><th>version</th><th>arguments</th><th>calls</th><th>compiled in</th></tr>"
+    bars = ""
+    for version in versions[-1:]:
+        largest = max((seconds for _, seconds in version.stages), default=0.0)
+        for name, seconds in sorted(version.stages, key=lambda stage: -stage[1])[:8]:
+            width = 100 * seconds / largest if largest else 0
+            bars += (
+                f"<tr><td>{escape(name)}</td><td>{seconds * 1e3:.1f} ms</td>"
+                f'<td class="bar"><span style="width: {width:.1f}%"></span></td></tr>'
+            )
+    steps = f'<table class="versions">{bars}</table>' if bars else ""
+    body = f'<table class="versions">{head}{rows}</table>{steps}'
+    yield _folded("Versions and what compiling them took (measured)", body)
 
 
 def _version_row(number: int, version: VersionReport) -> str:
-    stages = ", ".join(f"{name} {seconds * 1e3:.1f} ms" for name, seconds in version.stages)
-    cells = f"<td>{number}</td><td><code>{escape(version.signature)}</code></td>"
-    return f'<tr>{cells}<td title="{escape(stages)}">{version.total * 1e3:.0f} ms</td></tr>'
+    cells = f"<td>{number}</td><td><code>{escape(version.signature)}</code></td><td>{version.calls}</td>"
+    return f"<tr>{cells}<td>{version.total * 1e3:.0f} ms</td></tr>"
 
 
 def _tree(root: Branch | None) -> Iterator[str]:
     """The decision tree as nested lists; what calls went through is marked."""
     if root is None:
         return
-    yield "<h3>How a call decides</h3>"
-    yield f'<ul class="tree">{_branch(root)}</ul>'
+    yield _folded("How a call decides between versions", f'<ul class="tree">{_branch(root)}</ul>')
 
 
 def _branch(branch: Branch) -> str:
@@ -146,13 +266,13 @@ def _memory(versions: Sequence[VersionReport]) -> Iterator[str]:
     known = [(number, version.memory) for number, version in enumerate(versions, 1) if version.memory is not None]
     if not known:
         return
-    yield "<h3>Memory</h3>"
-    yield '<table class="versions"><tr><th>version</th><th>temporaries</th><th>what became of each</th></tr>'
+    table = '<table class="versions"><tr><th>version</th><th>temporaries</th><th>what became of each</th></tr>'
     for number, used in known:
         first, *rest = used.text()
         rows = "<br>".join(escape(row.strip()) for row in rest) or "none"
-        yield f"<tr><td>{number}</td><td>{escape(first.removeprefix('memory: temporaries '))}</td><td>{rows}</td></tr>"
-    yield "</table>"
+        first = escape(first.removeprefix("memory: temporaries "))
+        table += f"<tr><td>{number}</td><td>{first}</td><td>{rows}</td></tr>"
+    yield _folded("Memory", table + "</table>")
 
 
 def css_class(line: LineReport) -> str:
@@ -172,12 +292,20 @@ def _line(line: LineReport) -> str:
     source = escape(line.text) or " "
     row = (
         f'<span class="number">{line.number}</span><span class="source">{source}</span>'
-        f'<span class="label">{escape(label(line))}</span>'
+        f'<span class="label">{_share(line)}{escape(label(line))}</span>'
     )
     notes = list(line_notes(line))
     classes = f"row {css_class(line)}".rstrip()
     if not notes and not line.c:
-        return f'<div class="{classes}"><code style="display:contents">{row}</code></div>'
-    more = "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>" if notes else ""
-    more += "".join(f"<pre>{escape(code)}</pre>" for code in line.c)
-    return f'<details><summary class="{classes}">{row}</summary><div class="more">{more}</div></details>'
+        return f'<div class="{classes}" id="line-{line.number}"><code style="display:contents">{row}</code></div>'
+    more = "<ul>" + "".join(f"<li>{_words(note)}</li>" for note in notes) + "</ul>" if notes else ""
+    more += "".join(f'<pre tabindex="0" aria-label="C of line {line.number}">{escape(code)}</pre>' for code in line.c)
+    summary = f'<summary class="{classes}">{row}</summary>'
+    return f'<details id="line-{line.number}">{summary}<div class="more">{more}</div></details>'
+
+
+def _share(line: LineReport) -> str:
+    """The part of the estimated work of a call that a line has."""
+    if line.share < 0.01:
+        return ""
+    return f'<span class="share" title="of the work of a call, estimated">{line.share:.0%}</span> '

@@ -130,6 +130,12 @@ class ProgramView:
     def __str__(self) -> str:
         return show(self.program, lines=True)
 
+    def _repr_html_(self) -> str:
+        """The loops as nested boxes, for notebooks."""
+        from weft.report.drawn import program_html
+
+        return program_html(self.stages, self.stage)
+
     def __repr__(self) -> str:
         return f"<program of {self.program.name}, {self.stage}: {len(self.loops)} loops>"
 

@@ -11,6 +11,7 @@ import importlib
 import inspect
 import math
 import sys
+import textwrap
 import types
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -139,10 +140,20 @@ def _public(module: Any) -> Iterator[tuple[str, Any]]:
             yield name, thing
 
 
+def is_registered(entry: Entry) -> bool:
+    """Whether an entry was made by `weft.register`, also for SciPy: which there are depends on what is loaded."""
+    home = str(getattr(entry.target, "__module__", "") or "")
+    return ".registering" in str(getattr(entry.build, "__module__", "")) or home.startswith(
+        ("scipy.special", "scipy.signal", "scipy.linalg")
+    )
+
+
 def rows() -> list[Row]:
     """The whole table: every entry under each of its names, and every public function without one."""
     found: dict[str, Row] = {}
     for entry in knowledge.entries():
+        if is_registered(entry):
+            continue
         name = title(entry)
         found[name] = _row(entry, name)
     for home, module in HOMES.items():
@@ -205,7 +216,8 @@ def _elsewhere(name: str) -> list[Row]:
 
 def suggestions(name: str, table: list[Row]) -> list[str]:
     """Names close to one that is unknown."""
-    short = {row.name.rpartition(".")[2]: row.name for row in reversed(table)}
+    of_numpy = [row for row in table if row.name.startswith("np.")]
+    short = {row.name.rpartition(".")[2]: row.name for row in [*reversed(table), *reversed(of_numpy)]}
     close = difflib.get_close_matches(name.rpartition(".")[2], short, n=4, cutoff=0.6)
     return [short[one] for one in close]
 
@@ -261,7 +273,8 @@ def page() -> str:
             parts += [_markdown(names, row) for names, row in _alike(known)]
         unknown = [f"`{row.name}`" for row in members if row.path == "black box"]
         if unknown:
-            parts.append(f"\nBlack box: {', '.join(unknown)}.\n")
+            listed = textwrap.fill(f"Black box: {', '.join(unknown)}.", 120, break_on_hyphens=False)
+            parts.append(f"\n{listed}\n")
     return "".join(parts)
 
 

@@ -106,7 +106,8 @@ def _version(number: int, version: VersionLike, counted: Calls, limits: Mapping[
     program = version.program_lowered or version.program_optimised
     name = f"version {number}"
     if program is None:
-        return Branch(f"{name}, compiled ahead of time", counted.calls)
+        how = "as plain Python" if hasattr(version, "native_lines") else "compiled ahead of time"
+        return Branch(f"{name}, {how}", counted.calls)
     guards = guards_of(program)
     if len(guards) > _SHOWN:
         guards = [*guards[:_SHOWN], f"{len(guards) - _SHOWN} more conditions"]

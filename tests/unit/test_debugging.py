@@ -1,0 +1,140 @@
+"""`weft.debug`, `weft.explain_recompiles`, and line tables for perf and gdb."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft.codegen.lines import with_lines
+
+
+@weft.jit(fallback="silent")
+def ratio(a: Any, b: Any) -> Any:
+    c = a - b
+    d = c / c
+    return d + 1.0
+
+
+@weft.jit(fallback="silent")
+def item(a: Any, i: Any) -> Any:
+    return a[i]
+
+
+@weft.jit(fallback="silent")
+def least(a: Any) -> Any:
+    found = np.inf
+    for x in a:
+        if x < found:
+            found = x
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_first_nan_ends_the_call_with_its_line_and_values() -> None:
+    one = np.ones(3)
+    assert np.isnan(ratio(one, one)).all()
+    with pytest.raises(FloatingPointError) as told, weft.debug():
+        ratio(one, one)
+    text = str(told.value)
+    assert "d[0] is nan" in text and "d = c / c" in text and f"{__file__}:" in text and "c = [0. 0. 0.]" in text
+
+
+def test_afterwards_functions_are_native_again() -> None:
+    a = np.arange(4.0)
+    assert item(a, 2) == 2.0
+    with weft.debug():
+        assert item(a, 1) == 1.0
+        with pytest.raises(IndexError):
+            item(a, 9)
+    assert item(a, 3) == 3.0
+    assert item.stats["calls"] == {"(f64[:], int)": 1} and item.stats["python_calls"] == 2
+
+
+def test_nan_that_was_there_before_is_no_fault() -> None:
+    with weft.debug():
+        assert item(np.array([np.nan, 1.0]), 1) == 1.0
+        assert least(np.array([3.0, 2.0])) == 2.0
+
+
+def test_recompiles_name_what_changed() -> None:
+    @weft.jit(fallback="error")
+    def added(a: Any, b: Any) -> Any:
+        return a + b
+
+    added(1, 2)
+    added(1.5, 2)
+    added(np.ones(3), 2)
+    found = weft.explain_recompiles(added)
+    assert [why for *_, why in found.versions] == [
+        "the first call",
+        "other types: argument 1: int -> float",
+        "other types: argument 1: float -> f64[:]",
+    ]
+    assert str(found).startswith("added: compiled 3 times")
+    with pytest.raises(TypeError, match="not compiled"):
+        weft.explain_recompiles(len)
+
+
+def test_lines_of_the_source() -> None:
+    rows = ["int f(void) {", "  /* heat.py:7 */", "  int a = 1;", "#pragma omp simd", "  a = 2; /* other.py:3 */"]
+    text = "\n".join([*rows, "  return a;", "}", ""])
+    assert with_lines(text, "/somewhere/heat.py").splitlines() == [
+        "int f(void) {",
+        '#line 7 "/somewhere/heat.py"',
+        "  /* heat.py:7 */",
+        '#line 7 "/somewhere/heat.py"',
+        "  int a = 1;",
+        "#pragma omp simd",
+        "  a = 2; /* other.py:3 */",
+        "  return a;",
+        "}",
+    ]
+
+
+@pytest.mark.native
+def test_native_code_knows_the_names_and_lines_of_the_user(
+    tmp_path: Path, subprocess_environment: dict[str, str]
+) -> None:
+    """Both compilers: symbols bear the function's name, and the line table names its lines and no others."""
+    script = tmp_path / "heated.py"
+    script.write_text(
+        "import numpy as np, weft\n"
+        "@weft.jit(fallback='error')\n"
+        "def total(a):\n"
+        "    s = 0.0\n"
+        "    for x in a:\n"
+        "        s += x * x\n"
+        "    return s\n"
+        "@weft.jit(fallback='error')\n"
+        "def counted(texts):\n"
+        "    found = {}\n"
+        "    for text in texts:\n"
+        "        found[text] = found.get(text, 0) + 1\n"
+        "    return found\n"
+        "assert total(np.arange(4.0)) == 14.0\n"
+        "assert counted(['a', 'b', 'a']) == {'a': 2, 'b': 1}\n"
+        "print(total._compiled[0].library)\n"
+        "maps = [line.split()[-1] for line in open('/proc/self/maps')]\n"
+        "print(next(name for name in maps if name.endswith('/plain.so')))\n"
+    )
+    if not Path("/proc/self/maps").exists():
+        pytest.skip("no /proc to ask for loaded libraries")
+    environment = {**subprocess_environment, "WEFT_PERF": "1"}
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    for library, name, own in zip(done.stdout.split(), ("weft_total", "weft_counted"), (range(2, 8), range(8, 14))):
+        data = Path(library).read_bytes()
+        assert b"heated.py" in data and b".debug_line" in data and name.encode() in data
+        if shutil.which("objdump") is None:
+            continue
+        table = subprocess.run(["objdump", "--dwarf=decodedline", library], capture_output=True, text=True).stdout
+        lines = {int(row[1]) for row in re.findall(r"^(heated\.py) +(\d+)", table, re.M)}
+        assert lines and lines <= set(own), lines

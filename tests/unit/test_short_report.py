@@ -1,0 +1,159 @@
+"""What `weft explain` says in a few lines and on its page, and the timeline of a call."""
+
+from __future__ import annotations
+
+import warnings
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import weft
+from weft.report.html import page
+
+
+def _stencil(a: Any, b: Any) -> Any:
+    b[1:-1] = a[:-2] + a[2:]
+    total = 0.0
+    for x in b:
+        total += x
+    return total
+
+
+def _reads(name: Any) -> Any:
+    return open(name).read()
+
+
+def _opened(name: Any) -> Any:
+    with open(name) as file:
+        return file.read()
+
+
+def _called(function: Any, *args: Any) -> Any:
+    made = weft.jit(function, fallback="silent")
+    made(*args)
+    return made
+
+
+def test_the_costliest_lines_come_first() -> None:
+    @weft.jit(fallback="error")
+    def work(a: Any, b: Any) -> Any:
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i]
+        for i in range(a.shape[0]):
+            for j in range(a.shape[0]):
+                b[i, j] = np.exp(a[i] * a[j])
+        return s
+
+    work(np.arange(50.0), np.zeros((50, 50)))
+    explanation = work.explain()
+    shares = {line.text.strip(): line.share for line in explanation.lines if line.share}
+    assert shares["b[i, j] = np.exp(a[i] * a[j])"] > 0.9 > shares["s += a[i]"] > 0
+    assert sum(shares.values()) == pytest.approx(1.0)
+    rows = explanation.short().splitlines()
+    assert "costliest" in rows[2] and "np.exp" in rows[3]
+    assert explanation.to_json()["lines"][7]["share"] > 0.9
+
+
+def test_a_refused_function_is_never_told_to_be_called(tmp_path: Any) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    made = weft.jit(_reads, fallback="silent")
+    assert "call it once" in made.explain().short()
+    made(str(tmp_path / "a.txt"))
+    told = made.explain().short()
+    assert "call it once" not in told and "runs as plain Python" in told and "try:" in told
+    assert "call it once" not in page([made.explain()], "x") and "call it once" not in str(made.explain())
+
+
+def test_the_page_has_what_was_called_first_and_the_rest_folded() -> None:
+    called, never = _called(_stencil, np.arange(9.0), np.zeros(9)).explain(), weft.jit(_reads).explain()
+    text = page([never, called], "x")
+    assert text.index(">_stencil<") < text.index("Not called yet: _reads") < text.index(">_reads<")
+    assert "<details" in text[: text.index("Not called yet")].rsplit("<summary>", 1)[0]
+    assert "Not called yet" not in page([never], "x") and ">_reads<" in page([never], "x")
+
+
+def test_code_in_reasons_is_code(tmp_path: Any) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    text = page([_called(_opened, str(tmp_path / "a.txt")).explain()], "x")
+    assert "a <code>with</code> block" in text and "`" not in text
+
+
+def test_a_limit_is_kept() -> None:
+    made = _called(_stencil, np.arange(9.0), np.zeros(9))
+    for limit in (2, 4, 30):
+        assert len(made.explain().short(limit).splitlines()) <= limit
+
+
+class _Checked(HTMLParser):
+    """Whether tags are closed in order, and what the page would load."""
+
+    void = {"meta", "br", "link", "img", "input", "hr"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = dict(attrs)
+        self.loaded += [v for k in ("src", "href") if (v := names.get(k)) and not v.startswith("#")]
+        self.loaded += ["script"] * (tag == "script")
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_one_file_without_scripts() -> None:
+    made = _called(_stencil, np.arange(9.0), np.zeros(9))
+    text = page([made.explain()], "file.py")
+    checked = _Checked()
+    checked.feed(text)
+    assert not checked.open and not checked.loaded
+    # The source stands before the loops, the memory and the tree of versions, which are folded.
+    order = [text.index(word) for word in ('class="code"', "Loops before and after", "Memory", "How a call decides")]
+    assert order == sorted(order)
+    assert '<details class="part" open' not in text and "prefers-color-scheme: dark" in text
+    assert "as written" in text and "as it runs" in text
+
+
+def test_a_page_for_a_function_without_source() -> None:
+    space: dict[str, Any] = {}
+    exec("def f(x):\n    return x + 1\n", space)
+    made = weft.jit(space["f"], fallback="silent")
+    made(1)
+    assert "There is no source to show" in page([made.explain()], "x")
+
+
+@pytest.mark.native
+def test_a_timeline_tells_regions_from_python() -> None:
+    def mixed(a: Any) -> Any:
+        for i in range(a.shape[0]):
+            a[i] = a[i] * 2.0 + 1.0
+        open("/dev/null").close()
+        for i in range(a.shape[0]):
+            a[i] = a[i] * 0.5
+        return a
+
+    made = weft.jit(mixed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made(np.ones(1000))
+        made(np.ones(1000))
+        found = made.timeline(np.ones(1000))
+    assert np.array_equal(found.result, mixed(np.ones(1000)))
+    assert sum(event.seconds for event in found.events) <= found.seconds * 1.001
+    assert str(found).startswith("mixed: ") and "<table" in found._repr_html_()
+
+
+@pytest.mark.native
+def test_a_timeline_of_a_native_call() -> None:
+    made = weft.jit(_stencil, fallback="error")
+    first = made.timeline(np.arange(9.0), np.zeros(9))
+    assert [event.kind for event in first.events] == ["compile", "native"]
+    again = made.timeline(np.arange(9.0), np.zeros(9))
+    assert [event.kind for event in again.events] == ["native"] and again.result == first.result
