@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help demo test test-slow sanitize hunt lint bench clean
+.PHONY: help demo test test-slow sanitize hunt lint docs wheel bench clean
 
 help:
 	@echo "make demo       set up everything and run the demonstration"
@@ -16,6 +16,8 @@ help:
 	@echo "make test-slow  the long tests and all cases as well"
 	@echo "make sanitize   tests with generated code under the compiler's checks of memory and undefined behaviour"
 	@echo "make hunt       random programs for MINUTES=10, in every way to run them, against CPython; findings become tests"
+	@echo "make docs       the documentation as a site in build/site; any warning is an error"
+	@echo "make wheel      a wheel in dist, installed and tried in an empty environment"
 	@echo "make bench      compare with NumPy, Numba, Pythran, JAX and DaCe (hours)"
 	@echo "make clean      remove the environment and everything generated"
 
@@ -45,6 +47,18 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff check src tests tools benchmarks examples
 	$(BIN)/mypy
 
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# One wheel for all platforms, tried in an environment that has nothing else.
+wheel: $(BIN)/python
+	rm -rf dist build/wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps -w dist .
+	$(PYTHON) -m venv build/wheel
+	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/weft-*.whl
+	cd build && wheel/bin/python -c "import numpy, weft; f = weft.jit(lambda a: 2 * a + 1); assert f(numpy.arange(3)).tolist() == [1, 3, 5]"
+	build/wheel/bin/weft --version
+
 bench: $(VENV)/.installed-bench
 	$(BIN)/weft bench --json bench.json --picture bench.png
 
@@ -64,11 +78,14 @@ $(BIN)/python:
 # asked for a compiler: a gcc without the C library's files is found, and does not work.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FIND_COMPILER := import sys; from weft.runtime.toolchain import find; sys.exit(find() is None)
+# What every process shares is compiled now, not inside somebody's first call.
+PREBUILD := from weft.runtime import dispatch; from weft.plain import runtime; dispatch.load_core(); runtime.load()
 define install
 	$(PIP) -e '.$(1)'
 	@$(BIN)/python -c '$(FIND_COMPILER)' || { \
 	    echo "no C compiler works here: installing the one in the ziglang wheel"; \
 	    $(PIP) -e '.[zig]' || echo "that failed: weft goes on with its Python back end"; }
+	@$(BIN)/python -c '$(PREBUILD)' || true
 	@touch $@
 endef
 
@@ -77,6 +94,9 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	$(call install,[test])
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(call install,[docs])
 
 $(VENV)/.installed-bench: pyproject.toml | $(BIN)/python
 	$(call install,[bench])

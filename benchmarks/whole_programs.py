@@ -1,12 +1,13 @@
 """What `weft run` costs and gains on whole programs.  In: how often, and which; out: a table: seconds of plain Python
-and of `weft run`, wall clock and processor, for scripts that must not become slower and for one that must become
-faster.
+and of `weft run`, wall clock and processor, for scripts that must not become slower and for the programs of
+`benchmarks/whole/`, which must become faster, with the geometric mean of their gains.
 
-    python benchmarks/whole_programs.py [repeats [program ...]]
+    python benchmarks/whole_programs.py [repeats [program ...]]     (a program: a name of the table, or "whole" for all)
 """
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -95,6 +96,7 @@ for k in range(1500):
     norm(a)
 """
 
+WHOLE = {path.stem: path for path in sorted((Path(__file__).parent / "whole").glob("*.py"))}
 PROGRAMS = {"tiny functions": TINY, "files": FILES, "NumPy": NUMPY, "objects and text": OBJECTS, "loops": LOOPS}
 
 
@@ -111,18 +113,24 @@ def _seconds(command: list[str]) -> tuple[float, float]:
 
 def main(repeats: int, names: list[str]) -> None:
     print(f"{'program':18} {'plain':>8} {'weft run':>8} {'':>7} {'plain':>8} {'weft run':>8}   (wall, processor)")
+    chosen = [part for name in names or PROGRAMS for part in (WHOLE if name == "whole" else [name])]
+    gains: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        for name in names or PROGRAMS:
-            text = PROGRAMS[name]
-            script = Path(folder) / "program.py"
-            script.write_text(text, encoding="utf-8")
+        for name in chosen:
+            script = WHOLE.get(name) or Path(folder) / "program.py"
+            if name not in WHOLE:
+                script.write_text(PROGRAMS[name], encoding="utf-8")
             ways = ([sys.executable, str(script)], [sys.executable, "-m", "weft.cli", "run", str(script)])
             runs = [[_seconds(way) for way in ways] for _ in range(repeats)]
             cells = []
             for measure in (0, 1):
                 plain, ours = (min(run[way][measure] for run in runs) for way in (0, 1))
                 cells.append(f"{plain:8.3f} {ours:8.3f} {ours / plain - 1:+7.1%}")
+                if name in WHOLE and measure == 0:
+                    gains.append(plain / ours)
             print(f"{name:18} {' '.join(cells)}", flush=True)
+    if gains:
+        print(f"geometric mean of {len(gains)} programs: {math.exp(sum(map(math.log, gains)) / len(gains)):.2f}x")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,117 @@
+"""Histograms and sums by group; integers that follow from each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.lagging import Kernel
+
+
+def weighted_histogram(x, weights, bins):
+    counts, _ = np.histogram(x, bins, weights=weights)
+    return counts
+
+
+def mean_by_radius(radius, data, bins):
+    """The mean of the data in rings of equal width."""
+    total = np.histogram(radius, bins, weights=data)[0]
+    number = np.histogram(radius, bins)[0]
+    return total / number
+
+
+def sums_by_label(labels, weights):
+    return np.bincount(labels, weights=weights)
+
+
+def mean_by_label(labels, values, groups):
+    total = np.bincount(labels, weights=values, minlength=groups)
+    number = np.bincount(labels, minlength=groups)
+    return total / np.maximum(number, 1)
+
+
+def scatter_add(labels, values, groups):
+    out = np.zeros(groups)
+    np.add.at(out, labels, values)
+    return out
+
+
+def histogram_loop(x, weights, low, high, bins):
+    out = np.zeros(bins)
+    scale = bins / (high - low)
+    for i in range(x.shape[0]):
+        k = int((x[i] - low) * scale)
+        if 0 <= k < bins:
+            out[k] += weights[i]
+    return out
+
+
+def scatter_loop(labels, values, groups):
+    out = np.zeros(groups)
+    for i in range(len(labels)):
+        out[labels[i]] += values[i]
+    return out
+
+
+def joint_histogram(x, y, bins):
+    out = np.zeros((bins, bins), dtype=np.int64)
+    for a, b in zip(x, y):
+        out[int(a * bins), int(b * bins)] += 1
+    return out
+
+
+def deposit(x, y, charge, cells):
+    """Each particle's charge goes to the four corners of its cell."""
+    grid = np.zeros((cells + 1, cells + 1))
+    for p in range(x.shape[0]):
+        i = int(x[p])
+        j = int(y[p])
+        fx = x[p] - i
+        fy = y[p] - j
+        grid[i, j] += charge[p] * (1 - fx) * (1 - fy)
+        grid[i + 1, j] += charge[p] * fx * (1 - fy)
+        grid[i, j + 1] += charge[p] * (1 - fx) * fy
+        grid[i + 1, j + 1] += charge[p] * fx * fy
+    return grid
+
+
+def equalise(image):
+    """Brightness by rank: the histogram of an image, its sums, and a table that every pixel is looked up in."""
+    below = np.bincount(image.ravel(), minlength=256).cumsum()
+    least = below[below > 0].min()
+    table = np.round((below - least) * 255.0 / (image.size - least)).astype(np.uint8)
+    return table[image]
+
+
+def hash_stream(seed, count):
+    """Numbers of a congruential generator: a product, a sum and a remainder, each from the one before."""
+    out = np.empty(count, dtype=np.int64)
+    state = seed
+    for i in range(count):
+        state = (state * 1103515245 + 12345) % 2147483648
+        out[i] = state >> 8
+    return out
+
+
+def _particles(rng: np.random.Generator) -> tuple[Any, ...]:
+    return rng.random(200_000) * 64, rng.random(200_000) * 64, rng.random(200_000), 64
+
+
+def _grouped(rng: np.random.Generator) -> tuple[Any, ...]:
+    return rng.integers(0, 1000, 1_000_000), rng.random(1_000_000), 1000
+
+
+KERNELS = [
+    Kernel("histogram", weighted_histogram, lambda rng: (rng.random(400_000), rng.random(400_000), 1000)),
+    Kernel("histogram", mean_by_radius, lambda rng: (rng.random(400_000), rng.random(400_000), 1000)),
+    Kernel("histogram", sums_by_label, lambda rng: (rng.integers(0, 1000, 1_000_000), rng.random(1_000_000))),
+    Kernel("histogram", mean_by_label, _grouped),
+    Kernel("histogram", scatter_add, _grouped, scatter_loop),
+    Kernel("histogram", histogram_loop, lambda rng: (rng.random(1_000_000), rng.random(1_000_000), 0.0, 1.0, 1000)),
+    Kernel("histogram", scatter_loop, _grouped),
+    Kernel("histogram", joint_histogram, lambda rng: (rng.random(1_000_000), rng.random(1_000_000), 64)),
+    Kernel("histogram", deposit, _particles),
+    Kernel("integers", hash_stream, lambda rng: (42, 200_000)),
+    Kernel("histogram", equalise, lambda rng: (rng.integers(0, 256, (600, 800)).astype(np.uint8),)),
+]
