@@ -246,6 +246,7 @@ class Unit:
         self.made: dict[Any, Any] = {}  # Python objects that are made while compiling
         self.lengths: dict[int, set[int]] = {}  # of tuples that a sum makes, by its place
         self.arrays: dict[Key, Head] = {}
+        self.observed: set[Any] = set()  # forms of what library functions gave for samples, by place
         self.namespaces: dict[int, Namespace] = {}
         self.changing: set[tuple[int, str]] = set()  # globals that functions of the files at hand assign to
         self.observer = Observer(self)

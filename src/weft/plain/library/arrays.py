@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from weft.plain import operators
@@ -33,8 +33,14 @@ _PURE: Final = """
     less_equal equal not_equal take eye identity tri tril triu round around sqrt cbrt abs absolute fabs square
     reciprocal deg2rad rad2deg radians degrees copysign signbit heaviside nan_to_num isin setdiff1d union1d intersect1d
     digitize convolve correlate polyval cov corrcoef lexsort partition argpartition nanmin nanmax nansum nanmean
+    insert append delete pad trapezoid ediff1d unwrap sinc vander polyfit polyadd polysub polymul packbits
+    unpackbits nanargmin nanargmax nanprod nancumsum nancumprod nanstd nanvar nanmedian nanpercentile nanquantile
+    compress extract take_along_axis indices diagflat geomspace gcd lcm
+    float_power nextafter isposinf isneginf array_equiv setxor1d dstack meshgrid logaddexp logaddexp2 arcsinh arccosh
+    arctanh angle conj conjugate positive fix triu_indices tril_indices hanning hamming blackman bartlett kaiser
 """
-_PURE_LINALG: Final = "norm solve inv det eigh eigvalsh cholesky qr svd lstsq matrix_rank pinv slogdet"
+_PURE_LINALG: Final = "norm solve inv det eigh eigvalsh cholesky qr svd lstsq matrix_rank pinv slogdet cond"
+_PURE_FFT: Final = "fftfreq rfftfreq fftshift ifftshift"  # complex arrays have no native form
 
 
 def function_for(callee: Any) -> Function | None:
@@ -48,8 +54,8 @@ def function_for(callee: Any) -> Function | None:
     rule = _RULES.get(name)
     if rule is not None and getattr(np, name, None) is callee:
         return rule
-    pure = name in _PURE.split() and getattr(np, name, None) is callee
-    if not pure and not (name in _PURE_LINALG.split() and getattr(np.linalg, name, None) is callee):
+    homes = ((np, _PURE), (np.linalg, _PURE_LINALG), (np.fft, _PURE_FFT))
+    if not any(name in names.split() and getattr(home, name, None) is callee for home, names in homes):
         return None
 
     def run(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
@@ -425,12 +431,33 @@ def _observe(cx: Frame, callee: Any, samples: list[Any], keywords: dict[str, Any
             found = callee(*samples, **keywords)
         except Exception as trouble:
             raise cx.refuse(f"a call of `{callee.__name__}` ({type(trouble).__name__}: {str(trouble)[:80]})") from None
-    if type(found).__module__ == "numpy" and hasattr(found, "_fields"):
-        found = tuple(found)
+    if _is_shared(found, [*samples, *keywords.values()]):
+        raise cx.refuse(f"a call of `{callee.__name__}` whose result shares memory with an argument")
+    seen = (id(cx.instance), id(cx.node), cx.path, _form(found))
+    if seen in cx.unit.observed:
+        return  # a new tuple in each pass would be a change in each pass
+    cx.unit.observed.add(seen)
     try:
         Observer(cx.unit).see(found, result)
     except Refusal as problem:
         raise cx.refuse(f"a call of `{callee.__name__}`: its result is {problem.reason}") from None
+
+
+def _form(value: Any) -> Any:
+    """What `Observer` sees of a value."""
+    if isinstance(value, (tuple, list)):
+        return type(value), tuple(_form(item) for item in value)
+    return type(value), getattr(value, "dtype", None), getattr(value, "ndim", 0)
+
+
+def _is_shared(found: Any, given: Iterable[Any]) -> bool:
+    """Whether a result holds memory of an argument: a copy of it would be no alias any more."""
+    import numpy as np
+
+    results = found if isinstance(found, (tuple, list)) else (found,)
+    arrays = [value for value in given if type(value) is np.ndarray]
+    made = [result for result in results if type(result) is np.ndarray] if arrays else []
+    return any(np.may_share_memory(result, value) for result in made for value in arrays)
 
 
 class LeftToPython(Exception):
@@ -446,8 +473,11 @@ def _quiet(callee: Any, count: int, names: tuple[str, ...]) -> Any:
     def run(*values: Any) -> Any:
         try:
             with np.errstate(divide="raise", over="raise", invalid="raise"):
-                return callee(*values[:count], **dict(zip(names, values[count:])))
+                found = callee(*values[:count], **dict(zip(names, values[count:])))
         except Exception as problem:
             raise LeftToPython from problem
+        if _is_shared(found, values):
+            raise LeftToPython
+        return found
 
     return run
