@@ -127,6 +127,7 @@ class Jitted(_Base):
         self._in_regions: Regions | None = None
         self._native: Native | None = None  # as plain Python: containers, strings, objects
         self._plain_failures = 0
+        self._refused_plainly: Unsupported | None = None  # by the compiler of plain Python, at its last attempt
         self._late: Unsupported | None = None  # compiling took too long
         self._unsplit: set[int] = set()  # lines around which there is nothing to compile
         self._regions: list[Jitted] = []

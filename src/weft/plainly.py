@@ -56,7 +56,12 @@ def takes_refused(function: Any, values: tuple[Any, ...], problem: Unsupported) 
     if beside and choice.uses_arrays(function.py_func, values):
         if choice.has_loops_beside(function._load().tree, problem.span.line):
             return False
-    return takes(function, values)
+    if takes(function, values):
+        return True
+    other = function._refused_plainly
+    if other is not None and choice.holds_containers(values):
+        problem.remedy = f"change line {other.span.line}: as a whole the function is native but for {other.reason}"
+    return False
 
 
 def takes(function: Any, values: tuple[Any, ...]) -> bool:
@@ -75,6 +80,7 @@ def takes(function: Any, values: tuple[Any, ...]) -> bool:
             native.extend(values)
     except Unsupported as problem:
         function._plain_failures += 1
+        function._refused_plainly = problem
         if not choice.uses_arrays(function.py_func, values):  # of arrays the other compiler's reason is the one to tell
             function._refused["plain"] = problem
         return False

@@ -110,3 +110,37 @@ def test_every_function_of_the_list_gives_new_arrays():
         a, m, n = copy.deepcopy(tables()["first"])
         found = eval(call, {"np": np, "a": a, "m": m, "n": n})
         assert not arrays._is_shared(found, (a, m, n)), call
+
+
+VIEWS = """
+    np.reshape(a, (5, 1))    np.reshape(m, -1)    np.ravel(a)    np.ravel(m)    m.ravel()    np.transpose(m)    np.asarray(a)
+    np.asarray(a, np.float64)    np.asarray([1.0, 2.0])    np.asarray(n, float)    np.asarray(m)    np.asarray((1, 2))
+"""
+
+
+@pytest.mark.parametrize("call", [call for line in VIEWS.strip().splitlines() for call in line.strip().split("    ")])
+def test_views_share_memory_as_numpys_do(call):
+    plain, native = compiled(call)
+    for _ in range(2):
+        ours, theirs = tables(), tables()
+        found, expected = native(ours), plain(theirs)
+        assert described(found) == described(expected)
+        for key in ours:
+            assert [found[key] is g for g in ours[key]] == [expected[key] is g for g in theirs[key]]
+            mine = [np.shares_memory(found[key], g) for g in ours[key]]
+            assert mine == [np.shares_memory(expected[key], g) for g in theirs[key]]
+    assert any(native.stats["calls"].values()), native.stats
+
+
+@pytest.mark.parametrize("call", ["np.ravel(a)", "np.ravel(m)", "np.reshape(m, -1)", "np.asarray(m)"])
+def test_views_of_other_layouts(call):
+    plain, native = compiled(call)
+    for layout in (lambda x: x, lambda x: x.T, lambda x: x[::-1], lambda x: x[::2], lambda x: np.asfortranarray(x)):
+        ours, theirs = (
+            {key: tuple(layout(part) for part in parts) for key, parts in tables().items()} for _ in range(2)
+        )
+        found, expected = native(ours), plain(theirs)
+        assert described(found) == described(expected)
+        for key in ours:
+            mine = [np.shares_memory(found[key], g) for g in ours[key]]
+            assert mine == [np.shares_memory(expected[key], g) for g in theirs[key]]

@@ -23,6 +23,13 @@ def uses_arrays(function: Any, arguments: tuple[Any, ...]) -> bool:
     return _uses(("numpy",), function, arguments)
 
 
+def holds_containers(arguments: tuple[Any, ...]) -> bool:
+    """Whether an argument is more than a number, an array or a list of such: only plain Python compiles these."""
+    import numpy as np
+
+    return any(not isinstance(value, (np.ndarray, np.generic)) and not _is_numeric(value) for value in arguments)
+
+
 def uses_foreign(function: Any, arguments: tuple[Any, ...]) -> bool:
     """Whether something comes in, or is named, that only the array compiler knows."""
     return _uses(_FOREIGN, function, arguments)

@@ -276,6 +276,35 @@ def _array(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value
     return from_items(cx, items, dtype)
 
 
+def _asarray(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+    """An array of this dtype is itself; of anything else a new one is made."""
+    items, dtype = given(cx, "numpy.asarray", arguments, keywords, "a dtype")
+    if items is None:
+        raise cx.refuse("a call of `numpy.asarray` with these arguments")
+    head = items.node.only()
+    if head is not None and head.kind == "ndarray" and known_dtype(cx, dtype, dtype_of(head)) == dtype_of(head):
+        return items
+    return from_items(cx, items, dtype)
+
+
+def _like_method(name: str, method: Callable[..., Value | None]) -> Function:
+    """np.reshape(a, ...) of an array is a.reshape(...)"""
+
+    def rule(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+        if not arguments or not all(isinstance(argument, Value) for argument in arguments):
+            raise cx.refuse(f"a call of `numpy.{name}` with these arguments")
+
+        def one(a: Value) -> Value:
+            found = method(cx, a, arguments[1:], keywords) if a.head().kind == "ndarray" else None
+            if found is None:
+                raise cx.refuse(f"`numpy.{name}` of a value of type {a.node!r}")
+            return found
+
+        return cx.cases([arguments[0]], one, name)
+
+    return rule
+
+
 def _scalar_made(dtype: str, cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
     """np.float64(x)"""
     exactly(cx, f"numpy.{dtype}", arguments, keywords, 0, 1)
@@ -352,6 +381,10 @@ _RULES: Final[dict[str, Function]] = {
     "full_like": _like("full"),
     "arange": _arange,
     "array": _array,
+    "asarray": _asarray,
+    "reshape": _like_method("reshape", arrays.reshape),
+    "ravel": _like_method("ravel", arrays.ravel),
+    "transpose": _like_method("transpose", arrays.transpose),
     "copy": _copy,
     "sqrt": _of_numbers("sqrt", _sqrt),
     "abs": _of_numbers("abs", _absolute),

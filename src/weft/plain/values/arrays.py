@@ -447,6 +447,15 @@ def reshape(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, V
     )
 
 
+@register("ndarray", "ravel")
+def ravel(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+    """A view of an array in C order; of others NumPy makes a copy."""
+    exactly(cx, "ndarray.ravel", arguments, keywords, 0)
+    with cx.block(f"if (WP_UNLIKELY(!wp_array_is_c({owner.code})))"):
+        cx.deoptimise("`ravel` of an array that is not in C order")
+    return reshape(cx, owner, [cx.literal("int", "(-1LL)")], {})
+
+
 @register("ndarray", "transpose")
 def transpose(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value | None:
     exactly(cx, "ndarray.transpose", arguments, keywords, 0)
