@@ -32,7 +32,8 @@ CALLS = """
     np.arctanh(a / 100.0)    np.angle(a)    np.conj(a)    np.conjugate(a)    np.positive(a)    np.fix(a)
     np.triu_indices(3)    np.tril_indices(3, -1)    np.hanning(4)    np.hamming(4)    np.blackman(4)    np.bartlett(4)
     np.kaiser(4, 2.0)    np.linalg.cond(m)    np.linalg.eigh(m)    np.linalg.qr(m)    np.linalg.svd(m)
-    np.linalg.slogdet(m)    np.histogram(a, 3)    np.unique(n, return_counts=True)    np.gradient(m)    np.where(a > 1.0)
+    np.linalg.slogdet(m)    np.histogram(a, 3)    np.unique(n, return_counts=True)    np.gradient(m)
+    np.where(a > 1.0)
     np.fft.fftfreq(5)    np.fft.rfftfreq(5)    np.fft.fftshift(a)    np.fft.ifftshift(a)
 """
 CALLS_EACH = [call for line in CALLS.strip().splitlines() for call in line.strip().split("    ") if call]
@@ -113,7 +114,8 @@ def test_every_function_of_the_list_gives_new_arrays():
 
 
 VIEWS = """
-    np.reshape(a, (5, 1))    np.reshape(m, -1)    np.ravel(a)    np.ravel(m)    m.ravel()    np.transpose(m)    np.asarray(a)
+    np.reshape(a, (5, 1))    np.reshape(m, -1)    np.ravel(a)    np.ravel(m)    m.ravel()    np.transpose(m)
+    np.asarray(a)
     np.asarray(a, np.float64)    np.asarray([1.0, 2.0])    np.asarray(n, float)    np.asarray(m)    np.asarray((1, 2))
 """
 

@@ -448,7 +448,7 @@ def reshape(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, V
 
 
 @register("ndarray", "ravel")
-def ravel(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+def ravel(cx: Frame, owner: Value, arguments: list[Any], keywords: dict[str, Value]) -> Value | None:
     """A view of an array in C order; of others NumPy makes a copy."""
     exactly(cx, "ndarray.ravel", arguments, keywords, 0)
     with cx.block(f"if (WP_UNLIKELY(!wp_array_is_c({owner.code})))"):
