@@ -578,12 +578,6 @@ def test_what_has_no_native_form_is_refused_by_name() -> None:
     with pytest.raises(Refusal, match="truth of an array"):
         Native(truth).extend((np.zeros(3),))
 
-    def random_numbers(x: Any) -> Any:
-        return np.random.random() + x[0]
-
-    with pytest.raises(Refusal):
-        Native(random_numbers).extend((np.zeros(3),))
-
 
 def test_a_second_process_finds_the_compiled_code(tmp_path: Path) -> None:
     program = """

@@ -42,7 +42,7 @@ def _loaded() -> None:
 
 
 def function_for(callee: Any) -> Function | None:
-    from weft.plain.library import drawing, mathematics
+    from weft.plain.library import drawing, mathematics, numpy_random
 
     _loaded()
     try:
@@ -52,11 +52,13 @@ def function_for(callee: Any) -> Function | None:
     if found is None and is_numpy(callee):
         from weft.plain.library import arrays
 
-        return arrays.function_for(callee)
+        found = arrays.function_for(callee) or numpy_random.module_function(callee)
     if found is None and getattr(callee, "__module__", None) == "math":
         found = mathematics.function_for(callee)
     if found is None and getattr(getattr(callee, "__self__", None), "__module__", "") == "random":
         found = drawing.function_for(callee)
+    if found is None and type(getattr(callee, "__self__", None)).__module__ == "numpy.random.mtrand":
+        found = numpy_random.function_for(callee)
     if found is None:
         from weft.plain.library import callbacks
 

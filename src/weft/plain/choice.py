@@ -13,6 +13,8 @@ import itertools
 import types
 from typing import Any, Final
 
+from weft.plain import foreign
+
 #: Modules whose names say that a function asks for weft's own means, or for what only the array compiler knows.
 _FOREIGN: Final = ("scipy", "weft", "cupy", "jax", "torch", "ray", "mpi4py")
 _NUMBERS: Final = (int, float, bool, complex, type(None))
@@ -123,9 +125,14 @@ def has_loops_beside(tree: ast.FunctionDef, line: int) -> bool:
     return any(
         isinstance(node, (ast.For, ast.While))
         and not node.lineno <= line <= (node.end_lineno or line)
-        and not any(map(_is_object_code, ast.walk(node)))
+        and not any(_is_object_code(inner) or _draws(inner) for inner in ast.walk(node))
         for node in ast.walk(tree)
     )
+
+
+def _draws(node: ast.AST) -> bool:
+    """Whether a node draws a random number: no method of an array has such a name."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in foreign.DRAWS
 
 
 def _loops(code: types.CodeType) -> bool:

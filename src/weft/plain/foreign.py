@@ -66,6 +66,9 @@ CLASSES: Final = {
         getrandbits: whole
         seed: None
     """),
+    # What these draw: library/numpy_random.py.
+    "numpy.random._generator.Generator": {},
+    "numpy.random.mtrand.RandomState": {"seed": "None"},
     "datetime.timedelta": _table("""
         .days .seconds .microseconds: int
         total_seconds: float
@@ -85,13 +88,27 @@ CLASSES: Final = {
     """),
 }
 #: Classes whose objects change: a call works on a copy, and gives its state back when it returns.
-CHANGING: Final = frozenset(("random.Random",))
+CHANGING: Final = frozenset(
+    ("random.Random", "numpy.random._generator.Generator", "numpy.random.mtrand.RandomState")
+)
+
+#: Methods of NumPy's generators that change nothing but the generator, and give numbers and new arrays.
+DRAWS: Final = frozenset(
+    _table("""
+        random uniform normal standard_normal exponential standard_exponential poisson binomial gamma beta chisquare
+        geometric laplace logistic lognormal pareto power rayleigh standard_cauchy standard_gamma standard_t triangular
+        vonmises wald weibull zipf gumbel multinomial dirichlet multivariate_normal choice permutation
+        integers rand randn randint random_sample
+    """)
+)
 
 #: Functions and classes that are called. `first`: of the type of the first argument.
 FUNCTIONS: Final = _table("""
     fractions.Fraction: Fraction
     decimal.Decimal: Decimal
     random.Random: Random
+    numpy.random.default_rng numpy.random._generator.default_rng: Generator
+    numpy.random.mtrand.RandomState: RandomState
     datetime.date: date
     datetime.datetime: datetime
     datetime.timedelta: timedelta
@@ -201,11 +218,54 @@ def is_carried(cls: type) -> bool:
 
 def copy_state(held: Any) -> Any:
     """A copy that a call may change."""
-    copy = random.Random.__new__(type(held))
-    copy.setstate(held.getstate())
-    return copy
+    if isinstance(held, random.Random):
+        copy = random.Random.__new__(type(held))
+        copy.setstate(held.getstate())
+        return copy
+    bits = type(_bits_of(held))
+    if bits.__module__.partition(".")[0] != "numpy":
+        raise TypeError("a bit generator that is not NumPy's")
+    try:
+        made = _spare[type(held), bits].pop()
+    except (KeyError, IndexError):
+        made = type(held)(bits(0))
+    _give(made, held)
+    return made
+
+
+#: Generators for copies: to seed a new one takes longer than to copy a state.
+_spare: dict[tuple[type, type], list[Any]] = {}
 
 
 def give_state(held: Any, copy: Any) -> None:
     """What a call has changed in its copy goes back into the object."""
-    held.setstate(copy.getstate())
+    if isinstance(held, random.Random):
+        held.setstate(copy.getstate())
+        return
+    _give(held, copy)
+    kept = _spare.setdefault((type(held), type(_bits_of(copy))), [])
+    if len(kept) < 4:
+        kept.append(copy)  # the call is over, and nobody else has seen it
+
+
+def _give(held: Any, copy: Any) -> None:
+    if hasattr(held, "set_state"):
+        held.set_state(copy.get_state(legacy=False))
+    else:
+        held.bit_generator.state = copy.bit_generator.state
+
+
+def _bits_of(generator: Any) -> Any:
+    return generator._bit_generator if hasattr(generator, "_bit_generator") else generator.bit_generator
+
+
+def address_of(what: Any) -> int:
+    """Where the bits of a generator of NumPy come from, or one of the functions that NumPy exports; 0 if nowhere."""
+    import ctypes
+
+    if isinstance(what, str):
+        library = ctypes.CDLL(sys.modules["numpy.random._generator"].__file__)
+        return ctypes.cast(getattr(library, what), ctypes.c_void_p).value or 0
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return int(pointer(_bits_of(what).capsule, b"BitGenerator") or 0)

@@ -421,6 +421,10 @@ def _sample_of(cx: Frame, head: Head) -> Any:
         return None
     if head.kind == "ndarray" or head.kind in _SCALARS:
         return arrays.sample(head)
+    if head.kind == "py":
+        from weft.plain.library import numpy_random
+
+        return numpy_random.sample(cx, head)
     if head.kind in ("tuple", "list", "vtuple") and (head.kind != "tuple" or head.key[2] is None):
         inner = []
         for part in head.parts:

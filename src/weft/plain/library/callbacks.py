@@ -146,12 +146,20 @@ def _entry(head: Head, name: str) -> str | None:
 
 
 def has_method(head: Head, name: str) -> bool:
-    return _entry(head, name) is not None or (head.key[1].__name__, name) in _METHODS
+    return _entry(head, name) is not None or _own_rule(head, name) is not None
+
+
+def _own_rule(head: Head, name: str) -> Any:
+    if name in foreign.DRAWS:
+        from weft.plain.library import numpy_random
+
+        assert numpy_random  # it fills the table
+    return METHODS.get((head.key[1].__name__, name))
 
 
 def call_method(cx: Frame, owner: Value, name: str, arguments: list[Any], keywords: Keywords) -> Value:
     head = owner.head()
-    special = _METHODS.get((head.key[1].__name__, name))
+    special = _own_rule(head, name)
     if special is not None:
         return special(cx, owner, arguments, keywords)  # type: ignore[no-any-return]
     text = _entry(head, name)
@@ -320,7 +328,7 @@ _SPECIAL = {
     "re.finditer": _finditer,
     "re.compile": _compile,
 }
-_METHODS = {
+METHODS = {
     ("Pattern", "findall"): _of_pattern(_findall(re.Pattern.findall)),
     ("Pattern", "split"): _of_pattern(_split(re.Pattern.split)),
     ("Pattern", "finditer"): _of_pattern(_finditer),

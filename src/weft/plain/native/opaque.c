@@ -22,6 +22,7 @@ static wp_opaque *opaque_of(const wp_type *type, PyObject *o)
     now.opaque.items = grown(now.opaque.items, now.opaque.count, &now.opaque.capacity, sizeof *now.opaque.items);
     wp_opaque *made = wp_new(type);
     made->object = o;
+    made->inside = NULL;
     now.opaque.items[now.opaque.count++] = made;
     now.heap.since += weight_of(o);
     return made;

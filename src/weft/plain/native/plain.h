@@ -126,6 +126,7 @@ typedef struct {
 typedef struct {
     wp_object head;
     void *object; /* PyObject, owned */
+    void *inside; /* of a generator of random numbers: where its bits come from */
 } wp_opaque;
 
 typedef struct {
@@ -410,6 +411,11 @@ double wp_random(void);                   /* random.random() */
 double wp_random_gauss(void);             /* random.gauss(0.0, 1.0) */
 void wp_random_seed(wp_val seed, int64_t line); /* random.seed(seed) */
 int64_t wp_random_bits(int64_t bits);     /* getrandbits, up to 63 */
+/* The same of NumPy's generators: */
+double wp_draw_double(void *generator, int64_t line);
+double wp_draw_normal(void *generator, int64_t line);
+double wp_draw_exponential(void *generator, int64_t line);
+int64_t wp_draw_whole(void *generator, int64_t low, int64_t high, int64_t masked, int64_t line);
 
 /* --- output: what `print` writes, piece by piece; it is written when the call has returned, or has run for a while -------------------- */
 void wp_print(const wp_str *piece);

@@ -19,6 +19,7 @@
 #include "writeback.c"
 #include "sharing.c"
 #include "random.c"
+#include "draws.c"
 #include "effects.c"
 #include "calls.c"
 #include "opaque.c"

@@ -214,6 +214,7 @@ PyObject *wp_start(PyObject *miss, PyObject *deque, PyObject *ordered, PyObject 
     write_pieces = new_reference(PyTuple_GetItem(helpers, 0));
     copy_state = new_reference(PyTuple_GetItem(helpers, 1));
     give_state = new_reference(PyTuple_GetItem(helpers, 2));
+    address_of = new_reference(PyTuple_GetItem(helpers, 3));
     none_hash = PyObject_Hash(&_Py_NoneStruct);
     start_strings();
     start_errors();
