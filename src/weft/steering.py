@@ -4,6 +4,7 @@ source; out: directives for the passes.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -40,8 +41,8 @@ class Steering:
         """Those of the file beside the source; a warning if they are no longer meant for this function."""
         from weft import transform_file
 
-        file = transform_file.place(self.function.__code__.co_filename)
-        if not file.is_file():
+        source = self.function.__code__.co_filename
+        if not source or not os.path.isfile(file := transform_file.place(source)):  # executed code may have any name
             return ()
         name = self.function.__qualname__
         try:

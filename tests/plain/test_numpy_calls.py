@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import linecache
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,8 @@ import pytest
 
 import weft
 from tests.plain.kernels import load
+from weft.plain import foreign
+from weft.plain.function import Native
 from weft.plain.library import arrays
 
 pytestmark = [
@@ -57,10 +61,9 @@ def tables() -> dict[str, tuple[Any, ...]]:
     return {"first": one(0), "second": one(1)}
 
 
-def compiled(call: str) -> tuple[Any, Any]:
-    text = f"def f(d):\n    out = {{}}\n    for k, (a, m, n) in d.items():\n        out[k] = {call}\n    return out\n"
-    import linecache
-
+def compiled(call: str, names: str = "a, m, n") -> tuple[Any, Any]:
+    """A loop over a dict of tuples that calls NumPy for each; the plain function, and the compiled one."""
+    text = f"def f(d):\n    out = {{}}\n    for k, ({names}) in d.items():\n        out[k] = {call}\n    return out\n"
     name = f"<numpy call {call}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     space: dict[str, Any] = {"np": np}
@@ -146,3 +149,46 @@ def test_views_of_other_layouts(call):
         for key in ours:
             mine = [np.shares_memory(found[key], g) for g in ours[key]]
             assert mine == [np.shares_memory(expected[key], g) for g in theirs[key]]
+
+
+LOOPS = [f"np.{name}(x)" for name in foreign.LOOPS_OF_ONE if name != "arccosh"]
+LOOPS += [f"np.{name}(x, y)" for name in foreign.LOOPS_OF_TWO]
+LOOPS += ["np.arccosh(x + 1)", "np.power(x, 2)", "np.power(2, x)"]
+INSIDE = np.linspace(0.01, 0.99, 60).tolist()
+ODD = [0.0, -0.0, 1.0, -0.25, 30.5, -3.0, 1e30, 1e300, -1e300, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("kind", [float, np.float64])
+def test_functions_of_single_numbers_have_numpys_bits(kind):
+    """By the loops of NumPy's ufuncs."""
+    plain = compiled(f"({', '.join(LOOPS)})", "x, y")[0]
+    native = Native(plain)
+    native._missed = lambda given: native.extend(given) is not None
+    for x in map(kind, INSIDE):
+        assert result(native, {"a": (x, 0.4)}) == result(plain, {"a": (x, 0.4)}), x
+    assert [version.calls for version in native.versions] == [len(INSIDE)]
+
+
+@pytest.mark.parametrize("kind", [float, int, np.int64, np.float32])
+@pytest.mark.parametrize("call", ["np.exp(x), np.log(x)", "np.power(x, y)", "np.maximum(x, y), np.fmod(y, x)"])
+def test_what_numpy_warns_of_is_left_to_it(kind, call):
+    plain = compiled(f"({call},)", "x, y")[0]
+    native = Native(plain)
+    native._missed = lambda given: native.extend(given) is not None
+    for x in ODD:
+        if kind in (int, np.int64) and not abs(x) < 1e18:
+            continue
+        ours, theirs = ([], [])
+        for function, told in ((native, ours), (plain, theirs)):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                told.append(result(function, {"a": (kind(x), 0.4)}))
+            told.append([str(each.message) for each in caught])
+        assert ours == theirs, x
+
+
+def result(function: Any, given: Any) -> Any:
+    try:
+        return described(function(given))
+    except Exception as problem:
+        return type(problem), str(problem)

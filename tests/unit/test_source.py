@@ -197,6 +197,16 @@ def test_every_difference_counts(change: str, tmp_path: Path) -> None:
         load(namespace["f"])
 
 
+@pytest.mark.parametrize("name", ["<" + "x" * 5000 + ">", "/" + "y" * 5000 + ".py", "<a\nb>", ""])
+def test_a_function_of_exec_under_a_name_that_is_no_path(name: str) -> None:
+    text = "def f(a):\n    return a * 5\n"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    namespace: dict[str, Any] = {}
+    exec(compile(text, name, "exec"), namespace)
+    compiled = weft.jit(namespace["f"], fallback="silent")
+    assert compiled(3) == 15 and compiled(np.arange(3)).tolist() == [0, 5, 10]
+
+
 def test_a_function_of_exec_with_its_text_in_linecache() -> None:
     text, file = "def f(a):\n    return a * 5\n", "<weft test of exec>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)

@@ -131,8 +131,11 @@ def has_loops_beside(tree: ast.FunctionDef, line: int) -> bool:
 
 
 def _draws(node: ast.AST) -> bool:
-    """Whether a node draws a random number: no method of an array has such a name."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in foreign.DRAWS
+    """Whether a node draws a single random number, and no array of them: no method of an array has such a name."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in foreign.DRAWS):
+        return False
+    most = 0 if node.func.attr.startswith(("rand", "standard_")) and node.func.attr != "randint" else 2
+    return len(node.args) <= most and all(keyword.arg != "size" for keyword in node.keywords)
 
 
 def _loops(code: types.CodeType) -> bool:

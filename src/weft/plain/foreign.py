@@ -92,6 +92,15 @@ CHANGING: Final = frozenset(
     ("random.Random", "numpy.random._generator.Generator", "numpy.random.mtrand.RandomState")
 )
 
+#: NumPy's functions of one and of two numbers that are run by the loops of its ufuncs.
+LOOPS_OF_ONE: Final = tuple(
+    _table("""
+        exp exp2 log log2 log10 log1p expm1 sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh cbrt
+        deg2rad rad2deg radians degrees
+    """)
+)
+LOOPS_OF_TWO: Final = tuple(_table("arctan2 hypot power fmod maximum minimum fmax fmin logaddexp copysign nextafter"))
+
 #: Methods of NumPy's generators that change nothing but the generator, and give numbers and new arrays.
 DRAWS: Final = frozenset(
     _table("""
@@ -259,10 +268,17 @@ def _bits_of(generator: Any) -> Any:
     return generator._bit_generator if hasattr(generator, "_bit_generator") else generator.bit_generator
 
 
-def address_of(what: Any) -> int:
-    """Where the bits of a generator of NumPy come from, or one of the functions that NumPy exports; 0 if nowhere."""
+def address_of(what: Any) -> Any:
+    """Where the bits of a generator of NumPy come from, or a function that NumPy exports, by name; 0 if nowhere. Of a
+    number, a place in these lists of loops, the address of the loop, and of its data."""
     import ctypes
 
+    if isinstance(what, int):
+        from weft.runtime.foreign import ufunc_loop
+
+        name = (*LOOPS_OF_ONE, *LOOPS_OF_TWO)[what]
+        loop = ufunc_loop("numpy", name, "d->d" if name in LOOPS_OF_ONE else "dd->d")
+        return (0, 0) if loop is None else (loop[0], loop[1] or 0)
     if isinstance(what, str):
         library = ctypes.CDLL(sys.modules["numpy.random._generator"].__file__)
         return ctypes.cast(getattr(library, what), ctypes.c_void_p).value or 0

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from weft.plain import operators
+from weft.plain import foreign, operators
 from weft.plain.builtin import Function
 from weft.plain.frame import Frame, Value
 from weft.plain.types import DTYPES, NUMPY_SCALARS, Head, Node, representation
@@ -366,11 +366,44 @@ def _rounded(name: str) -> Callable[[Frame, Value], Value | None]:
     return rule
 
 
+_IN_DOUBLE: Final = frozenset(("int", "float", "np.float64", "np.int64"))
+
+
+def _by_loop(place: int) -> Callable[[Frame, Value], Value | None]:
+    """By NumPy's own loop, called for one number."""
+
+    def rule(cx: Frame, x: Value) -> Value | None:
+        if x.head().kind not in _IN_DOUBLE:
+            return None
+        code = f"wp_numpy_one({place}, {numpy_scalars.as_double(x)}, {cx.line})"
+        return numpy_scalars.made_float(cx, "np.float64", code)
+
+    return rule
+
+
+def _by_loop_of_two(name: str, place: int) -> Function:
+    def rule(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
+        callee = _numpy(name)
+        if keywords or len(arguments) != 2 or not all(isinstance(argument, Value) for argument in arguments):
+            return arrays.by_numpy(cx, callee, arguments, keywords)
+
+        def one(x: Value, y: Value) -> Value:
+            kinds = {x.head().kind, y.head().kind}
+            if not kinds <= _IN_DOUBLE or not kinds & {"float", "np.float64"}:
+                return arrays.by_numpy(cx, callee, [x, y], {})
+            operands = f"{numpy_scalars.as_double(x)}, {numpy_scalars.as_double(y)}"
+            return numpy_scalars.made_float(cx, "np.float64", f"wp_numpy_two({place}, {operands}, {cx.line})")
+
+        return cx.cases(arguments, one, name)
+
+    return rule
+
+
 def _copy(cx: Frame, arguments: list[Any], keywords: dict[str, Value]) -> Value:
     return arrays.by_numpy(cx, _numpy("copy"), arguments, keywords)
 
 
-_RULES: Final[dict[str, Function]] = {
+_RULES: dict[str, Function] = {
     "zeros": _zeros,
     "empty": _zeros,
     "ones": _ones,
@@ -394,6 +427,10 @@ _RULES: Final[dict[str, Function]] = {
     "isfinite": _of_numbers("isfinite", _asked("isfinite")),
     "floor": _of_numbers("floor", _rounded("floor")),
     "ceil": _of_numbers("ceil", _rounded("ceil")),
+}
+_RULES |= {name: _of_numbers(name, _by_loop(place)) for place, name in enumerate(foreign.LOOPS_OF_ONE)}
+_RULES |= {
+    name: _by_loop_of_two(name, place) for place, name in enumerate(foreign.LOOPS_OF_TWO, len(foreign.LOOPS_OF_ONE))
 }
 
 

@@ -415,6 +415,8 @@ int64_t wp_random_bits(int64_t bits);     /* getrandbits, up to 63 */
 double wp_draw_double(void *generator, int64_t line);
 double wp_draw_normal(void *generator, int64_t line);
 double wp_draw_exponential(void *generator, int64_t line);
+double wp_numpy_one(int64_t place, double x, int64_t line); /* a ufunc of one number, by its place in a list */
+double wp_numpy_two(int64_t place, double x, double y, int64_t line);
 int64_t wp_draw_whole(void *generator, int64_t low, int64_t high, int64_t masked, int64_t line);
 
 /* --- output: what `print` writes, piece by piece; it is written when the call has returned, or has run for a while -------------------- */

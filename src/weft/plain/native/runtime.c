@@ -20,6 +20,7 @@
 #include "sharing.c"
 #include "random.c"
 #include "draws.c"
+#include "loops.c"
 #include "effects.c"
 #include "calls.c"
 #include "opaque.c"
