@@ -205,6 +205,48 @@ def test_powers_of_special_values_are_numpys(exponent: float) -> None:
     np.testing.assert_array_equal(np.signbit(constant[:2]), [False, True])
 
 
+def each_power(x: np.ndarray, e: Any) -> np.ndarray:
+    out = np.empty(x.size)
+    for i in range(x.size):
+        out[i] = x[i] ** e
+    return out
+
+
+def power_function(x: np.ndarray, e: Any) -> np.ndarray:
+    return np.power(x, e)
+
+
+def in_place(x: np.ndarray, e: Any) -> np.ndarray:
+    x = x.copy()
+    x **= e
+    return x
+
+
+_SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, 5e-324]
+
+
+@pytest.mark.parametrize("function", [power, power_function, in_place])
+@pytest.mark.parametrize("exponent", [0.5, 2.0, -1.0, 2, -1, np.float64(0.5), np.float64(2.0), np.int64(2)])
+def test_roots_squares_and_reciprocals_by_a_variable_have_numpys_bits(function: Any, exponent: Any) -> None:
+    x = np.concatenate([_SPECIAL, np.random.default_rng(3).random(300) * 100])
+    with np.errstate(all="ignore"):
+        wanted = function(x, exponent)
+    found = weft.jit(function, fallback="error")(x, exponent)
+    np.testing.assert_array_equal(found, wanted)
+    there = wanted == wanted
+    np.testing.assert_array_equal(np.signbit(found[there]), np.signbit(wanted[there]))
+
+
+@pytest.mark.parametrize("exponent", [0.5, np.float64(0.5)])
+def test_the_root_of_a_number_by_a_variable_is_not_that_of_an_array(exponent: Any) -> None:
+    x = np.array(_SPECIAL)
+    with np.errstate(all="ignore"):
+        wanted = each_power(x, exponent)
+    found = weft.jit(each_power, fallback="error")(x, exponent)
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(np.signbit(found[:4]), np.signbit(wanted[:4]))
+
+
 def test_special_values_of_cube_roots() -> None:
     x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, 1e-310, 1.7e308, -1e-300])
     found = weft.jit(cbrt, fallback="error")(x)

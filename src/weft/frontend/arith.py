@@ -349,14 +349,23 @@ def number_power(power: Expr, base: Expr, exponent: Expr, span: Span) -> Expr:
     """The power of one number.  A root is sqrt only for arrays: of one number it is pow, which has no NaN for minus
     infinity, and no sign for zero.
     """
-    root = isinstance(exponent, Const) and exponent.value == 0.5
     of = power.type
-    if not root or not of.dtype.is_float or of.weak or of.dtype.size < 4:
+    if not isinstance(power, Op) or not of.dtype.is_float or of.weak or of.dtype.size < 4:
         return power
     value = cast(base, of)
     unsigned = Op("add", (value, Const(0.0, of)), of, span)
     lowest = Op("eq", (value, Const(-math.inf, of)), BOOL, span)
-    return Op("select", (lowest, Const(math.inf, of), Op("sqrt", (unsigned,), of, span)), of, span)
+    root = Op("select", (lowest, Const(math.inf, of), Op("sqrt", (unsigned,), of, span)), of, span)
+    if isinstance(exponent, Const):
+        return root if exponent.value == 0.5 else power
+    return _without_power(power, exponent, root, span)
+
+
+def array_power(power: Expr, exponent: Expr, span: Span) -> Expr:
+    """An element of an array to the power of one number: NumPy has other loops for some exponents."""
+    if not isinstance(power, Op) or not power.of.dtype.is_float or power.of.weak:
+        return power
+    return _without_power(power, exponent, Op("sqrt", (power.args[0],), power.of, span), span)
 
 
 def never_negative(exponent: Expr) -> bool:
@@ -376,31 +385,26 @@ def _power(base: Expr, exponent: Expr, of: ScalarType, span: Span) -> Expr:
             span, "an integer power whose exponent may be negative", "make the base or the exponent a float"
         )
     _check_literal(exponent, of, span)
-    power = Op("pow", (cast(base, of), cast(exponent, of)), of, span)
-    if not of.dtype.is_float or of.weak or not exponent.type.weak:
-        return power
-    return _without_power(power, exponent, span)
+    return Op("pow", (cast(base, of), cast(exponent, of)), of, span)
 
 
-def _without_power(power: Op, exponent: Expr, span: Span) -> Expr:
-    """A float of NumPy's to the power of a number of Python's: NumPy has other ufuncs for some of them."""
+def _without_power(power: Op, exponent: Expr, root: Expr, span: Span) -> Expr:
+    """power  -->  exponent == 0.5 ? root : exponent == 2 ? base * base : exponent == -1 ? 1 / base : power"""
     base, of = power.args[0], power.of
-    one = cast(Const(1, INT), of)
-    others: dict[Expr, Expr] = (
-        {Const(0.5, FLOAT): Op("sqrt", (base,), of, span)}
-        if exponent.type == FLOAT
-        else {
-            Const(-1, INT): Op("truediv", (one, base), of, span),
-            Const(2, INT): Op("mul", (base, base), of, span),
-        }
-        if exponent.type == INT
-        else {}
-    )
-    if isinstance(exponent, Const):
-        return others.get(exponent, power) if exponent != Const(2, INT) else power
+    ways: dict[float, Expr] = {
+        -1.0: Op("truediv", (cast(Const(1, INT), of), base), of, span),
+        2.0: Op("mul", (base, base), of, span),
+    }
+    if exponent.type.dtype.is_float:
+        ways[0.5] = root
+    if isinstance(exponent, Const):  # squares are found later on, as all small powers
+        return power if exponent.value == 2 else ways.get(exponent.value.real, power)
     chosen: Expr = power
-    for number, other in others.items():
-        chosen = Op("select", (Op("eq", (exponent, number), PYBOOL, span), other, chosen), of, span)
+    for number, other in ways.items():
+        if number < 0 and exponent.type.dtype.kind in "bu":
+            continue
+        literal = Const(number if exponent.type.dtype.is_float else int(number), exponent.type)
+        chosen = Op("select", (Op("eq", (exponent, literal), PYBOOL, span), other, chosen), of, span)
     return chosen
 
 

@@ -364,7 +364,20 @@ def apply(op: str, operands: Sequence[Value], emitter: Emitter) -> Value:
         return elementwise(operands[:1], lambda parts: Op("mul", (arith.cast(parts[0], small),) * 2, small), emitter, 1)
     if op == "pow":
         operands = powers(operands, emitter)
+        return power(operands, lambda parts: arith.function(op, parts, span), emitter, OPERATIONS[op].cost)
     return elementwise(operands, lambda parts: arith.function(op, parts, span), emitter, OPERATIONS[op].cost)
+
+
+def power(
+    operands: Sequence[Value], combine: Callable[[tuple[Expr, ...]], Expr], emitter: Emitter, cost: int
+) -> Value:
+    """base ** exponent, whose `combine` gives the power of one element: NumPy looks at an exponent that is one number
+    for the whole array."""
+    exponent, span = operands[1], emitter.span
+    if not isinstance(exponent, Scalar):
+        return elementwise(operands, combine, emitter, cost)
+    number = exponent.expr
+    return elementwise(operands, lambda parts: arith.array_power(combine(parts), number, span), emitter, cost)
 
 
 def keepable(array: Array, emitter: Emitter) -> None:

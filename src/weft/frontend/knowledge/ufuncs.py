@@ -273,10 +273,11 @@ def elements(call: Bound, operands: Sequence[Value], how: str | Meaning) -> Valu
     for value, other in zip(values, values[::-1]):
         if isinstance(value, Scalar) and isinstance(other, (Array, Scalar)) and value is not other:
             arrays.weak_int(value.expr, other.type, emitter)
-    if how == "pow" or how is MEANINGS[np.power]:
-        values = arrays.powers(values, emitter)
     meaning = operation(how) if isinstance(how, str) else how
     span = emitter.span
+    if how == "pow" or how is MEANINGS[np.power]:
+        values = arrays.powers(values, emitter)
+        return strong(arrays.power(values, lambda parts: meaning.combine(parts, span), emitter, meaning.cost))
     return strong(arrays.elementwise(values, lambda parts: meaning.combine(parts, span), emitter, meaning.cost))
 
 
