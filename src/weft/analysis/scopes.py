@@ -6,11 +6,13 @@ variable declared anew at each entry is all the program needs, and the classes o
 
 from __future__ import annotations
 
+from weft.ir.expr import Const
 from weft.ir.program import (
     REGIONS,
     Alloc,
     Block,
     Break,
+    Check,
     Continue,
     If,
     Invoke,
@@ -186,3 +188,25 @@ def lasting_writes(program: Program) -> frozenset[str]:
     A list is a copy, which goes back into the list only when the call has ended.
     """
     return frozenset(name for name in written_params(program) if not is_list(program.table[name]))
+
+
+def restored(program: Program) -> frozenset[str]:
+    """The parameters that must be put back before Python repeats the call: all that the program writes, if it may find
+    out behind a write that only Python can go on (a check of weft's own, which raises RuntimeError)."""
+    lasting = lasting_writes(program)
+    if not lasting:
+        return lasting
+    if any(hands_over(node) for part in program.functions for node in walk(part.body)):
+        return lasting
+    written = False
+    for node in program.body:
+        writes = not lasting.isdisjoint(buffers_written(node))
+        if (written or writes) and any(hands_over(inner) for inner in walk((node,))):
+            return lasting
+        written = written or writes
+    return frozenset()
+
+
+def hands_over(node: Node) -> bool:
+    """Whether a check is not one of the program's own exceptions: it says what only Python can do."""
+    return isinstance(node, Check) and node.exception == "RuntimeError" and not isinstance(node.condition, Const)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from weft.analysis import ranges
 from weft.analysis.choices import choices
-from weft.analysis.scopes import declarations, exchanged, lasting_writes, written_params
-from weft.codegen import c_checked, c_foreign, c_invoke, c_library, c_support, c_tasks, c_vectors
+from weft.analysis.scopes import declarations, exchanged, hands_over, lasting_writes, restored, written_params
+from weft.codegen import c_checked, c_foreign, c_invoke, c_library, c_restore, c_support, c_tasks, c_vectors
 from weft.codegen import syntax as C
 from weft.codegen.binding import WordLayout, layout, source_files
 from weft.codegen.c_expr import OVERFLOW, RT, Expressions, Names, Storage, from_arrays, truncates
@@ -119,6 +119,8 @@ def generate(
     names.taken |= {form.name for form in forms}
     functions: list[C.Function] = []
     entry: list[EntryGuard] = []
+    put_back = frozenset() if alone else restored(program)
+    asks = not alone and any(hands_over(n) for part in (program, *program.functions) for n in walk(part.body))
     whole = any(truncates(part) for part in (program, *program.functions))
     kinds = {n.kind for part in (program, *program.functions) for n in walk(part.body) if isinstance(n, Loop)}
     regions = options.parallel and not kinds.isdisjoint(REGIONS)
@@ -134,7 +136,9 @@ def generate(
             used=used,
             declarations=declarations(part),
             exchanged=exchanged(part),
-            guard_on_failure=not alone and not lasting_writes(program),
+            guard_on_failure=not alone and (bool(put_back) or not lasting_writes(program)),
+            put_back=put_back,
+            hands_over=asks,
             threads=options.parallel,
             strict=strict,
             checked=options.checked,
@@ -233,17 +237,19 @@ def _kernel(unit: Unit, expressions: Expressions) -> C.Function:
         statements.declare_pointer(expressions.storages[name])
     body = statements.block(unit.program.body, ())
     enter, leave = c_tasks.session(unit)
-    code: list[C.CStmt] = [*guards, *enter, *body, C.Label(DONE)]
+    back = [unit.program.buffer(name) for name in sorted(unit.put_back)] if unit.called is None else []
+    before, behind = c_restore.kept(back, unit)
+    code: list[C.CStmt] = [*guards, *before, *enter, *body, C.Label(DONE)]
     free = set(C.free_names(tuple(code)))
     own, tail = c_tasks.closing(unit, frame, tuple(code))
-    code += [*tail, *leave]
-    heads: list[C.CStmt] = [C.Declare("i64", STATUS, C.number(GUARD)), *own]
+    code += [*tail, *leave, *behind]
+    heads: list[C.CStmt] = [C.Declare("i64", STATUS, C.number(GUARD)), *c_restore.declared(back), *own]
     if CHOICES in free:
         code.append(C.Assign(_word(CHOICE_WORD), C.Name(CHOICES)))
     if unit.called is not None:
         code += c_invoke.given_back(unit, expressions)
         return _called(unit.called, heads, unpacked, (*frame.heads, *code))
-    if unit.guard_on_failure:
+    if unit.guard_on_failure or unit.hands_over:
         code.append(C.Assign(_word(BACK_WORD), C.Infix("==", C.Name(STATUS), C.number(GUARD))))
     code.append(C.Leave(C.Name(STATUS)))
     if THREAD in free:

@@ -106,6 +106,8 @@ class Unit:
     guard_on_failure: bool  # nothing observable ever happens before a failure: Python may repeat the call
     threads: bool
     strict: bool
+    put_back: frozenset[str] = frozenset()  # parameters that are put back before Python repeats the call
+    hands_over: bool = False  # what only Python can do is left to it
     checked: bool = False  # every access is tested
     types: dict[str, str] = field(default_factory=dict)  # C variables and their types
     unaliased: set[str] = field(default_factory=set)  # pointer variables that nothing else may alias

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from weft.analysis.scopes import Path
+from weft.analysis.scopes import Path, hands_over
 from weft.codegen import c_call, c_checked, c_invoke, c_library, c_tasks
 from weft.codegen import syntax as C
 from weft.codegen.c_expr import Storage
@@ -151,7 +151,8 @@ class Statements(Parallel):
 
     def _check(self, check: Check) -> list[C.CStmt]:
         condition = self.expressions.value(check.condition)
-        if self.unit.guard_on_failure and check.exception != MALFORMED:
+        own = self.unit.hands_over and hands_over(check)
+        if (self.unit.guard_on_failure or own) and check.exception != MALFORMED:
             failed = self.failure(GUARD)
         else:
             code = self.unit.exception(check.exception, check.message)

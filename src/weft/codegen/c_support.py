@@ -15,7 +15,7 @@ FUNCTIONS = frozenset(
         *("within", "between", "pieces", "piece", "balance_i32", "balance_i64"),
         *("shared", "c", "context", "begin", "end", "task", "done"),
         *("f64x8", "i32x8", "i64x8", "mask", "entries", "told_i32", "told_i64", "added", "total"),
-        *("greatest", "least", "nans", "alike", "call_back"),
+        *("greatest", "least", "nans", "alike", "call_back", "exchange", "keep"),
     )
 )
 #: Those of calls and tasks (c_invoke.py, c_tasks.py).

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from weft.analysis.facts import entry_facts
-from weft.analysis.scopes import lasting_writes
-from weft.codegen import python_support
+from weft.analysis.scopes import hands_over, lasting_writes, restored
+from weft.codegen import python_restore, python_support
 from weft.codegen import python_syntax as py
 from weft.codegen.python_expr import Expressions, Frame, plus, split, times, upward, vars_of
 from weft.codegen.python_ops import NotVector, Piece, stored
@@ -101,10 +101,10 @@ def compile_python(program: Program) -> Callable[..., object]:
 
     Raises the dispatcher's GuardFailed where an entry guard does not hold.  Lists are copied in, and out if written.
     """
-    source = generate(program)
+    source = _Writer(program, puts_back=True).module()
     namespace: dict[str, Any] = {}
     exec(compile(py.at_the_users_lines(source), program.span.file, "exec"), namespace)
-    return _adapted(program, namespace[py.Names().of(program.name)])
+    return _adapted(program, python_restore.restoring(program, namespace[py.Names().of(program.name)]))
 
 
 def _adapted(program: Program, function: Callable[..., object]) -> Callable[..., object]:
@@ -173,9 +173,10 @@ def originals(result: object, copies: Sequence[tuple[object, object]]) -> object
 class _Writer:
     """Writes the statements of one program, line by line."""
 
-    def __init__(self, program: Program, callees: Sequence[Program] | None = None) -> None:
-        """`callees`: the program is a function of another one, which has these."""
+    def __init__(self, program: Program, callees: Sequence[Program] | None = None, puts_back: bool = False) -> None:
+        """`callees`: the program is a function of another one, which has these.  `puts_back`: see python_restore."""
         self.program = program
+        self.puts_back = puts_back
         self.callees = {f.name: f for f in (program.functions if callees is None else callees)}
         self.names = py.Names()
         self.function = self.names.of(program.name) if callees is None else _FUNCTION + program.name
@@ -201,7 +202,9 @@ class _Writer:
         return "\n".join([f"def {self.function}({params}):", *self.lines])
 
     def module(self) -> str:
-        definitions = [_Writer(f, self.program.functions).definition() for f in self.program.functions]
+        definitions = [
+            _Writer(f, self.program.functions, self.puts_back).definition() for f in self.program.functions
+        ]
         definitions.append(f'@np.errstate(all="ignore")\n{self.definition()}')
         used = {n.id for text in definitions for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
         head = ["import math"] if "math" in used else []
@@ -497,8 +500,8 @@ class _Writer:
         return node if form is not None and self.to.facts.prove(form) else py.call("max", node, py.number(0))
 
     def check(self, check: Check) -> None:
-        if check.exception == "RuntimeError" and not lasting_writes(self.program):
-            # Nothing has happened yet: Python can repeat the call.
+        if hands_over(check) and (self.puts_back or not restored(self.program)):
+            # Nothing has happened yet, or it is put back: Python can repeat the call.
             check = replace(check, exception="GuardFailed", values=())
         condition: Piece | None = None
         if check.domain:

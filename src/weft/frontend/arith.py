@@ -361,6 +361,12 @@ def number_power(power: Expr, base: Expr, exponent: Expr, span: Span) -> Expr:
     return _without_power(power, exponent, root, span)
 
 
+def of_numbers(op: str, left: Expr, right: Expr, span: Span) -> Expr:
+    """A binary operator on two numbers, which are no elements of whole arrays."""
+    result = binary(op, left, right, span)
+    return number_power(result, left, right, span) if op == "pow" else result
+
+
 def array_power(power: Expr, exponent: Expr, span: Span) -> Expr:
     """An element of an array to the power of one number: NumPy has other loops for some exponents."""
     if not isinstance(power, Op) or not power.of.dtype.is_float or power.of.weak:

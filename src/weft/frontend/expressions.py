@@ -304,8 +304,8 @@ class Expressions(Choices):
         self.refuse_two_results(left, right, node)
         if isinstance(left, Scalar) and isinstance(right, Scalar):
             result, operands = self.scalar_binary(op, left, right), [left.expr, right.expr]
-            pair = arith.numbers
-            return Scalar(self.note_computed(result.expr, operands, lambda way: arith.binary(op, *pair(*way), span)))
+            pair, compute = arith.numbers, arith.of_numbers
+            return Scalar(self.note_computed(result.expr, operands, lambda way: compute(op, *pair(*way), span)))
         for value in (left, right):
             if not isinstance(value, (Array, Scalar, Mask)):
                 raise self.unsupported(node, "this operator", left=left, right=right)
@@ -428,9 +428,7 @@ class Expressions(Choices):
             folded = fold(op, a, b, emitter.span)
             if folded is not None:
                 return Scalar(folded)
-        result = arith.binary(op, a, b, emitter.span)
-        result = arith.number_power(result, a, b, emitter.span) if op == "pow" else result
-        return Scalar(emitter.derived(result))
+        return Scalar(emitter.derived(arith.of_numbers(op, a, b, emitter.span)))
 
     def _check_either(self, op: str, b: Expr) -> None:
         """Where the numbers of Python and of NumPy differ in more than their range, Python runs."""

@@ -20,6 +20,7 @@ from weft.passes import (
     detach,
     directed,
     expand,
+    flags,
     follow,
     forward,
     hoist,
@@ -52,6 +53,7 @@ from weft.passes import (
 PASSES: tuple[Pass, ...] = (
     tasks.run,
     simplify.run,
+    flags.run,
     continues.run,
     whiles.run,
     counters.run,
