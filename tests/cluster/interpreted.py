@@ -10,6 +10,7 @@ import numpy as np
 from weft.cluster import driver, kernels, work
 from weft.cluster.function import _sample_sizes, fill, gathered
 from weft.cluster.plan import Plan, make
+from weft.cluster.rows import with_rows
 from weft.cluster.spread import Spread
 from weft.cluster.sweeps import with_sweeps
 from weft.cluster.tiles import TileProgram
@@ -42,7 +43,7 @@ def run_plan(
 
     monkeypatch.setattr(work, "load", lambda kernel: made[kernel.name])
     numbers = _sample_sizes(program, arguments)
-    plan = with_sweeps(make(program, numbers, control=True))
+    plan = with_rows(with_sweeps(make(program, numbers, control=True)))
     driver.check(plan)
     arrays = {
         name: Spread(value.shape, value.dtype, source=value)

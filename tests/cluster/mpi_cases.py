@@ -472,6 +472,47 @@ def case_refused():
     return "ok"
 
 
+@weft.jit(target="mpi", fallback="error")
+def sparse_steps(a, x, steps):
+    for _ in range(steps):
+        y = a @ x
+        x = y / np.sqrt((y * y).sum())
+    return x
+
+
+@weft.jit(target="mpi", fallback="error")
+def squares(items):
+    return [item * item + 1 for item in items]
+
+
+@weft.jit(target="mpi", fallback="error")
+def weighted(items, y):
+    out = np.empty(len(y))
+    for i in range(len(y)):
+        out[i] = items[i] * y[i]
+    return out
+
+
+def case_parts():
+    """Sparse matrices and lists: every rank computes its rows."""
+    from scipy.sparse import random_array
+
+    a = random_array((90, 90), density=0.1, format="csr", rng=np.random.default_rng(4))
+    out = compare(sparse_steps, a, numbers(90), 3)
+    assert squares(list(range(90))) == squares.py_func(list(range(90)))
+    assert squares([10**11] * 90) == [10**22 + 1] * 90  # beyond 64 bits: in Python, on all ranks
+    items = [float(item) for item in range(90)]
+    out += compare(weighted, items, numbers(90))
+    if comm.size() > 1:
+        try:
+            squares([comm.rank()] * 90)
+        except weft.ClusterError as error:
+            assert "'items'" in str(error), error
+        else:
+            raise AssertionError("ranks were called with different lists")
+    return out
+
+
 def case_odd_arguments():
     """Arrays that may not be written, closures that cannot be pickled, functions of a closure's array."""
     x = numbers(60, 4)

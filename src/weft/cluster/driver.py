@@ -7,6 +7,7 @@ handles of earlier results.  It knows nothing of Ray; `Engine` is what it asks f
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -16,7 +17,7 @@ from weft.analysis.cost import evaluate
 from weft.cluster import work
 from weft.cluster.costs import block_sizes, is_few, trivial_stages
 from weft.cluster.following import Following
-from weft.cluster.kernels import Kernel
+from weft.cluster.kernels import HandedBack, Kernel
 from weft.cluster.plan import (
     Fresh,
     Plan,
@@ -31,6 +32,7 @@ from weft.cluster.plan import (
     stages_of,
 )
 from weft.cluster.spread import Objects, Piece, Spread, ranges, take
+from weft.cluster.steps import Rows
 from weft.cluster.sweeps import FIRST, PAST, Sweep, sweep_program
 from weft.cluster.tiles import TileProgram, tile_program, whole_program
 from weft.cluster.work import Failure, Give, Take, Task, Window
@@ -135,6 +137,11 @@ class Run(Following):
         self.blocks = block_sizes(self.plan, self.numbers, extents, rows)
         self.alone = frozenset() if rows else trivial_stages(self.plan, self.numbers)
         self.edges = self.ends()
+        self.pointers: dict[str, Any] = {}
+        self.counted: dict[tuple[str, int, int], Any] = {}  # parts of row pointers, counted from their first row on
+        for stage in stages_of(self.plan.steps):
+            for behind in stage.rows:
+                self.cut_rows(stage, behind)
 
     def made(self, step: Fresh, shape: tuple[int, ...]) -> Spread:
         return Spread(shape, self.plan.program.table[step.buffer].type.dtype.numpy, zero=step.zero)
@@ -183,8 +190,10 @@ class Run(Following):
         blocks = ranges(extent, self.block(stage))
         for written in stage.writes:
             self.ready(written.buffer, written.axis, blocks)
+        pointers = {rows.pointer for rows in stage.rows}
         for piece in stage.reads:
-            self.ready(piece.buffer, piece.axis, blocks)
+            if piece.buffer not in pointers:
+                self.ready(piece.buffer, piece.axis, blocks)
         made: dict[str, list[Piece]] = {written.buffer: [] for written in stage.writes}
         shares: dict[str, list[Any]] = {partial.buffer: [] for partial in stage.partials}
         old = {name: self.arrays[name] for name in made}
@@ -235,7 +244,7 @@ class Run(Following):
                 size += np.prod(shape) * dtype.itemsize
             elif parameter.kind in ("input", "window"):
                 piece = next(piece for piece in stage.reads if piece.buffer == name)
-                taken = self.slice(piece, span, objects)
+                taken = self.row_slice(stage, piece, span, objects)
                 arguments.append(taken if parameter.kind == "input" else Window(taken, *self.edges.get(name, (0, 0))))
                 if parameter.kind == "window":
                     outputs.append((name, arguments[-1]))
@@ -245,7 +254,7 @@ class Run(Following):
         inputs = {p.name: at for at, p in enumerate(tile.parameters) if p.kind in ("input", "window")}
         starts = [("start", inputs[p.name]) if p.kind == "start" else None for p in tile.parameters]
         filled = tuple(argument if start is None else start for argument, start in zip(arguments, starts))
-        whole = isinstance(stage, Sweep)
+        whole = isinstance(stage, Sweep) or bool(stage.rows)
         task = Task(stage.name, span[0], span[1], filled, self.threads, self.raising(stage), whole)
         results = self.engine.submit(task, kernel, objects.handles, float(size))
         if task.checked:
@@ -315,6 +324,50 @@ class Run(Following):
             return Take(None, (work.Held(objects.number(self.whole_of(spread)), 0, 0, 0),))
         first, past = piece.range(*span, spread.shape[piece.axis]) if span[0] < span[1] else (0, 0)
         return take(spread, piece.axis, first, past, objects, piece.below, piece.above, piece.clipped)
+
+    # --- rows of sparse arrays ---
+
+    def cut_rows(self, stage: Stage, rows: Rows) -> None:
+        """The arrays behind a row pointer go to the engine in blocks of whole rows, those of the stage's tiles."""
+        pointer = self.pointers.get(rows.pointer)
+        if pointer is None:
+            spread = self.arrays[rows.pointer]
+            held = spread.source if spread.source is not None else self.engine.get([self.whole_of(spread)])[0]
+            pointer = self.pointers[rows.pointer] = np.asarray(held)
+            size = min(self.arrays[name].shape[0] for name in rows.arrays)
+            if not pointer.size or pointer[0] < 0 or pointer[-1] > size or (pointer[1:] < pointer[:-1]).any():
+                raise HandedBack(f"{rows.pointer} is no row pointer")  # Python says what is wrong with it
+        for name in rows.arrays:
+            spread = self.arrays[name]
+            if spread.source is None:
+                continue
+            along = next(piece for piece in stage.reads if piece.buffer == rows.pointer)
+            blocks = ranges(self.number(stage.extent), self.block(stage))
+            places = [min(max(first + along.below, 0), len(pointer) - 1) for first, _ in blocks]
+            ends = sorted({0, spread.shape[0], *(int(pointer[place]) for place in places)})
+            array, spread.source, spread.axis = spread.source, None, 0
+            spread.pieces = tuple(
+                Piece(self.engine.put(np.ascontiguousarray(array[first:past])), first, past)
+                for first, past in (itertools.pairwise(ends) if len(ends) > 1 else [(0, 0)])
+            )
+
+    def row_slice(self, stage: Stage, piece: Slice, span: tuple[int, int], objects: Objects) -> Take:
+        """What a tile takes of an array: of a row pointer and what is behind it, that of its own rows."""
+        rows = next((r for r in stage.rows if piece.buffer == r.pointer or piece.buffer in r.arrays), None)
+        if rows is None:
+            return self.slice(piece, span, objects)
+        pointer = self.pointers[rows.pointer]
+        along = next(other for other in stage.reads if other.buffer == rows.pointer)
+        first, past = span[0] + along.below, span[1] + along.above
+        if not 0 <= first < past <= len(pointer):
+            raise HandedBack(f"{rows.pointer} is too short")
+        low, high = int(pointer[first]), int(pointer[past - 1])
+        if piece.buffer == rows.pointer:
+            key = (piece.buffer, first, past)
+            if key not in self.counted:
+                self.counted[key] = self.engine.put(pointer[first:past] - pointer[first])
+            return Take(None, (work.Held(objects.number(self.counted[key]), 0, 0, 0),))
+        return take(self.arrays[piece.buffer], 0, low, high, objects, low - span[0], high - span[1], False)
 
     def raising(self, step: Stage | Whole) -> bool:
         known = self._raising.get(step.name)
@@ -452,6 +505,8 @@ class Run(Following):
             param = self.plan.program.table[out.buffer].role is Role.PARAM
             if out.buffer not in known:
                 known[out.buffer] = given[out.buffer] if param else lazy(self.arrays[out.buffer])
+                if isinstance(out, ArrayOut) and out.as_list:
+                    known[out.buffer] = np.asarray(known[out.buffer]).tolist()
             whole = known[out.buffer]
             if isinstance(out, ArrayOut):
                 return whole
@@ -489,19 +544,19 @@ def _swapped(plan: Plan) -> set[str]:
     return swapped
 
 
-def can_return(out: Out) -> str | None:
+def can_return(out: Out, lists: bool = False) -> str | None:
     """Why a result cannot be given in blocks; None if it can."""
     if isinstance(out, TupleOut):
-        return next((why for why in map(can_return, out.items) if why), None)
-    if isinstance(out, ArrayOut) and out.as_list:
+        return next((why for why in (can_return(item, lists) for item in out.items) if why), None)
+    if isinstance(out, ArrayOut) and out.as_list and not lists:
         return "it returns a list"
     dense = not isinstance(out, ViewOut) or all(isinstance(dim, Dim) for dim in out.dims)
     return None if dense else "it returns a view of what is compressed"
 
 
-def check(plan: Plan) -> None:
-    """Refuse what the driver cannot give back."""
+def check(plan: Plan, lists: bool = False) -> None:
+    """Refuse what the driver cannot give back; `lists`: it makes lists of arrays."""
     for out in plan.program.results:
-        why = can_return(out)
+        why = can_return(out, lists)
         if why is not None:
             raise Refused(why)

@@ -4,6 +4,7 @@ like the function, plans each kind of arguments once, and runs here whatever is 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import threading
@@ -21,7 +22,9 @@ from weft.analysis.cost import evaluate
 from weft.analysis.scopes import written_params
 from weft.cluster import costs, driver, kernels
 from weft.cluster.lazy import Array, ClusterArray
+from weft.cluster.lists import elements, without_lists
 from weft.cluster.plan import Plan, Refused, make, stages_of
+from weft.cluster.rows import with_rows
 from weft.cluster.settings import current
 from weft.cluster.spread import Spread
 from weft.cluster.sweeps import with_sweeps
@@ -95,6 +98,8 @@ class Distributed:
     #: Where a function runs that the target cannot take.
     _elsewhere = "runs on this machine alone"
     _refusal = "it cannot be spread over machines"
+    #: Whether sparse matrices and lists are taken, by the arrays that they are made of.
+    _takes_parts = False
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         functools.update_wrapper(self, function)
@@ -151,18 +156,27 @@ class Distributed:
     def _planned(self, key: tuple[Any, ...], values: tuple[Any, ...], specialise: bool) -> Version:
         from weft import pipeline
 
-        if any(isinstance(kind, specs.ObjectSpec) and kind.detail for kind in key):
-            raise Refused("it takes sparse matrices or containers of strings")
+        for kind in key:
+            if isinstance(kind, specs.ObjectSpec) and kind.detail and not (self._takes_parts and is_sparse(kind.value)):
+                raise Refused(f"it takes a {kind.kind.__name__}")
+            if isinstance(kind, specs.ListSpec) and (kind.rank > 1 or not self._takes_parts):
+                raise Refused("it takes lists of lists" if self._takes_parts else "it takes lists")
         start = perf_counter()
         options = self.local.options
         compiled = pipeline.front(self.local._load(), key, values, self.options, specialise, lower=False)
         built = compiled.built
         if any(not isinstance(name, (str, type(None))) for name in built.names):
-            raise Refused("it takes lists, dicts or strings")
+            raise Refused("it takes dicts, strings or lists of other things than numbers of one type")
         program = compiled.program_optimised
-        sizes = _sample_sizes(program, dict(zip(built.names, values)))
+        if self._takes_parts:
+            program = without_lists(program)
+        given = {name: _sent(kind, value) for kind, name, value in zip(key, built.names, values)}
+        for entry in built.hidden:
+            with contextlib.suppress(LookupError, AttributeError, ValueError):
+                given[entry.param] = _hidden_value(entry, values)
+        sizes = _sample_sizes(program, given)
         plan = self._made(program, sizes)
-        driver.check(plan)
+        driver.check(plan, self._takes_parts)
         programs = driver.Programs(plan, lambda tile: kernels.compile_tile(tile, options))
         seconds = perf_counter() - start
         return Version(plan, built.specs, built.names, tuple(built.hidden), programs, seconds, built.reads)
@@ -246,6 +260,8 @@ def _again(local: Any, options: Options) -> Any:
 class RayFunction(Distributed):
     """A function that runs on Ray."""
 
+    _takes_parts = True
+
     def _split(self, problem: Unsupported) -> None:
         """Leave the statement that cannot be compiled to Python, and spread what is around it."""
         from weft.frontend import regions
@@ -267,7 +283,7 @@ class RayFunction(Distributed):
         self._apart = function_from(found.tree, source, self.py_func, made)
 
     def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
-        return with_sweeps(make(program, sizes, self.options.fp == "strict", control=True))
+        return with_rows(with_sweeps(make(program, sizes, self.options.fp == "strict", control=True)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from weft.cluster import ray_engine
@@ -289,6 +305,10 @@ class RayFunction(Distributed):
         try:
             return self._run(version, call, engine)
         except kernels.HandedBack:
+            return self._here(args, kwargs)
+        except OverflowError as problem:  # nothing of the caller's has changed yet
+            if not kernels.is_beyond(problem):
+                raise
             return self._here(args, kwargs)
 
     def _worth(self, version: Version, call: Call) -> bool:
@@ -328,10 +348,20 @@ class RayFunction(Distributed):
 
 
 def _is_small(values: Sequence[Any]) -> bool:
-    """Arguments that nobody would send anywhere; a sparse matrix is not sent, whatever its size, which is news."""
-    if any((type(value).__module__ or "").startswith("scipy.sparse") for value in values):
-        return False
-    return sum(getattr(value, "nbytes", 0) for value in values) < _SMALL
+    """Arguments that nobody would send anywhere."""
+    return sum(_bytes_of(value) for value in values) < _SMALL
+
+
+def _bytes_of(value: Any) -> int:
+    if isinstance(value, list):
+        return 8 * len(value)
+    if is_sparse(value):
+        return sum(getattr(part, "nbytes", 0) for part in vars(value).values())
+    return int(getattr(value, "nbytes", 0))
+
+
+def is_sparse(value: Any) -> bool:
+    return (type(value).__module__ or "").startswith("scipy.sparse")
 
 
 def plan_array(plan: Plan, name: str) -> bool:
@@ -413,6 +443,11 @@ def _hidden_value(entry: Any, values: Sequence[Any]) -> Any:
     return value
 
 
+def _sent(spec: Any, value: Any) -> Any:
+    """An argument as it is sent: a list as the array of its items, None if they are of several types."""
+    return elements(spec, value) if isinstance(spec, specs.ListSpec) else value
+
+
 def _is_same(value: Any, known: Any) -> bool:
     if value is known:
         return True
@@ -442,10 +477,14 @@ def fit(version: Version, values: tuple[Any, ...]) -> Call | None:
         if isinstance(name, tuple):
             return None
         if name is None:
+            if isinstance(spec, specs.ObjectSpec) and is_sparse(value):
+                if spec != specs.ObjectSpec(type(value), value):
+                    return None
+                continue  # its parts are hidden arguments
             if not _is_same(value, known):
                 return None
             continue
-        given[name] = value
+        given[name] = _sent(spec, value)
     for name, value in given.items():
         buffer = program.table.get(name)
         if buffer is not None and buffer.rank:

@@ -14,7 +14,7 @@ from typing import Any
 from weft import targets
 from weft.cluster.settings import current
 from weft.cluster.tiles import Parameter, TileProgram
-from weft.codegen import binding, c
+from weft.codegen import binding, c, c_frame
 from weft.errors import CompileError, WeftError
 from weft.ir.program import Program, Space
 from weft.options import Options
@@ -32,6 +32,11 @@ _DEVICES = "weft.device.tiles"
 
 class HandedBack(WeftError):
     """A kernel found that it does not apply: the function must run in plain Python."""
+
+
+def is_beyond(error: BaseException) -> bool:
+    """Whether a kernel found a Python integer beyond 64 bits: plain Python has an answer then."""
+    return isinstance(error, OverflowError) and error.args == (c_frame.OVERFLOW_ERROR[1],)
 
 
 @dataclass(frozen=True)

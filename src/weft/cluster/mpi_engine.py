@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from weft.cluster import costs, kernels, mpi_world
-from weft.cluster.function import Call, Distributed, Version, plan_array
+from weft.cluster.function import Call, Distributed, Version, is_sparse, plan_array
 from weft.cluster.mpi_array import Array, DistributedArray, bring, on_every_rank
 from weft.cluster.mpi_grid import with_grids
 from weft.cluster.mpi_run import Prepared, Run
@@ -34,6 +34,8 @@ _WORD = 8
 
 class MpiFunction(Distributed):
     """A function that runs on MPI ranks."""
+
+    _takes_parts = True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         world = mpi_world.world()
@@ -56,6 +58,10 @@ class MpiFunction(Distributed):
             return self._here(args, kwargs)
         except CompileError as problem:
             self._warn(problem.reason)
+            return self._here(args, kwargs)
+        except OverflowError as problem:  # on all ranks
+            if not kernels.is_beyond(problem) or version.written:
+                raise
             return self._here(args, kwargs)
 
     def _made(self, program: Program, sizes: Mapping[str, int]) -> Plan:
@@ -147,6 +153,14 @@ def _digest(value: Any) -> Any:
         return "distributed", value.shape, value.dtype.str, value.distribution
     if isinstance(value, np.ndarray):
         return "array", value.shape, value.dtype.str, _checksum(value)
+    if type(value) is list:
+        return "list", len(value), zlib.crc32(repr(value).encode())
+    if is_sparse(value):
+        return type(value).__name__, value.shape, tuple(
+            (name, part.dtype.str, part.shape, _checksum(part))
+            for name, part in sorted(vars(value).items())
+            if isinstance(part, np.ndarray)
+        )
     plain = (bool, int, float, complex, str, bytes, type(None), np.generic, tuple)
     return (type(value).__name__, repr(value) if isinstance(value, plain) else "")
 

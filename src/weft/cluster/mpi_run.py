@@ -489,4 +489,5 @@ class Run(Following):
         assert isinstance(out, ArrayOut)
         if self.plan.program.table[out.buffer].role is Role.PARAM:
             return given[out.buffer]
-        return self.arrays[out.buffer]
+        array = self.arrays[out.buffer]
+        return np.asarray(array).tolist() if out.as_list else array

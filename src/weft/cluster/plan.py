@@ -130,7 +130,7 @@ def make(
         raise Refused("it changes attributes of an argument")
     planner = _Planner(program, sizes, strict, control, grids)
     steps = planner.block(tuple(body))
-    if not any(True for _ in stages_of(steps)):
+    if not any(not isinstance(node, Check) for stage in stages_of(steps) for node in stage.nodes):
         raise Refused("; ".join(planner.notes) or "it has no statement over an array that can be cut")
     _no_late_check(planner.program, tuple(body))
     steps = _with_temporaries(planner.program, steps)

@@ -22,7 +22,9 @@ def _amount(size: float) -> str:
     return ""
 
 
-def _piece(piece: Slice) -> str:
+def _piece(piece: Slice, pointer: str | None = None) -> str:
+    if pointer is not None:
+        return f"{piece.buffer}[{pointer}[lo]:{pointer}[hi]]"
     if piece.axis is None:
         return f"all of {piece.buffer}"
     low = f"lo{piece.below:+d}" if piece.below else "lo"
@@ -47,7 +49,8 @@ def lines(plan: Plan, numbers: Mapping[str, int], blocks: Mapping[str, int]) -> 
             reach = f"each reaching {step.low} below and {step.high} above"
             found.append(f"{pad}  {loop}, {depth} at a time, {reach}")
             step = step.widened(depth)
-        reads = ", ".join(map(_piece, step.reads)) or "nothing"
+        pointers = {name: rows.pointer for rows in step.rows for name in rows.arrays}
+        reads = ", ".join(_piece(piece, pointers.get(piece.buffer)) for piece in step.reads) or "nothing"
         writes = ", ".join(_piece(Slice(write.buffer, write.axis)) for write in step.writes)
         shares = ", ".join(f"{partial.buffer} by {partial.op}" for partial in step.partials)
         found.append(f"{pad}  reads {reads}")

@@ -54,6 +54,17 @@ class Partial:
 
 
 @dataclass(frozen=True)
+class Rows:
+    """`arrays` hold the elements of rows one after the other: those of row i are pointer[i] .. pointer[i + 1].
+
+    A tile takes the elements of its own rows, and a pointer that is counted from the first of them on.
+    """
+
+    pointer: str
+    arrays: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Stage:
     """Statements that run tile by tile; see the head of this module."""
 
@@ -65,6 +76,12 @@ class Stage:
     partials: tuple[Partial, ...] = ()
     temporaries: tuple[str, ...] = ()
     alone: bool = False  # a product that an engine may cut along columns as well
+    rows: tuple[Rows, ...] = ()
+
+    @property
+    def behind(self) -> frozenset[str]:
+        """Arrays of which a tile takes what belongs to its rows."""
+        return frozenset(name for rows in self.rows for name in rows.arrays)
 
     @property
     def nodes(self) -> Block:

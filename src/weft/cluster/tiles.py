@@ -209,7 +209,8 @@ def tile_program(plan: Plan, stage: Stage) -> TileProgram:
             make.array(partial.buffer, "share", partial.buffer, table[partial.buffer].shape, None)
         own[partial.buffer] = _Place(partial.buffer)
     for piece in stage.reads:
-        old[piece.buffer] = _input(make, piece, own, Var(lo), size)
+        behind = piece.buffer in stage.behind
+        old[piece.buffer] = _behind(make, piece) if behind else _input(make, piece, own, Var(lo), size)
     start, _ = make.scalars(stage.nodes)
     body = [*start, *body]
     ranges = {(part.lo, part.hi) for part in stage.parts}
@@ -269,6 +270,14 @@ def _input(make: _Maker, piece: Slice, own: Mapping[str, _Place], lo: Expr, size
         start, length = Var(first), Var(count)
     make.array(name, "input", piece.buffer, _with(shape, piece.axis, length), piece)
     return _Place(name, piece.axis, start)
+
+
+def _behind(make: _Maker, piece: Slice) -> _Place:
+    """The parameter for an array of which a tile takes the elements of its rows, however many these are."""
+    count = make.fresh(f"{piece.buffer}_n")
+    make.symbols.append(Symbol(count, SizeOf(piece.buffer, 0)))
+    make.array(piece.buffer, "input", piece.buffer, (Var(count),), piece)
+    return _Place(piece.buffer)
 
 
 def _temporary_axis(stage: Stage, name: str, plan: Plan) -> int:
