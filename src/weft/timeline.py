@@ -84,7 +84,6 @@ class Timeline:
         head = f"{escape(self.function)}: {_duration(self.seconds)}"
         return f'<table style="width: 100%"><caption>{head}</caption>{rows}</table>'
 
-
     def _drawn(self) -> tuple[Event, ...]:
         """The events; of a loop that goes in and out of native code many times their sums, side by side."""
         if len(self.events) <= _MOST:
@@ -110,13 +109,13 @@ def _duration(seconds: float) -> str:
 def measured(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Timeline:
     """Run a call of a `Jitted` once, with its regions timed."""
     events: list[tuple[float, float, str]] = []
-    before, native = _compile_seconds(function), sum(function.call_counts)
+    before, native = _compile_seconds(function), _native_calls(function)
     with _timed(function, events):
         began = perf_counter()
         result = function(*args, **kwargs)
         ended = perf_counter()
     name = function.py_func.__name__
-    ran = sum(function.call_counts) > native
+    ran = _native_calls(function) > native
     compiling = max(0.0, min(_compile_seconds(function) - before, ended - began))
     found: list[Event] = []
     at = 0.0
@@ -135,8 +134,20 @@ def measured(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Ti
     return Timeline(name, ended - began, tuple(found), result)
 
 
+def _versions(function: Any) -> Iterator[Any]:
+    """All that was compiled: of arrays and of plain Python, of the function and of its regions."""
+    for part in function._parts():
+        yield from part._compiled
+        yield from part._plain_versions()
+
+
 def _compile_seconds(function: Any) -> float:
-    return float(sum(v.seconds.get("total", 0.0) for part in function._parts() for v in part._compiled))
+    return float(sum(version.seconds.get("total", 0.0) for version in _versions(function)))
+
+
+def _native_calls(function: Any) -> int:
+    plain = sum(version.calls for version in function._plain_versions())
+    return int(plain + sum(function.call_counts) + sum(map(_native_calls, function._made_forms())))
 
 
 @contextmanager

@@ -156,7 +156,7 @@ def test_text_says_why_and_what_to_do(explanation):
     text = str(explanation)
     assert "parallel" in text and "one loop with line 15" in text
     assert "left to Python: a call of print; try: move it out of the function" in text
-    assert "not done: tile: the array is small" in text
+    assert "not done: the array is small" in text
     assert "if a.shape[0] >= 4" in text and "b and a share no memory" in text
     assert "compiled in 124 ms (frontend 4, cc 120)" in text
 

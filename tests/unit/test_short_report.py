@@ -157,3 +157,62 @@ def test_a_timeline_of_a_native_call() -> None:
     assert [event.kind for event in first.events] == ["compile", "native"]
     again = made.timeline(np.arange(9.0), np.zeros(9))
     assert [event.kind for event in again.events] == ["native"] and again.result == first.result
+
+
+@pytest.mark.native
+def test_a_timeline_of_plain_python_that_is_native() -> None:
+    def counted(text: Any) -> Any:
+        found: dict[str, int] = {}
+        for word in text.split():
+            found[word] = found.get(word, 0) + 1
+        return found
+
+    made = weft.jit(counted, fallback="error")
+    first = made.timeline("a b a")
+    again = made.timeline("a b a")
+    assert first.result == again.result == {"a": 2, "b": 1}
+    assert [event.kind for event in first.events] == ["compile", "native"]
+    assert [event.kind for event in again.events] == ["native"]
+
+
+@pytest.mark.native
+def test_the_shares_of_two_regions_are_parts_of_one_call(tmp_path: Any) -> None:
+    (tmp_path / "a.txt").write_text("x")
+
+    def mixed(a: Any, name: Any) -> Any:
+        b = np.zeros_like(a)
+        for i in range(a.shape[0]):
+            for j in range(a.shape[1]):
+                b[i, j] = np.exp(-a[i, j] ** 2)
+        with open(name) as file:
+            k = len(file.read())
+        for i in range(a.shape[0]):
+            b[i, 0] += k
+        return b
+
+    made = _called(mixed, np.ones((300, 300)), str(tmp_path / "a.txt"))
+    explanation = made.explain()
+    shares = [line.share for line in explanation.lines if line.share]
+    assert sum(shares) == pytest.approx(1.0) and max(shares) > 0.9
+    assert "native in part: 2 lines left to Python" in explanation.short()
+
+
+def test_remarks_do_not_begin_with_the_name_of_a_pass() -> None:
+    made = _called(_stencil, np.arange(9.0), np.zeros(9))
+    notes = [note for line in made.explain().lines for note in line.notes] + [*made.explain().notes]
+    assert any(note.by for note in notes)
+    assert not any(note.message.startswith(f"{note.by}:") for note in notes if note.by)
+
+
+def test_many_functions_fit_a_screen_those_with_a_remedy_first(tmp_path: Any, capsys: Any) -> None:
+    from weft.cli.explain import explain_file
+
+    fine = "\n".join(f"def fine{k}(a: weft.f64[:]):\n    return a + {k}\n" for k in range(40))
+    bad = "@weft.jit(fallback='silent')\ndef reads(name):\n    return open(name).read()\n\nreads(__file__)\n"
+    (tmp_path / "many.py").write_text(f"import weft\n\n{fine}\n{bad}")
+    assert explain_file(tmp_path / "many.py", [], False, None) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) <= 30
+    assert shown[0].startswith("reads: not compiled") and "open" in shown[1] and "try:" in shown[2]
+    assert any(line.startswith("fine0: native") or line.startswith("fine0: generated") for line in shown)
+    assert any("functions more" in line for line in shown)

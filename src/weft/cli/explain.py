@@ -78,21 +78,27 @@ def _text(explanations: Sequence[Any], everything: bool) -> list[str]:
     if everything:
         return [line for explanation in explanations for line in (*str(explanation).splitlines(), "")]
     waiting = [each for each in explanations if _is_waiting(each)]
-    hint = _hint(waiting)
-    explanations = [each for each in explanations if not _is_waiting(each)]
-    shown = explanations[: _MAX_LINES // 3 - 1]
-    rest = len(explanations) - len(shown)
-    room = _MAX_LINES - max(len(shown) - 1, 0) - (2 if rest else 1) - len(hint)
-    wanted = [len(_brief(explanation, _MAX_LINES)) for explanation in shown]
-    most = _MAX_LINES
-    while sum(min(size, most) for size in wanted) > room:
-        most -= 1
+    known = [each for each in explanations if not _is_waiting(each)]
+    last = [*_hint(waiting), "every line: weft explain --all; as a page: --html page.html"]
+    room = _MAX_LINES - len(last)
+    whole = [line for each in known for line in ("", *_brief(each, _MAX_LINES))][1:]
+    return [*(whole if len(whole) <= room else _crowded(known, room)), *last]
+
+
+def _crowded(explanations: Sequence[Any], room: int) -> list[str]:
+    """Many functions in `room` lines: first those that something can be done about, with the reason and the remedy,
+    then one line for each of the others."""
+    if len(explanations) == 1:
+        return _brief(explanations[0], room)
+    told = [(each.compact() if hasattr(each, "compact") else _brief(each, 2)) for each in explanations]
     out: list[str] = []
-    for at, explanation in enumerate(shown):
-        out += [""] * bool(at) + _brief(explanation, most)
-    if rest:
-        out.append(f"... and {rest} functions more")
-    return [*out, *hint, "every line: weft explain --all; as a page: --html page.html"]
+    left = len(told)
+    for lines in sorted(told, key=lambda lines: len(lines) == 1):
+        if len(out) + len(lines) > room - (left > 1):  # the last line says how many are missing
+            break
+        out += lines
+        left -= 1
+    return [*out, f"... and {left} function{'s' * (left != 1)} more"] if left else out
 
 
 def _is_waiting(explanation: Any) -> bool:

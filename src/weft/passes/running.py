@@ -59,9 +59,9 @@ def _applied(each: Pass, program: Program, context: PassContext, tasked: frozens
 def _left_out(each: Pass, context: PassContext) -> bool:
     """Whether the user has asked to leave out a pass, or for loops that it would change again."""
     if context.directives.skips(each.name):
-        context.done(each.name, "left out, as asked")
+        context.done(each.name, f"the pass {each.name} was left out, as asked")
         return True
     if each.reshapes and context.directives.on_loops():
-        context.missed(each.name, "left out: transformations of single loops were asked for")
+        context.missed(each.name, f"the pass {each.name} was left out: transformations of single loops were asked for")
         return True
     return False

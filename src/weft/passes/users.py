@@ -63,7 +63,7 @@ class UserPass:
         if problem is not None:
             raise TransformError(program.span, f"what the pass {self.name!r} makes is no legal program: {problem}")
         if after is not program:
-            context.done(self.name, "changed the program", program.span)
+            context.done(self.name, f"your pass {self.name} changed the program", program.span)
         return after
 
 

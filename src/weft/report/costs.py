@@ -1,5 +1,5 @@
 """Where the time of a call goes, as far as it can be estimated.  In: an optimised program and the sizes of a call;
-out: the share of each source line in the arithmetic and traffic of its loops.
+out: the cycles of each source line, for the arithmetic and traffic of its loops.
 
 The model is that of `analysis.cost`: an estimate for an order of lines, not a measurement.
 """
@@ -17,13 +17,12 @@ from weft.ir.walk import sub_blocks, subexpressions
 _ROUTINE = 1e4
 
 
-def shares(program: Program, sizes: Mapping[str, float], file: str) -> dict[int, float]:
-    """Source line --> its part of the estimated work, for lines that do some; {} if nothing is known."""
+def cycles(program: Program, sizes: Mapping[str, float], file: str) -> dict[int, float]:
+    """Source line --> its estimated work, for lines that do some; {} if nothing is known."""
     found: dict[int, float] = {}
-    for line, cycles in _costs(program.body, real(1.0), sizes, file):
-        found[line] = found.get(line, 0.0) + cycles
-    total = sum(found.values())
-    return {line: cycles / total for line, cycles in found.items()} if total > 0 else {}
+    for line, work in _costs(program.body, real(1.0), sizes, file):
+        found[line] = found.get(line, 0.0) + work
+    return found
 
 
 def _costs(block: Block, trips: Expr, sizes: Mapping[str, float], file: str) -> Iterator[tuple[int, float]]:
@@ -49,4 +48,4 @@ def _costs(block: Block, trips: Expr, sizes: Mapping[str, float], file: str) -> 
             yield from _costs(body, inner, sizes, file)
 
 
-__all__ = ["shares"]
+__all__ = ["cycles"]

@@ -77,11 +77,12 @@ class FunctionSource:
 
 @dataclass(frozen=True)
 class Note:
-    """One remark on a line; `remedy` is one thing to do about it."""
+    """One remark on a line; `remedy` is one thing to do about it, `by` the pass that made the remark."""
 
     kind: Literal["done", "missed", "python"]
     message: str
     remedy: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,9 +187,15 @@ class Explanation:
 
         return "\n".join(lines(self, limit))
 
+    def compact(self) -> list[str]:
+        """One line; with the first reason and its remedy, if there is something to do."""
+        from weft.report.short import compact
+
+        return compact(self)
+
 
 def _note_json(note: Note) -> dict[str, str]:
-    return {"kind": note.kind, "message": note.message, "remedy": note.remedy}
+    return {"kind": note.kind, "message": note.message, "remedy": note.remedy, "by": note.by}
 
 
 def _line_json(line: LineReport) -> dict[str, Any]:
@@ -277,12 +284,16 @@ def _note_shares(
 ) -> None:
     """Estimate which lines a call spends its time in; versions that were called more often count more."""
     most = max((counted.calls for counted in calls), default=0)
+    work: dict[int, float] = {}
     for version, counted in zip(compiled, calls):
         if version.program_optimised is None or counted.calls < most:
             continue
-        for number, share in costs.shares(version.program_optimised, counted.sizes, file).items():
-            if number in facts:
-                facts[number].share = max(facts[number].share, share)
+        for number, cycles in costs.cycles(version.program_optimised, counted.sizes, file).items():
+            if number in facts:  # two versions of a line are two ways to do it; two regions have lines of their own
+                work[number] = max(work.get(number, 0.0), cycles)
+    total = sum(work.values())
+    for number, cycles in work.items():
+        facts[number].share = cycles / total if total > 0 else 0.0
 
 
 def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Facts], general: list[Note]) -> None:
@@ -298,7 +309,7 @@ def _gather(version: CompiledLike, source: FunctionSource, facts: dict[int, _Fac
         if remark.message.startswith("fused with line"):
             continue  # the lowered program has said so already
         kind: Literal["done", "missed"] = "missed" if remark.kind == "missed" else "done"
-        note = Note(kind, f"{remark.pass_name}: {remark.message}", remark.remedy)
+        note = Note(kind, remark.message, remark.remedy, remark.pass_name)
         at = facts.get(remark.span.line) if remark.span.file == source.file else None
         target = general if at is None else at.notes
         if note not in target:

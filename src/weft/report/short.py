@@ -22,10 +22,12 @@ def status(explanation: Explanation) -> str:
         if all(version.backend == "python" for version in explanation.versions):
             found = f"generated Python, no machine code: {_counted(count, 'version')}, {_counted(calls, 'call')}"
             return f"{found}; `weft doctor` tells which C compiler works here"
+        if left:  # its regions are versions: their calls are not those of the function
+            return f"native in part: {_counted(left, 'line')} left to Python"
         found = f"native: {_counted(count, 'version')}, {_counted(calls, 'native call')}"
         if explanation.python_calls:
             found += f", {_counted(explanation.python_calls, 'call')} in Python"
-        return found + (f"; {_counted(left, 'line')} left to Python" if left else "")
+        return found
     if explanation.refused:
         return "not compiled: it runs as plain Python"
     if explanation.python_calls:
@@ -60,6 +62,20 @@ def lines(explanation: Explanation, limit: int) -> list[str]:
         return out
     rest = len(out) - limit + 1
     return [*out[: limit - 1], f"  ... {rest} lines more: weft explain --all"]
+
+
+def compact(explanation: Explanation) -> list[str]:
+    """The function in one line; with its first reason and the remedy in two more, if there is something to do."""
+    out = [f"{explanation.function}: {status(explanation)}"]
+    found = actions(explanation)
+    if found:
+        line, note = found[0]
+        start = "left to Python" if note.kind == "python" else "not done"
+        where = "" if line is None else f"line {line.number} "
+        out.append(f"  {_cut(f'{where}{start}: {note.message}')}")
+        if note.remedy:
+            out.append(f"  {_cut(f'try: {note.remedy}')}")
+    return out
 
 
 def _lines(explanation: Explanation) -> Iterator[str]:
