@@ -51,7 +51,7 @@ LAYERS: dict[str, set[str]] = {
     "runtime": _OPEN,
     # Source and the record of what is read are one for both compilers.
     "plain": _OPEN | {"runtime", "frontend.reads", "frontend.source"},
-    "plainly": _OPEN | {"plain", "runtime", "net", "handlers", "collector", "trial"},
+    "plainly": _OPEN | {"plain", "runtime", "net", "handlers", "collector", "recalled", "trial"},
     # The table of what is native is a view of the knowledge base.
     "report": _OPEN | {"ir", "analysis", "frontend.knowledge"},
     "compiled": _OPEN | _MIDDLE,

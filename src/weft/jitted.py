@@ -252,8 +252,6 @@ class Jitted(_Base):
 
     def _extend(self, values: tuple[Any, ...]) -> bool:
         """Compile a version for these arguments; False if plain Python should run."""
-        from weft.frontend.specs import ObjectSpec
-
         with self._lock:
             if self.options.dim_info:
                 asked.require_dimensions(self, values)
@@ -294,6 +292,8 @@ class Jitted(_Base):
                 self._keys[key] = tried  # the next call says so again
                 raise
             except Unsupported as problem:
+                from weft.frontend.specs import ObjectSpec
+
                 opened = {place for place in self._first_tuples if key[place] == ObjectSpec(tuple, ())} - self._by_value
                 if opened:
                     self._by_value |= opened

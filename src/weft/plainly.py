@@ -11,12 +11,14 @@ import functools
 import os
 from typing import Any
 
-from weft import collector, forking, handlers, net, steps
+from weft import collector, forking, handlers, net, recalled, steps
 from weft.errors import Unsupported
 from weft.trial import Regions
 
 #: Attempts that fail before a function is left to the other compiler.
 MAX_FAILURES = 4
+#: The way of functions that this compiler is asked for before the other one.
+_FIRST = "first"
 
 
 def may_take(function: Any, values: tuple[Any, ...]) -> bool:
@@ -41,10 +43,28 @@ def takes_first(function: Any, values: tuple[Any, ...]) -> bool:
     try:
         if choice.uses_arrays(function.py_func, values):
             return False  # the compiler of arrays makes vectors and threads, and has the first word
+        if _recalled(function, values):
+            return True
         wanted = choice.is_plain(function.py_func, function._load().tree, values)
     except Unsupported:
         return False
-    return wanted and takes(function, values)
+    return wanted and takes(function, values, _FIRST)
+
+
+def _recalled(function: Any, values: tuple[Any, ...]) -> bool:
+    """Whether another process has asked this compiler first for such a call, and its version can be used."""
+    if function._plain_failures >= MAX_FAILURES:
+        return False
+    native = _native(function, _FIRST)
+    try:
+        if not native.recall(values):
+            return False
+    except Exception as trouble:
+        if net.is_meant(trouble, function.options):
+            raise
+        return False  # compiling says what is wrong, if it still is
+    _install(function, native)
+    return True
 
 
 def takes_refused(function: Any, values: tuple[Any, ...], problem: Unsupported) -> bool:
@@ -64,16 +84,15 @@ def takes_refused(function: Any, values: tuple[Any, ...], problem: Unsupported) 
     return False
 
 
-def takes(function: Any, values: tuple[Any, ...]) -> bool:
-    """Have a function compiled as plain Python for these arguments; False if that cannot be."""
+def takes(function: Any, values: tuple[Any, ...], way: str = "") -> bool:
+    """Have a function compiled as plain Python for these arguments; False if that cannot be. Versions are kept on disk
+    by the `way` that leads to them: it is the same for the same types."""
     from weft.plain import choice
-    from weft.plain.function import Native
     from weft.runtime.progress import telling
 
     if function._plain_failures >= MAX_FAILURES or not may_take(function, values) or _is_bulk(function, values):
         return False
-    forced = function.options.stress.deoptimise
-    native = function._native or Native(function.py_func, functools.partial(missed, function), forced)
+    native = function._native or _native(function, way)
     try:
         steps.enter("plain")
         with telling(function.py_func.__name__), collector.switched_off():
@@ -86,6 +105,23 @@ def takes(function: Any, values: tuple[Any, ...]) -> bool:
         return False
     except Exception as trouble:
         return _failed(function, trouble)
+    _install(function, native)
+    return True
+
+
+def _native(function: Any, way: str) -> Any:
+    from weft.plain.function import Native
+    from weft.plain.kept import Store
+
+    forced = function.options.stress.deoptimise
+    store = None
+    if function.options.cache:
+        store = Store(function.py_func, way, functools.partial(recalled.without_cache, function))
+    return Native(function.py_func, functools.partial(missed, function), forced, store)
+
+
+def _install(function: Any, native: Any) -> None:
+    """Have calls run as plain Python from now on."""
     function._refused.pop("plain", None)
     if function._native is None:
         function._native = native
@@ -94,7 +130,6 @@ def takes(function: Any, values: tuple[Any, ...]) -> bool:
             function._in_regions = Regions(function, entry, function.py_func)
         else:
             function._plain = entry
-    return True
 
 
 def takes_over(function: Any, values: tuple[Any, ...]) -> bool:

@@ -21,7 +21,7 @@ import weft
 from tests.plain.kernels import load
 from weft.plain.function import Native
 from weft.plain.runtime import last
-from weft.plain.unit import Refusal
+from weft.plain.told import Refusal
 
 pytestmark = [
     pytest.mark.native,
@@ -582,7 +582,7 @@ def test_what_has_no_native_form_is_refused_by_name() -> None:
 def test_a_second_process_finds_the_compiled_code(tmp_path: Path) -> None:
     program = """
 import sys, numpy as np
-from weft.plain import function, runtime
+from weft.plain import compiling, runtime
 def f(names, x):
     counts = {}
     for i, name in enumerate(names):
@@ -590,7 +590,7 @@ def f(names, x):
     return counts
 arguments = (["a", "b", "a"], np.arange(3.0))
 build = runtime.compiled_kernel if sys.argv[1] == "again" else runtime.compile_kernel
-print(function.compile_version(f, arguments, build).call(*arguments))
+print(compiling.compile_version(f, arguments, build).call(*arguments))
 """
     (tmp_path / "program.py").write_text(program)
     environment = {**os.environ, "WEFT_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}

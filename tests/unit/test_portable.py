@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from weft.runtime import descriptor as D
-from weft.runtime import versions
+from weft.runtime import stamps
 from weft.runtime.portable import portable, restored
 
 NAMESPACE = {"g": 1.0}
@@ -74,16 +74,16 @@ def test_the_stamp_of_weft_knows_every_source_file(tmp_path: Path) -> None:
     names = ("module.py", "native/part.c", "native/part.h")
     for name in names:
         (package / name).write_text("1")
-    known = {versions.stamp_of(str(package))}
+    known = {stamps.stamp_of(str(package))}
     (package / "notes.txt").write_text("not a source")
-    assert versions.stamp_of(str(package)) in known
+    assert stamps.stamp_of(str(package)) in known
     for number, name in enumerate(names, start=1):
         (package / name).write_text("12")  # another size
-        known.add(versions.stamp_of(str(package)))
+        known.add(stamps.stamp_of(str(package)))
         os.utime(package / name, ns=(number, number))  # another time
-        known.add(versions.stamp_of(str(package)))
+        known.add(stamps.stamp_of(str(package)))
     (package / "module.py").rename(package / "native" / "module.py")
-    known.add(versions.stamp_of(str(package)))
+    known.add(stamps.stamp_of(str(package)))
     (package / "native" / "part.c").unlink()
-    known.add(versions.stamp_of(str(package)))
+    known.add(stamps.stamp_of(str(package)))
     assert len(known) == 2 * len(names) + 3

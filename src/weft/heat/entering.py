@@ -19,7 +19,8 @@ from weft.heat.elsewhere import Answer, build_run_time
 from weft.heat.loops import Loop, following, timed
 from weft.heat.outline import Outline
 from weft.options import make_options
-from weft.plain.function import OVERFLOW, Native, PlainVersion, compile_version
+from weft.plain.compiling import compile_version
+from weft.plain.function import OVERFLOW, Native, PlainVersion
 from weft.plain.runtime import MISS, NotCompiled, compiled_kernel, last
 
 _RANGES = type(iter(range(0)))

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from weft.errors import Span
 from weft.options import wants_lines
 from weft.plain import types
+from weft.plain.told import Refusal
 from weft.plain.types import SCALAR_HEADS, Head, Key, Node, representation
-from weft.plain.unit import Instance, Refusal, Unit
+from weft.plain.unit import Instance, Unit
 
 if TYPE_CHECKING:
     from weft.plain.emit import Writer

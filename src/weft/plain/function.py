@@ -9,18 +9,17 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from weft import steps
 from weft.errors import CompileError, Span, hide_own_frames
-from weft.frontend import reads
-from weft.plain import infer, output
-from weft.plain.emit import Writer
-from weft.plain.runtime import MISS, compile_kernel, last, load, load_kernel, make, start_arrays, watch, why_not
-from weft.plain.types import describe
-from weft.plain.unit import Refusal
+from weft.plain import output
+from weft.plain.kept import Made, Store, Texts
+from weft.plain.runtime import MISS, compile_kernel, last, load, load_kernel, make, start_arrays, watch
+from weft.plain.told import Refusal
 from weft.runtime.holding import ABSENT, holds
+
+if TYPE_CHECKING:
+    from weft.runtime.descriptor import Fact
 
 #: Versions of one function, and deoptimised calls of one version, before Python runs the rest.
 _MAX_VERSIONS: Final = 6
@@ -37,16 +36,18 @@ class PlainVersion:
     """Native code for certain types of arguments."""
 
     def __init__(
-        self, call: Callable[..., Any], hidden: tuple[Any, ...], facts: tuple[reads.Read, ...], text: dict[str, str]
+        self, call: Callable[..., Any], hidden: tuple[Any, ...], facts: tuple[Fact, ...], text: dict[str, str]
     ) -> None:
         self.call = call
         self.hidden = hidden
         self.text = text  # "c", "types"
         self.signature = text["signature"]
+        self.made: Made | None = None  # of one that was compiled here
         self.native_lines: frozenset[int] = frozenset()
         self.remarks: tuple[Any, ...] = ()
         self.seconds: dict[str, float] = {}
         self.deopts = 0
+        self.is_restored = False  # from the disk cache
         self.facts = facts
         #: Whether everything that the code was made from is still so.
         self.is_current = checker(facts)
@@ -65,7 +66,7 @@ class PlainVersion:
         return last(self.call).calls
 
 
-def checker(facts: tuple[reads.Read, ...]) -> Callable[[], bool]:
+def checker(facts: tuple[Fact, ...]) -> Callable[[], bool]:
     """One Python function that looks whether facts still hold: it runs at every call."""
     names, tests = conditions(facts)
     exec(compile(f"def is_current():\n    return {tests}\n", "<facts>", "exec"), names)
@@ -73,7 +74,7 @@ def checker(facts: tuple[reads.Read, ...]) -> Callable[[], bool]:
     return found
 
 
-def conditions(facts: tuple[reads.Read, ...]) -> tuple[dict[str, Any], str]:
+def conditions(facts: tuple[Fact, ...]) -> tuple[dict[str, Any], str]:
     """An expression that says whether facts still hold, and the names in it."""
     names: dict[str, Any] = {"ABSENT": ABSENT, "holds": holds}
     tests: list[str] = []
@@ -104,56 +105,21 @@ def conditions(facts: tuple[reads.Read, ...]) -> tuple[dict[str, Any], str]:
     return names, " and ".join(tests) or "True"
 
 
-def compile_version(
-    function: Any,
-    arguments: tuple[Any, ...],
-    build: Callable[[str], Path] = compile_kernel,
-    wide: frozenset[int] = frozenset(),
-    deoptimise: int | None = None,
-) -> PlainVersion:
-    """A version for these arguments, from what `build` makes of its C; Refusal if there is none.
-
-    `wide`: lines on which integers have overflowed. `deoptimise`, for tests: each call deoptimises before the statement
-    of this number, in the order of execution.
-    """
-    code = function.__code__
-    span = Span(code.co_filename, code.co_firstlineno, 0, code.co_firstlineno, 0)
-    if load() is None:
-        raise Refusal(span, why_not() or "there is no run time for plain Python")
-    start = perf_counter()
-    try:
-        with reads.recording() as recorder:
-            unit, root = infer.infer(function, arguments, wide)
-        steps.enter("emit")
-        hidden = [held.value for held in unit.hidden.values()]
-        writer = Writer(unit, deoptimise)
-        source = writer.source(root, hidden)
-    except RecursionError:
-        raise Refusal(span, f"`{function.__name__}`, or an argument of it, is nested too deeply") from None
-    middle = perf_counter()
-    try:
-        path = build(source)
-    except CompileError as problem:
-        raise Refusal(span, f"the C compiler failed: {problem.reason}", problem.remedy) from problem
-    if writer.uses_numpy and (problem_of_arrays := start_arrays()) is not None:
-        raise Refusal(span, problem_of_arrays)
-    kernel = load_kernel(path)
-    pointers = _pointers(writer.objects)
+def loaded(function: Any, made: Made, text: dict[str, str]) -> PlainVersion:
+    """A version whose code is in a library, ready to be called; CompileError if it cannot be."""
+    if made.uses_numpy and (problem := start_arrays()) is not None:
+        raise CompileError(problem)
+    kernel = load_kernel(made.library)
+    pointers = _pointers(made.objects)
     kernel.weft_setup(pointers)
     call = make(kernel, "weft_version", function.__name__)
-    told = ", ".join(f"{name}: {describe(root.locals[name])}" for name in root.info.parameters)
-    texts = {"c": source, "types": infer.printed(unit, root), "signature": f"({told})"}
-    facts = tuple(read for read in recorder.found if not unit.is_variable(read))
-    version = PlainVersion(call, tuple(hidden), facts, texts)
+    version = PlainVersion(call, made.hidden, made.facts, text)
     watch(call, version.is_current)
-    version.native_lines = infer.native_lines(root)
-    version.remarks = infer.remarks(root)
-    version.seconds = {"front": middle - start, "compiler": perf_counter() - middle, "total": perf_counter() - start}
-    _kept.append((pointers, writer.objects, unit.kept))
+    _kept.append((pointers, made))
     return version
 
 
-def _pointers(objects: list[Any]) -> Any:
+def _pointers(objects: tuple[Any, ...]) -> Any:
     import ctypes
 
     array = (ctypes.c_void_p * max(len(objects), 1))()
@@ -186,8 +152,10 @@ class Native:
         function: Any,
         missed: Callable[[tuple[Any, ...]], bool] | None = None,
         deoptimise: int | None = None,
+        store: Store | None = None,
     ) -> None:
         self.function = function
+        self._store = store if deoptimise is None else None  # versions on disk; None: they are not kept
         self.versions: list[PlainVersion] = []
         self.refused: Refusal | None = None
         self._missed = missed  # makes a further version; True if there is one now
@@ -207,7 +175,8 @@ class Native:
             if bound is None:
                 return self.function(*args, **kwargs)
             values = bound
-        for _ in range(2):
+        is_fresh = False  # whether the newest version was compiled for this call
+        while True:
             for version in self.versions:
                 if version.is_current():
                     result = version.call(*values, *version.hidden)
@@ -215,9 +184,9 @@ class Native:
                         return result
                     if self._deoptimised(version):
                         return self._repeat(args, kwargs)
-            if self.given_up or self._missed is None or not self._missed(values):
-                break
-        return self.function(*args, **kwargs)
+            if is_fresh or self.given_up or self._missed is None or not self._missed(values):
+                return self.function(*args, **kwargs)
+            is_fresh = not self.versions or not self.versions[-1].is_restored
 
     def entry(self) -> Callable[..., Any]:
         """A function that does what this object does, in fewer steps where its first version fits."""
@@ -299,6 +268,24 @@ def entry(*args, **kwargs):
                 Span(self.function.__code__.co_filename, self.function.__code__.co_firstlineno, 0, 0, 0),
                 f"`{self.function.__name__}` is called with arguments of many types",
             )
+        if self.recall(values):
+            return self.versions[-1]
+        from weft.plain.compiling import compile_version
+
         version = compile_version(self.function, values, build, self.wide, self._deoptimise)
         self.versions.append(version)
+        if self._store is not None and version.made is not None:
+            self._store.keep(version, version.made, values, self.wide)
         return version
+
+    def recall(self, values: tuple[Any, ...]) -> bool:
+        """Whether the disk cache has a further version for such arguments, which is here now."""
+        found = None if self._store is None or load() is None else self._store.next(values, self.wide)
+        if found is None:
+            return False
+        version = loaded(self.function, found.made, Texts(found))
+        version.is_restored = True
+        version.native_lines, version.remarks = found.lines, found.remarks
+        version.seconds = {"total": found.seconds, "disk cache": found.seconds}
+        self.versions.append(version)
+        return True

@@ -15,9 +15,9 @@ from weft.plain import statements
 from weft.plain.emit import mark_recursive
 from weft.plain.frame import Frame
 from weft.plain.layout import order_attributes
+from weft.plain.told import Refusal, TypeRemark
 from weft.plain.types import Node, describe, flow
-from weft.plain.unit import FunctionInfo, Instance, Refusal, Unit, function_info, ordered
-from weft.records import dataclass
+from weft.plain.unit import FunctionInfo, Instance, Unit, function_info, ordered
 
 _MAX_PASSES: Final = 60
 #: What cannot leave a native call.
@@ -128,17 +128,6 @@ def walk_order(root: Instance) -> list[Instance]:
         order.append(instance)
         work.extend(sorted(instance.calls - seen, key=lambda other: -other.number))
     return order
-
-
-@dataclass(frozen=True)
-class TypeRemark:
-    """The type of a variable, told at the line that first gives it a value."""
-
-    span: Span
-    message: str
-    pass_name: str = "types"
-    kind: str = "done"
-    remedy: str = ""
 
 
 def native_lines(root: Instance) -> frozenset[int]:

@@ -56,6 +56,7 @@ class _Global(ctypes.PyDLL):
 
 
 _lock = Lock()
+_loaded: list[Path] = []
 _library: ctypes.PyDLL | None = None
 _problem: str | None = None
 
@@ -116,7 +117,16 @@ def _kernel_flags(chain: toolchain.Toolchain) -> tuple[str, ...]:
 
 
 def load_kernel(path: Path) -> ctypes.PyDLL:
-    """The shared object of a kernel; the run time must have been loaded."""
+    """The shared object of a kernel, with variables of its own; the run time must have been loaded.
+
+    Equal C may be meant for other objects: the loader would give what it has loaded before, so it gets a copy.
+    """
+    with _lock:
+        before = _loaded.count(path)
+        _loaded.append(path)
+    if before:
+        copies = cache.process_cache()
+        path = copies.put(cache.digest("copy", path, before), {path.name: path}) / path.name
     return cache.library(path, ctypes.PyDLL)
 
 

@@ -15,9 +15,10 @@ import types
 from collections import deque
 from typing import Any, Final
 
-from weft.errors import Span, Unsupported
+from weft.errors import Span
 from weft.frontend import reads
 from weft.plain import foreign
+from weft.plain.told import Refusal
 from weft.plain.types import BIG, BYTEARRAY, DTYPES, SCALAR_HEADS, Head, Key, Lattice, Node, add
 
 #: Instances of one function before all further calls share one.
@@ -26,10 +27,6 @@ _MAX_INSTANCES: Final = 24
 MAX_RANK: Final = 8
 #: Instances of a unit: what needs more is left to Python.
 _MAX_ALL: Final = 1500
-
-
-class Refusal(Unsupported):
-    """What plain Python has no native form for: a place, a reason that names the thing, a remedy."""
 
 
 class FunctionInfo:

@@ -184,8 +184,18 @@ class Cache:
             _discard_damaged(store, key)
         return None
 
-    def put(self, key: str, files: Mapping[str, bytes | Path], metadata: Mapping[str, Any] | None = None) -> Path:
-        """Store contents (or copies of files) under their names with JSON metadata; the directory of the entry."""
+    def put(
+        self,
+        key: str,
+        files: Mapping[str, bytes | Path],
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        renew: bool = False,
+    ) -> Path:
+        """Store contents (or copies of files) under their names with JSON metadata; the directory of the entry.
+
+        `renew`: in the place of what is there, which is of no use any more; else equal keys mean equal contents.
+        """
         contents = {name: item if isinstance(item, bytes) else item.read_bytes() for name, item in files.items()}
         for name in contents:
             if name in ("", "..", _MANIFEST) or PurePath(name).name != name:
@@ -200,6 +210,8 @@ class Cache:
         ).encode()
         contents[_MANIFEST] = checksum(body).encode() + b"\n" + body
         try:
+            if renew:
+                _discard(self._writable(), _place(self._writable(), key))
             path = _stored(self._writable(), key, contents)
         except OSError as problem:
             # A full disk or a directory that turned read-only: the code just compiled must still be usable.

@@ -4,6 +4,8 @@ owner again and what it had, and back: the facts of another process, if everythi
 An owner is reached from the function: its globals, cells, code and defaults, and from there along the values of facts
 that come before.  Values are described: plain ones by themselves, functions by their code, classes by their names (what
 was read of a class is a fact of its own).  What has no description, or cannot be reached, has no portable form.
+
+Nothing here needs NumPy: what is of NumPy can only be met where it is loaded.
 """
 
 from __future__ import annotations
@@ -13,10 +15,8 @@ import enum
 import functools
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
-
-import numpy as np
 
 from weft.runtime.descriptor import Fact
 from weft.runtime.fingerprints import fingerprint
@@ -26,25 +26,34 @@ from weft.standins import original
 Reference = list[Any]
 #: How one object leads to another: attributes of functions, of what stands around them, and of modules.
 _PARTS = ("__globals__", "__kwdefaults__", "__func__", "__wrapped__", "py_func", "fget", "fset", "func", "keywords")
-_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
 _BUILTIN = (
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.GetSetDescriptorType,
     types.MemberDescriptorType, types.ClassMethodDescriptorType, types.MethodWrapperType, types.DynamicClassAttribute,
 )  # fmt: skip
 
 
+_HEAP_TYPE = 1 << 9
+_ITEMS = 32  # of a tuple, that are looked at
+
+
 class NotPortable(Exception):
     """A fact is bound to its process."""
 
 
-class _Found:
-    """What can be reached so far, by its identity."""
+class Found:
+    """What can be reached so far, by its identity: from a function and the arguments of a call."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, arguments: tuple[Any, ...] = ()) -> None:
         self.places: dict[int, Reference] = {}
         self.kept: list[Any] = []
         self.add(function, ["function"])
         self.add(sys.modules, ["modules"])
+        for place, value in enumerate(arguments):
+            if callable(value):
+                self.add(value, ["argument", place])
+            if type(value).__flags__ & _HEAP_TYPE:
+                self.add(type(value), ["class of", place])
 
     def add(self, value: Any, reference: Reference, depth: int = 0) -> None:
         if id(value) in self.places or isinstance(value, _PLAIN) or depth > 4:
@@ -79,6 +88,8 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
             part = getattr(value, name, None)
             if part is not None:
                 yield name, part
+    if type(value) is tuple:
+        yield from ((f"item {place}", item) for place, item in enumerate(value[:_ITEMS]))
     if isinstance(value, types.FunctionType):
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or ()):
             yield f"cell {name}", cell
@@ -87,6 +98,8 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
 def _part(value: Any, name: str) -> Any:
     if name.startswith("cell "):
         return dict(zip(value.__code__.co_freevars, value.__closure__ or ()))[name.removeprefix("cell ")]
+    if name.startswith("item "):
+        return value[int(name.removeprefix("item "))]
     return getattr(value, name)
 
 
@@ -102,29 +115,32 @@ def _named(module: str, name: str) -> Any:
     return found
 
 
-def portable(facts: tuple[Fact, ...], function: Any) -> list[Any]:
-    """The facts as JSON data; NotPortable if one has no such form."""
-    found, written, home = _Found(function), [], getattr(function, "__module__", None)
+def portable(
+    facts: tuple[Fact, ...], function: Any, found: Found | None = None, passed: Collection[int] = ()
+) -> list[Any]:
+    """The facts as JSON data; NotPortable if one has no such form. `found` then knows the values, too. Of objects that
+    come to the code as arguments (`passed`, by identity) only the class is compared: the code looks at the rest."""
+    found, written, home = found or Found(function), [], getattr(function, "__module__", None)
     for place, fact in enumerate(facts):
-        value = _at_home(described(fact.value, fact.present), home)
+        value = at_home(_told(fact.value, passed) if fact.present else ["absent"], home)
         written.append([fact.kind, found.reference(fact.owner), fact.name, value])
         if fact.present:
             found.add(fact.value, ["value", place])
     return written
 
 
-def restored(data: list[Any], function: Any) -> tuple[Fact, ...]:
+def restored(data: list[Any], function: Any, arguments: tuple[Any, ...] = ()) -> tuple[Fact, ...]:
     """The facts of `portable`'s data in this process; LookupError unless all of them hold here."""
     made: list[Fact] = []
     for kind, reference, name, known in data:
-        owner = _reached(reference, made, function)
+        owner = reached(reference, made, function, arguments)
         value = now(Fact(kind, owner, name, None))
         if kind == "code" and isinstance(value, types.CodeType):
             value = original(value)
         present = value is not ABSENT
         try:
-            told = described(value if present else None, present)
-            same = _at_home(told, getattr(function, "__module__", None)) == known
+            told = _told_like(known, value) if present else ["absent"]
+            same = at_home(told, getattr(function, "__module__", None)) == known
         except NotPortable:
             same = False
         if not same:
@@ -133,10 +149,34 @@ def restored(data: list[Any], function: Any) -> tuple[Fact, ...]:
     return tuple(made)
 
 
-def _reached(reference: Reference, made: list[Fact], function: Any) -> Any:
+def _told(value: Any, passed: Collection[int]) -> list[Any]:
+    """The description of a fact's value, in which objects that come as arguments are told by their class."""
+    if id(value) in passed:
+        return ["passed", _title(type(value))]
+    if type(value) is tuple and any(id(item) in passed for item in value):
+        return ["items", [_told(item, passed) for item in value]]
+    told: list[Any] = described(value)
+    return told
+
+
+def _told_like(known: list[Any], value: Any) -> list[Any]:
+    """The same of another process's value, as `known` was told."""
+    if known[0] == "passed":
+        return _told(value, (id(value),))
+    if known[0] == "items" and type(value) is tuple and len(value) == len(known[1]):
+        return ["items", [_told_like(each, item) for each, item in zip(known[1], value)]]
+    return _told(value, ())
+
+
+def reached(reference: Reference, made: Sequence[Fact], function: Any, arguments: tuple[Any, ...] = ()) -> Any:
+    """What a reference leads to in this process; LookupError or AttributeError if it leads nowhere."""
     kind, *rest = reference
     if kind == "function":
         return function
+    if kind == "argument":
+        return arguments[rest[0]]
+    if kind == "class of":
+        return type(arguments[rest[0]])
     if kind == "modules":
         return sys.modules
     if kind == "module":
@@ -144,18 +184,18 @@ def _reached(reference: Reference, made: list[Fact], function: Any) -> Any:
     if kind == "value":
         return made[rest[0]].value
     if kind == "part":
-        return _part(_reached(rest[0], made, function), rest[1])
+        return _part(reached(rest[0], made, function, arguments), rest[1])
     found = _named(*rest)
     if found is None:
         raise LookupError(rest)
     return found
 
 
-def _at_home(told: Any, home: str | None) -> Any:
+def at_home(told: Any, home: str | None) -> Any:
     """A description without the name of the function's own module, which may be run under another."""
     if isinstance(told, list) and len(told) == 3 and told[0] == "class":
         return ["class", "" if told[1] == home else told[1], told[2]]
-    return [_at_home(item, home) for item in told] if isinstance(told, list) else told
+    return [at_home(item, home) for item in told] if isinstance(told, list) else told
 
 
 # --- descriptions ---------------------------------------------------------------------------------------------------
@@ -167,7 +207,7 @@ def described(value: Any, present: bool = True) -> Any:
         return ["absent"]
     if type(value) in _PLAIN:
         return [type(value).__name__, value.hex() if isinstance(value, float) else repr(value)]
-    if isinstance(value, np.generic):
+    if _is_numpy(value, "generic"):
         return ["number", value.dtype.str, value.tobytes().hex()]
     if isinstance(value, (tuple, list)):
         return [_title(type(value)), [described(item) for item in value]]
@@ -182,6 +222,8 @@ def _of_code(value: Any) -> Any:
         return ["code", fingerprint(value)]
     if isinstance(value, types.FunctionType):
         return ["function", value.__qualname__, fingerprint(value.__code__)]
+    if isinstance(value, types.MethodType) and _named(value.__module__, value.__name__) is value:
+        return ["named", value.__module__, value.__name__, described(value.__func__)]  # random.seed and its like
     if isinstance(value, (staticmethod, classmethod, types.MethodType)):
         owner = described(value.__self__) if isinstance(value, types.MethodType) else None
         return [type(value).__name__, described(value.__func__), owner]
@@ -210,7 +252,13 @@ def _of_class(value: Any) -> Any:
         return ["field", repr(parts), described(value.default), described(value.default_factory)]
     if type(value).__module__ == "dataclasses":  # MISSING, and the options of a dataclass
         return ["dataclasses", repr(value).partition(" object at ")[0]]
-    return ["dtype", value.str, repr(value)] if isinstance(value, np.dtype) else None
+    return ["dtype", value.str, repr(value)] if _is_numpy(value, "dtype") else None
+
+
+def _is_numpy(value: Any, name: str) -> bool:
+    """Whether a value is of a class of NumPy, or of one derived from it."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, getattr(numpy, name))
 
 
 def _title(kind: type) -> list[str]:
@@ -221,11 +269,11 @@ def _by_name(value: Any) -> Any:
     """A function of C, or anything else that its module has under its name."""
     if isinstance(value, _BUILTIN):
         return ["builtin", type(value).__name__, str(getattr(value, "__qualname__", getattr(value, "__name__", "")))]
-    module = getattr(value, "__module__", None) or ("numpy" if isinstance(value, np.ufunc) else "builtins")
+    module = getattr(value, "__module__", None) or ("numpy" if _is_numpy(value, "ufunc") else "builtins")
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     if isinstance(module, str) and isinstance(name, str) and _named(module, name) is value:
         return ["named", module, name]
-    if isinstance(value, np.ufunc):
+    if _is_numpy(value, "ufunc"):
         return ["ufunc", value.__name__]
     if type(value).__module__.partition(".")[0] in ("numpy", "weft") and callable(getattr(value, "__getitem__", None)):
         return ["object", _title(type(value))]  # np.mgrid and its like

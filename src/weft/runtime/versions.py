@@ -8,8 +8,6 @@ kept with the entry and compared when it is read.
 
 from __future__ import annotations
 
-import functools
-import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -24,6 +22,7 @@ from weft.records import dataclass
 from weft.runtime import cache, dispatch, portable, toolchain
 from weft.runtime.descriptor import SourceLocation, Version
 from weft.runtime.fingerprints import fingerprint
+from weft.runtime.stamps import weft_stamp
 
 _FORMAT = 3
 _LIBRARY, _C = "kernel.so", "kernel.c"
@@ -40,27 +39,6 @@ class Kept:
     @property
     def c_source(self) -> str:
         return self.c_file.read_text(encoding="utf-8")
-
-
-@functools.lru_cache(maxsize=1)
-def weft_stamp() -> str:
-    """What tells this weft from any other: the names, sizes and times of its files."""
-    return stamp_of(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-
-def stamp_of(root: str) -> str:
-    """The stamp of the sources below a folder; every process asks for it, and there are some hundreds of them."""
-    found: list[str] = []
-    folders = [(root, "")]
-    for folder, inside in folders:  # grows meanwhile
-        with os.scandir(folder) as items:
-            for item in items:
-                if item.is_dir(follow_symlinks=False):
-                    folders.append((item.path, f"{inside}{item.name}/"))
-                elif item.name.endswith((".py", ".c", ".h")):
-                    state = item.stat()
-                    found.append(f"{inside}{item.name} {state.st_size} {state.st_mtime_ns}")
-    return cache.digest("\n".join(sorted(found)))
 
 
 def key_for(function: Callable[..., Any], kinds: str, options: Options, *attempt: int) -> str | None:
@@ -90,7 +68,7 @@ def keep(
         return
     metadata = {"descriptor": data, "signature": signature}
     files: dict[str, bytes | Path] = {_LIBRARY: library, _C: c_source.encode()}
-    cache.default_cache().put(key, files, metadata)
+    cache.default_cache().put(key, files, metadata, renew=True)  # one that is there was made from something else
 
 
 def restore(key: str, function: Any, cells: Mapping[str, Any]) -> Kept | None:

@@ -14,8 +14,9 @@ from typing import Any, Final
 from weft.plain import foreign, operators
 from weft.plain.builtin import Function
 from weft.plain.frame import Frame, Value
+from weft.plain.told import Refusal
 from weft.plain.types import DTYPES, NUMPY_SCALARS, Head, Node, representation
-from weft.plain.unit import MAX_RANK, Observer, Refusal
+from weft.plain.unit import MAX_RANK, Observer
 from weft.plain.values import arrays, as_int, exactly, given, numpy_scalars, sequences
 from weft.plain.values.arrays import array, dtype_of, rank_of, type_of
 
