@@ -11,11 +11,9 @@ people can read and edit, and from it the same directives again, as long as the 
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,6 +42,8 @@ def digest(tree: ast.FunctionDef) -> str:
     lines = [node.lineno - tree.lineno for node in ast.walk(tree) if isinstance(node, ast.stmt)]
     bare = ast.FunctionDef(**dict(ast.iter_fields(tree)))
     bare.decorator_list = []
+    import hashlib  # a call from the disk cache does not need it
+
     return hashlib.sha256(repr((ast.dump(bare), lines)).encode()).hexdigest()[:16]
 
 
@@ -119,6 +119,8 @@ def _value(value: Any) -> str:
 def _replace(file: Path, text: str) -> None:
     """Write a file whole or not at all."""
     try:
+        import tempfile
+
         handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=file.name)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from statistics import median, median_low
 from typing import Any
 
 from weft.errors import hide_own_frames
@@ -22,6 +21,17 @@ _CHEAP = 0.01  # seconds of a plain call: one that was disturbed, by the garbage
 
 #: Time of this thread alone; tests put another clock in its place.
 clock: Callable[[], float] = time.thread_time
+
+
+def median(seconds: list[float]) -> float:
+    """The middle one; of an even number the mean of two. The module `statistics` takes milliseconds to load."""
+    ordered = sorted(seconds)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+
+
+def median_low(seconds: list[float]) -> float:
+    """The middle one; of an even number the lower of two."""
+    return sorted(seconds)[(len(seconds) - 1) // 2]
 
 
 class Regions:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import hashlib
 import json
 import os
 import shutil
@@ -32,7 +31,7 @@ from weft.errors import CacheWarning
 from weft.forking import Lock
 from weft.records import dataclass
 from weft.runtime import place, trusted
-from weft.runtime.trusted import Folder, Library, Untrusted, checksum
+from weft.runtime.trusted import Folder, Library, Untrusted, blake2b, checksum
 
 if sys.platform != "win32":
     import fcntl
@@ -58,14 +57,14 @@ _PATIENCE = 60.0
 
 def digest(*parts: object) -> str:
     """A stable key derived from the values: the same in every process, different if any part or field differs."""
-    hasher = hashlib.blake2b(digest_size=20)
+    hasher = blake2b(digest_size=20)
     memo: dict[int, bytes] = {}
     for part in parts:
         _frame(hasher, b"part", _encode(part, memo))
     return hasher.hexdigest()
 
 
-def _frame(hasher: hashlib.blake2b, tag: bytes, content: bytes) -> None:
+def _frame(hasher: blake2b, tag: bytes, content: bytes) -> None:
     # Lengths in front of contents: ("ab", "c") and ("a", "bc") must not meet.
     hasher.update(tag + struct.pack("<q", len(content)) + content)
 
@@ -90,7 +89,7 @@ def _encode(value: object, memo: dict[int, bytes]) -> bytes:
 
 
 def _encode_composite(value: object, memo: dict[int, bytes]) -> bytes:
-    hasher = hashlib.blake2b(_qualified(type(value)), digest_size=20)
+    hasher = blake2b(_qualified(type(value)), digest_size=20)
     if isinstance(value, type):
         hasher.update(b"type" + _qualified(value))
     elif isinstance(value, Enum):
@@ -117,7 +116,7 @@ def _encode_composite(value: object, memo: dict[int, bytes]) -> bytes:
     return hasher.digest()
 
 
-def _encode_numpy(hasher: hashlib.blake2b, value: object) -> None:
+def _encode_numpy(hasher: blake2b, value: object) -> None:
     import numpy
 
     if isinstance(value, numpy.dtype):

@@ -9,7 +9,6 @@ table, two pointers for each (the function, and the data of a ufunc's loop).
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import functools
 import importlib
 import os
@@ -71,6 +70,8 @@ def _symbol(library: str, name: str) -> tuple[int, None] | None:
 
 def open_library(name: str) -> ctypes.CDLL | None:
     """A shared library by its path or name ("libm", "m"); None if there is none."""
+    import ctypes.util  # it loads much, and few programs name libraries
+
     short = name.removeprefix("lib").partition(".so")[0]
     for candidate in (name, ctypes.util.find_library(short)):
         if candidate is None:

@@ -11,13 +11,20 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import hashlib
 import itertools
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    from hashlib import blake2b as blake2b
+else:
+    try:
+        from _blake2 import blake2b  # the same function; hashlib loads all of OpenSSL, too
+    except ImportError:
+        from hashlib import blake2b
 
 Library = TypeVar("Library", bound=ctypes.CDLL)
 
@@ -137,7 +144,7 @@ def read(path: Path) -> bytes:
 
 
 def checksum(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def load(descriptor: int, path: Path, expected: str, kind: type[Library]) -> Library:
