@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import platform
 import shutil
 import subprocess
 import sys
@@ -467,6 +468,36 @@ def test_wrong_requests(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     (folder / "thesis.txt").write_text("mine")
     assert main(["build", "--host", "c", str(path), "-o", str(tmp_path)]) == 1
     assert "stays as it is" in capsys.readouterr().err and (folder / "thesis.txt").exists()
+
+
+@pytest.mark.skipif("x86" not in platform.machine(), reason="the processors are of another kind")
+def test_a_library_for_another_processor_is_a_code(tmp_path: Path) -> None:
+    path = tmp_path / "named_for_c.py"
+    path.write_text("import weft\ndef f(a: weft.f64[:, :], b: weft.f64[:, :]) -> float:\n    return (a @ b).sum()\n")
+    program = """
+    #include "named_for_c.h"
+    #include <stdio.h>
+    int main(void) {
+        double a[4] = {1, 2, 3, 4}, result = 0;
+        weft_f64_2 given = weft_f64_2_over(a, 2, 2);
+        weft_error error;
+        int code = named_for_c_f(&given, &given, &result, &error);
+        printf("%d %g %s", code, result, code ? error.message : "");
+    }
+    """
+    (tmp_path / "main.c").write_text(program)
+    told = {}
+    for march in ("native", "bdver4", "sapphirerapids"):  # no processor is both of the last
+        if main(["build", "--host", "c", "--march", march, str(path), "-o", str(tmp_path / march)]) != 0:
+            pytest.skip(f"the compiler knows no {march}")
+        folder = tmp_path / march / "named_for_c"
+        libraries = [str(folder / "lib" / "libnamed_for_c.a"), "-lm", "-lpthread"]
+        command = ["cc", "main.c", f"-I{folder / 'include'}", "-o", f"{march}.out", *libraries]
+        run_in(tmp_path, command, {})
+        told[march] = run_in(tmp_path, [f"./{march}.out"], {})
+    refused = {f"7 0 the library was built for {march}, which this processor is not" for march in told}
+    assert told.pop("native") == "0 54 " and refused & set(told.values())
+    assert set(told.values()) <= {*refused, "0 54 "}
 
 
 @pytest.mark.slow

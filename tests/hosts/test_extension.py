@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import subprocess
@@ -276,7 +277,8 @@ def test_a_tampered_or_foreign_file_is_refused_with_one_line(folder: Path, tmp_p
     (tmp_path / name).write_bytes(content[:place] + b"Traps" + content[place + 5 :])
     told = run_alone(importing, tmp_path, tmp_path)
     assert len(told.splitlines()) == 1 and "is not the file that weft has built" in told
-    for length in (len(content) // 2, len(content) * 9 // 10):  # cut off: what the system's loader touches is there
+    # Cut off: what the system's loader touches is there.
+    for length in (len(content) // 2, len(content) * 9 // 10, len(content) - 1):
         (tmp_path / name).write_bytes(content[:length])
         assert "is not the file that weft has built" in run_alone(importing, tmp_path, tmp_path)
     (tmp_path / name).write_bytes(content[:100])
@@ -295,6 +297,28 @@ def test_a_file_for_another_processor_is_refused_with_one_line(
     script = "try:\n    import of_tomorrow\nexcept ImportError as problem:\n    print(problem)\n"
     told = run_alone(script, tmp_path, tmp_path / "built")
     assert told == f"of_tomorrow was built for {march}, which this processor is not\n"
+
+
+#: No processor is both.
+ELSEWHERE = ("bdver4", "sapphirerapids")
+
+
+@pytest.mark.skipif("x86" not in platform.machine(), reason="the processors are of another kind")
+def test_files_for_named_processors_tell_what_they_need(tmp_path: Path) -> None:
+    path = tmp_path / "named.py"
+    path.write_text("import weft\ndef f(x: weft.f64[:]):\n    return float((x * 2.0).sum())\n")
+    script = "import numpy as np\ntry:\n    import named\n    print(named.f(np.ones(99)), named.f.native_calls)\n"
+    script += "except ImportError as problem:\n    print(problem)\n"
+    told = {}
+    for march in ("native", *ELSEWHERE):
+        built = tmp_path / march
+        if main(["build", "--march", march, str(path), "-o", str(built)]) != 0:
+            pytest.skip(f"the compiler knows no {march}")
+        told[march] = run_alone(script, tmp_path, built)
+    assert told["native"] == "198.0 1\n"
+    refused = {f"named was built for {march}, which this processor is not\n" for march in ELSEWHERE}
+    assert refused & {told[march] for march in ELSEWHERE}
+    assert {told[march] for march in ELSEWHERE} <= {*refused, "198.0 1\n"}
 
 
 def test_it_also_works_beside_weft(folder: Path) -> None:

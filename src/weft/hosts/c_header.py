@@ -32,7 +32,8 @@ enum {
     WEFT_LAYOUT = 3, /* strides, alignment, or arrays that overlap */
     WEFT_GUARD = 4,  /* the compiled code relies on a condition that does not hold */
     WEFT_RAISED = 5, /* what Python would raise: `exception` names it */
-    WEFT_MEMORY = 6  /* not enough memory, or stack */
+    WEFT_MEMORY = 6, /* not enough memory, or stack */
+    WEFT_PROCESSOR = 7 /* the library was built for another processor */
 };
 
 /* What happened, for people: `file` and `line` are those of the Python source, 0 where no line is to blame. */

@@ -21,7 +21,7 @@ from weft.errors import CompileError, WeftError
 from weft.hosts import embedded, spelling
 from weft.hosts.expressions import NotPortable, expression
 from weft.hosts.functions import Function
-from weft.hosts.processors import Processor
+from weft.hosts.processors import Processor, macros
 from weft.limits import LIMITS
 from weft.pipeline import described
 from weft.records import dataclass
@@ -144,7 +144,8 @@ def require_own(output: Path) -> None:
 
 def _objects(plan: Plan, parts: Parts) -> Iterator[Path]:
     first = plan.processors[0]
-    yield first.compiled(_entry(plan, parts), f"{plan.module}_module", ("-O2", "-pthread", "-Wno-unused-function"))
+    lean = ("-O2", "-pthread", "-Wno-unused-function")
+    yield first.compiled(_entry(plan, parts), f"{plan.module}_module", lean, anywhere=True)
     for processor, name, text, flags in parts.kernels:
         yield processor.compiled(text, name, flags)
 
@@ -154,19 +155,17 @@ def _entry(plan: Plan, parts: Parts) -> str:
     start = f"{inspect.getsource(embedded)}\nPARALLEL = {inspect.getsource(parallel)!r}\nBLAS = {FUNCTIONS!r}\n"
     limits = ", ".join(repr(limit.default) for limit in LIMITS)
     symbols = [symbol for processor in plan.processors for symbol in _of(parts, processor)]
-    marches = ", ".join(p.march or "another processor" for p in plan.processors[:1])
-    macros = {
+    defined = {
         "EXTENSION_NAME": spelling.quoted(plan.module),
         "EXTENSION_INIT": f"PyInit_{plan.module}",
         "EXTENSION_LIMITS": limits,
-        "EXTENSION_LEVELS": f'"{"".join(processor.level for processor in plan.processors)}"',
-        "EXTENSION_PROCESSORS": spelling.quoted(marches),
+        **macros(plan.processors),
         "EXTENSION_MARK": spelling.quoted(MARK),
     }
     return "\n".join(
         (
             "#define _GNU_SOURCE 1",
-            *(f"#define {name} {value}" for name, value in macros.items()),
+            *(f"#define {name} {value}" for name, value in defined.items()),
             native_source("extension.c"),
             *(f"extern int64_t {symbol}(const weft_rt *, int64_t *);" for symbol in symbols),
             f"const kernel_function extension_kernels[] = {{{', '.join(symbols)}}};",
@@ -196,7 +195,8 @@ def sealed(content: bytes) -> bytes:
     place = content.index(MARK.encode()) + len(MARK)
     assert content[place : place + _DIGITS] == b"0" * _DIGITS
     before, after = content[:place], content[place + _DIGITS :]
-    digits = f"{_summed(_summed(14695981039346656037, before), after):0{_DIGITS}x}"
+    start = 14695981039346656037 ^ len(content)
+    digits = f"{_summed(_summed(start, before), after):0{_DIGITS}x}"
     return before + digits.encode() + after
 
 

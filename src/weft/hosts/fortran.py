@@ -15,7 +15,7 @@ from weft.hosts.handles import Accessor, Handle, accessors
 from weft.ir.types import DType
 
 _ERROR = """  integer(c_int), parameter :: weft_ok = 0, weft_null = 1, weft_extent = 2, weft_layout = 3, &
-    weft_guard = 4, weft_raised = 5, weft_memory = 6
+    weft_guard = 4, weft_raised = 5, weft_memory = 6, weft_processor = 7
 
   type, bind(c) :: weft_error
     integer(c_int) :: code = 0
@@ -57,7 +57,8 @@ def module(name: str, entries: Sequence[Entry], version: str) -> str:
         "  implicit none",
         "  private",
         *(f"  public :: {each}" for each in public),
-        "  public :: weft_ok, weft_null, weft_extent, weft_layout, weft_guard, weft_raised, weft_memory",
+        "  public :: weft_ok, weft_null, weft_extent, weft_layout, weft_guard, weft_raised, weft_memory, &",
+        "    weft_processor",
         *(f"  public :: {spelling.array(*kind)}" for kind in kinds),
         *([f"  public :: weft_over, weft_pointer, {name}_release"] if kinds else []),
         *(f"  public :: {name}_{spelling.name(entry.name)}" for entry in entries),

@@ -22,7 +22,7 @@ from weft.hosts.functions import Function
 from weft.hosts.glue import Version, entry_function
 from weft.hosts.handles import accessors
 from weft.hosts.interface import interface, refuse_routines
-from weft.hosts.processors import Processor
+from weft.hosts.processors import Processor, macros
 from weft.limits import LIMITS, POSITION
 from weft.records import dataclass
 from weft.runtime.dispatch import native_source
@@ -111,7 +111,7 @@ def _macros(plan: Plan, prefix: str) -> list[str]:
         *(f"#define {name} {prefix}_own_{name}" for name in ("weft_set_threads", "weft_scratch_kept")),
         f"#define HOST_LIMITS {limits}",
         f"#define HOST_GEMM_LIMIT {POSITION['gemm']}",
-        f'#define HOST_LEVELS "{"".join(processor.level for processor in plan.processors)}"',
+        *(f"#define {name} {value}" for name, value in macros(plan.processors).items()),
         f"#define HOST_BLAS {int(bool(plan.blas))}",
         *declared,
         f"static void (*const own_products[][2])(void) = {{{', '.join(products)}}};",
@@ -122,7 +122,7 @@ def _objects(plan: Plan, parts: Parts) -> list[Path]:
     prefix, first = spelling.prefix(plan.module), plan.processors[0]
     flags: tuple[str, ...] = ("-O2", "-pthread", "-Wno-unused-function")
     try:
-        found = [first.compiled(parts.glue, f"{prefix}_entry", flags)]
+        found = [first.compiled(parts.glue, f"{prefix}_entry", flags, anywhere=True)]
         products = native_source("products.c")
         for processor in plan.processors:
             flags = (f"-DSUFFIX=_{prefix}{processor.suffix}", "-ffp-contract=fast")

@@ -447,7 +447,7 @@ FIRST_CODE static int is_whole(const char *path)
     if (place != NULL && (size_t)(place - bytes) + length + 16 <= size) {
         char digits_found[17];
         unsigned char *first = place + length;
-        uint64_t sum = summed(14695981039346656037ull, bytes, (size_t)(first - bytes));
+        uint64_t sum = summed(14695981039346656037ull ^ size, bytes, (size_t)(first - bytes));
         sum = summed(sum, first + 16, (size_t)(bytes + size - first - 16));
         snprintf(digits_found, sizeof digits_found, digits_format, (unsigned long long)sum);
         whole = memcmp(digits_found, first, 16) == 0;
@@ -496,9 +496,9 @@ static int start_once(void)
 
 static __attribute__((noinline)) int execute_whole(PyObject *module)
 {
-    int level = best_level(EXTENSION_LEVELS);
+    int level = best_level(PROCESSOR_LEVELS);
     if (level < 0) {
-        PyErr_Format(PyExc_ImportError, "%s was built for %s, which this processor is not", EXTENSION_NAME, EXTENSION_PROCESSORS);
+        PyErr_Format(PyExc_ImportError, "%s was built for %s, which this processor is not", EXTENSION_NAME, PROCESSOR_NAME);
         return -1;
     }
     int state = start_once();

@@ -113,6 +113,9 @@ __attribute__((cold, noinline)) static int failed_call(const entry *e, int64_t s
         format_message(text, sizeof text, raised->message, w + 3);
         return refuse(error, WEFT_RAISED, e->name, e->files[w[2] >> 32], (int)(w[2] & 0xffffffff), raised->name, "%s", text);
     }
+    if (status == STATUS_PROCESSOR)
+        return refuse(error, WEFT_PROCESSOR, e->name, e->files[0], 0, "", "the library was built for %s, which this processor is not",
+                      PROCESSOR_NAME);
     return refuse(error, WEFT_MEMORY, e->name, e->files[0], 0, "MemoryError", "there is not enough memory");
 }
 
@@ -325,8 +328,9 @@ static void use_own_products(void)
     runtime_table.blas_ilp64 = 0;
     memcpy(runtime_table.limits, plain, sizeof plain);
     runtime_table.limits[HOST_GEMM_LIMIT] = 4096.0; /* below that loops are as fast */
-    runtime_table.blas[0] = (void *)(uintptr_t)own_products[processor_level][0];
-    runtime_table.blas[1] = (void *)(uintptr_t)own_products[processor_level][1];
+    int known = processor_level < 0 ? 0 : processor_level; /* below 0 no call gets as far as to use it */
+    runtime_table.blas[0] = (void *)(uintptr_t)own_products[known][0];
+    runtime_table.blas[1] = (void *)(uintptr_t)own_products[known][1];
     alone_table = runtime_table;
     runtime_table.alone = &alone_table;
 }
@@ -342,7 +346,7 @@ static void use_products(int64_t ilp64, void *const *functions)
 
 __attribute__((constructor)) static void start(void)
 {
-    processor_level = best_level(HOST_LEVELS);
+    processor_level = best_level(PROCESSOR_LEVELS);
     start_threads();
 #if HOST_BLAS
     use_products(0, (void *const *)linked_blas);
@@ -355,6 +359,8 @@ static inline int64_t run_kernel(const kernel_function *kernels, int64_t *w)
 {
     if (__builtin_expect(!stack_holds_kernel(), 0))
         return STATUS_MEMORY;
+    if (__builtin_expect(processor_level < 0, 0))
+        return STATUS_PROCESSOR;
     return kernels[processor_level](&runtime_table, w);
 }
 

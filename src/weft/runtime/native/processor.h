@@ -1,7 +1,9 @@
 /* Which of several variants of one kernel this processor can run.
 
    In: the levels that there are code for, ascending, as a text of digits ("234": x86-64-v2, -v3 and -v4). Out: the number of
-   the highest that runs here; -1 if even the first does not. "0" is code for whatever the compiler took by itself. */
+   the highest that runs here; -1 if even the first does not. "0" is code for a processor that is no level: PROCESSOR_NEEDS
+   lists what it needs (leaf and subleaf of cpuid, number of the register, bit), PROCESSOR_STATE the registers that the system
+   must save. What includes this file is itself compiled for any processor. */
 
 #ifndef WEFT_PROCESSOR_H
 #define WEFT_PROCESSOR_H
@@ -30,15 +32,32 @@ static int processor_x86_level(void)
         return 3;
     return 4;
 }
+
+static int has_needs(void)
+{
+    static const unsigned int needs[][4] = {PROCESSOR_NEEDS};
+    unsigned int registers[4], low = 0, high;
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (!__get_cpuid_count(needs[i][0], needs[i][1], registers, registers + 1, registers + 2, registers + 3) ||
+            !(registers[needs[i][2]] >> needs[i][3] & 1))
+            return 0;
+    if (PROCESSOR_STATE == 0)
+        return 1;
+    if (!__get_cpuid(1, registers, registers + 1, registers + 2, registers + 3) || !(registers[2] & bit_OSXSAVE))
+        return 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (low & PROCESSOR_STATE) == PROCESSOR_STATE;
+}
 #else
 static int processor_x86_level(void) { return 0; }
+static int has_needs(void) { return 1; }
 #endif
 
 static int best_level(const char *levels)
 {
     int here = processor_x86_level(), best = -1;
     for (int i = 0; levels[i]; i++)
-        if (levels[i] - '0' <= here || levels[i] == '0')
+        if (levels[i] == '0' ? has_needs() : levels[i] - '0' <= here)
             best = i;
     return best;
 }

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STATUS_OK = 0, STATUS_GUARD = 1, STATUS_RAISE = 2, STATUS_INTERRUPTED = 3, STATUS_MEMORY = 4 };
+enum { STATUS_OK = 0, STATUS_GUARD = 1, STATUS_RAISE = 2, STATUS_INTERRUPTED = 3, STATUS_MEMORY = 4, STATUS_PROCESSOR = 5 };
 enum { CONTROL_WORDS = 8, MAX_RANK = 32, BLAS_FUNCTIONS = 16, LIMIT_PLACES = 16 };
 
 typedef void (*task_function)(void *context, int64_t begin, int64_t end, int64_t task);
