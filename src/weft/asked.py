@@ -97,7 +97,9 @@ def html(function: Any) -> str:
     told = f"compiled for {len(rows)} kind{'s' * (len(rows) != 1)} of arguments"
     if not rows:
         refused = next(iter(function._refused.values()), None)
-        told = "not compiled yet: call it once" if refused is None else f"runs as plain Python: {refused.reason}"
+        told = f"runs as plain Python: {refused.reason}" if refused is not None else "not compiled yet: call it once"
+        if refused is None and function._plain_calls:
+            told = "not compiled: its calls ran as plain Python"
     if regions:
         told += f"; {regions} region{'s' * (regions != 1)} native, Python between them"
     return function_html(function.py_func.__name__, rows, told)

@@ -566,6 +566,12 @@ class Jitted(_Base):
         self._in_regions, self._native, self._plain_failures = None, None, 0
         self._unsplit, self._first_tuples, self._by_value = set(), {}, set()
 
+    def _choose(self, options: Options) -> None:
+        """Other options from now on: what was compiled with the old ones is forgotten."""
+        with self._lock:
+            self.options, self._compiled, self._sample = options, [], None
+            self._forget_versions()
+
     def _renew(self) -> None:
         """The function has other code or defaults now: everything that was made of the old ones is forgotten."""
         with self._lock:

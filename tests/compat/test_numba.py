@@ -60,6 +60,24 @@ def test_options_become_those_of_weft() -> None:
         njit(fastmaths=True)
 
 
+def test_options_that_a_program_changes_hold_after_recompile() -> None:
+    @njit(fastmath=True)
+    def shifted(x: Any, y: Any) -> Any:
+        return (x - y) + y
+
+    shifted(1.0, 2.0)
+    shifted.targetoptions["fastmath"] = False
+    shifted.recompile()
+    assert shifted.options.fp == "numpy" and not shifted.signatures
+    assert np.isnan(shifted(0.0, np.inf))
+    shifted.targetoptions["fastmath"] = True
+    shifted.recompile()
+    assert shifted.options.fp == "fast"
+    assert shifted(1.0, 2.0) == 1.0 and len(shifted.signatures) == 1
+    shifted.recompile()  # nothing has changed: what was compiled stays
+    assert len(shifted.signatures) == 1
+
+
 def test_prange_is_a_range_where_parallel_was_not_asked_for() -> None:
     def running(a: Any) -> Any:
         for i in prange(1, a.shape[0]):

@@ -216,3 +216,12 @@ def test_many_functions_fit_a_screen_those_with_a_remedy_first(tmp_path: Any, ca
     assert shown[0].startswith("reads: not compiled") and "open" in shown[1] and "try:" in shown[2]
     assert any(line.startswith("fine0: native") or line.startswith("fine0: generated") for line in shown)
     assert any("functions more" in line for line in shown)
+
+
+def test_calls_that_ran_as_plain_python_were_calls() -> None:
+    """Also where nothing was refused: everywhere that says what became of the function."""
+    made = weft.jit(_stencil)
+    with weft.debug():
+        made(np.arange(9.0), np.zeros(9))
+    told = (made.explain().short(), str(made.explain()), made._repr_html_(), page([made.explain()], "x"))
+    assert all("not compiled: its" in text and "call it once" not in text for text in told)

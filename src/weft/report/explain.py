@@ -550,10 +550,10 @@ _WIDTH = 22
 
 def _text(explanation: Explanation) -> Iterator[str]:
     yield f"{explanation.function}  ({explanation.file})"
-    if not explanation.versions and explanation.refused:
-        yield "  not compiled: it runs as plain Python"
-    elif not explanation.versions:
-        yield "  not compiled yet: call it once, or give its parameters type hints"
+    if not explanation.versions:
+        from weft.report.short import status
+
+        yield f"  {status(explanation)}"
     for number, version in enumerate(explanation.versions, 1):
         yield f"  version {number}: {version.signature or 'no arguments'}"
         yield f"    {_cost_text(version)}"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from weft.jitted import Jitted
+from weft.options import make_options
 
 __all__ = ["CPUDispatcher", "Dispatcher", "dressed"]
 
@@ -46,10 +47,19 @@ def dressed(made: Any, function: Callable[..., Any], options: dict[str, Any], si
         """What became of each line."""
         print(made.explain() if hasattr(made, "explain") else f"{function.__name__}: plain Python", file=file)
 
+    def recompile() -> None:
+        """The options that the program has put into `targetoptions` hold from now on."""
+        from weft.compat.numba.decorators import weft_options
+
+        if isinstance(made, Jitted):
+            chosen = make_options(weft_options(made.targetoptions))  # type: ignore[attr-defined]
+            if chosen != made.options:
+                made._choose(chosen)
+
     made.py_func = function
     made.targetoptions = dict(options)
     made.nopython_signatures = list(signatures)
     made.overloads = Overloads(made)
-    made.compile = made.recompile = made.enable_caching = made.disable_compile = made.parallel_diagnostics = nothing
-    made.inspect_types = inspect_types
+    made.compile = made.enable_caching = made.disable_compile = made.parallel_diagnostics = nothing
+    made.inspect_types, made.recompile = inspect_types, recompile
     return made
