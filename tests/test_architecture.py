@@ -18,7 +18,7 @@ MAX_FILE_LINES = 800
 MAX_FUNCTION_LINES = 100
 
 # What each part of the package may import, besides itself. Errors and options are open to all.
-_OPEN = {"errors", "options", "limits", "directives", "records", "standins", "steps", "forking"}
+_OPEN = {"errors", "options", "limits", "directives", "records", "standins", "steps", "forking", "naming"}
 _MIDDLE = {"ir", "frontend", "analysis", "passes", "codegen", "runtime", "report"}
 LAYERS: dict[str, set[str]] = {
     "errors": {"records"},
@@ -26,6 +26,7 @@ LAYERS: dict[str, set[str]] = {
     "options": {"errors", "records", "registry"},
     "limits": {"records"},
     "steps": set(),
+    "naming": set(),
     "net": _OPEN,
     "trial": {"errors"},
     "timeline": set(),

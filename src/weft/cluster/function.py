@@ -36,6 +36,7 @@ from weft.ir.expr import Var
 from weft.ir.program import Argument, Derived, Program, Role, SizeOf
 from weft.ir.walk import expr_buffers
 from weft.jitted import Jitted
+from weft.naming import home_of
 from weft.options import Options
 from weft.records import dataclass
 from weft.runtime.descriptor import Fact
@@ -361,7 +362,7 @@ def _bytes_of(value: Any) -> int:
 
 
 def is_sparse(value: Any) -> bool:
-    return (type(value).__module__ or "").startswith("scipy.sparse")
+    return home_of(type(value)).startswith("scipy.sparse")
 
 
 def plan_array(plan: Plan, name: str) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from weft.device.array import DeviceArray
 from weft.device.plan import Refused
+from weft.naming import home_of
 from weft.records import dataclass
 
 #: Device types of DLPack: memory that the processor reads, and that CUDA does.
@@ -86,7 +87,7 @@ def _maker(value: Any) -> Callable[[Any], Any]:
     space: Any = None
     if hasattr(value, "__array_namespace__"):
         space = value.__array_namespace__()
-    elif (module := type(value).__module__) is not None:
-        space = sys.modules.get(module.partition(".")[0])
+    else:
+        space = sys.modules.get(home_of(type(value)).partition(".")[0])
     found: Callable[[Any], Any] = getattr(space, "from_dlpack", lambda array: array)
     return found

@@ -44,6 +44,7 @@ from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Expr
 from weft.ir.program import ArgumentOut, ConstOut, Out, TupleOut
 from weft.ir.types import INT, ScalarType, type_of_value
+from weft.naming import home_of
 from weft.records import dataclass
 
 _LIBRARIES = ("numpy", "scipy")
@@ -72,7 +73,7 @@ def is_object(sample: Any) -> bool:
     """Whether an argument is nothing but attributes and methods of a class written in Python."""
     kind = type(sample)
     own = isinstance(getattr(sample, "__dict__", None), dict) or bool(slots_of(kind))
-    return own and is_simple_class(kind) and not (kind.__module__ or "").startswith(_LIBRARIES)
+    return own and is_simple_class(kind) and not home_of(kind).startswith(_LIBRARIES)
 
 
 class Instances(NumberedArguments):

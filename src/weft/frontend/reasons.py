@@ -18,6 +18,7 @@ import sysconfig
 from collections.abc import Mapping
 
 from weft.errors import Span, Unsupported, source_line
+from weft.naming import home_of
 
 #: What to do about what only Python can do.
 APART = "move it out of the compiled function"
@@ -118,7 +119,7 @@ def array_remedy(name: str, sample: object) -> str:
 
 def outside_remedy(value: object) -> str:
     """What to do about an object from outside: one of a library's class is none that weft takes as an argument."""
-    module = sys.modules.get(type(value).__module__)
+    module = sys.modules.get(home_of(type(value)))
     file = getattr(module, "__file__", None)
     if module is not None and (file is None or _library_of(file) is not None):
         return "use it outside the compiled function, and pass what you need of it"

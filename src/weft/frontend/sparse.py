@@ -26,6 +26,7 @@ from weft.ir import index as ix
 from weft.ir.expr import ONE, ZERO, Cast, Const, Expr, Op, boolean
 from weft.ir.program import MALFORMED, Check, ConstOut, Out, Role, TupleOut
 from weft.ir.types import BOOL, INT
+from weft.naming import home_of
 
 #: Formats that arguments may have, and the arrays they are made of.
 _ARGUMENTS: dict[str, type[Sparse]] = {**MODELS, "bsr": BSR, "dia": DIA}
@@ -49,7 +50,7 @@ _KEEP_ZERO = frozenset(
 def is_sparse(value: Any) -> bool:
     """Whether an object is one of SciPy's sparse matrices or arrays that has a model."""
     kind = type(value)
-    if not (kind.__module__ or "").startswith("scipy.sparse") or getattr(value, "ndim", None) not in (1, 2, 3):
+    if not home_of(kind).startswith("scipy.sparse") or getattr(value, "ndim", None) not in (1, 2, 3):
         return False
     form = getattr(value, "format", None)
     if value.ndim != 2:

@@ -21,6 +21,7 @@ from weft.frontend.values import DictOf, ItemType, ListOf, Object, Scalar, TextT
 from weft.ir.expr import Const
 from weft.ir.program import Layout
 from weft.ir.types import FLOAT, INT, DType, ScalarType, from_numpy, type_of_value
+from weft.naming import home_of
 from weft.records import dataclass
 
 SMALL = 1 << 40
@@ -263,7 +264,7 @@ class ObjectSpec:
         if self.kind in (list, dict, set, defaultdict, Counter):
             found = numbered_spec(self.value)
             return "" if found is None else found.template
-        if not (self.kind.__module__ or "").startswith("scipy.sparse"):
+        if not home_of(self.kind).startswith("scipy.sparse"):
             return ""
         parts = [getattr(self.value, name, None) for name in ("data", "indices", "row")]
         return ", ".join(part.dtype.name for part in parts if isinstance(part, np.ndarray))
@@ -271,7 +272,7 @@ class ObjectSpec:
     @property
     def key(self) -> str:
         """What stands for it in the key of a stored version."""
-        return f"object {self.kind.__module__}.{self.kind.__qualname__} {self.detail}"
+        return f"object {home_of(self.kind)}.{self.kind.__qualname__} {self.detail}"
 
     def __str__(self) -> str:
         return self.kind.__name__ + (f"[{self.detail}]" if self.detail else "")

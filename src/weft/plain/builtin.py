@@ -13,6 +13,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
+from weft.naming import home_of
 from weft.plain import iteration, wide
 from weft.plain.binding import Star
 from weft.plain.frame import Frame, Value
@@ -57,7 +58,7 @@ def function_for(callee: Any) -> Function | None:
         found = mathematics.function_for(callee)
     if found is None and getattr(getattr(callee, "__self__", None), "__module__", "") == "random":
         found = drawing.function_for(callee)
-    if found is None and type(getattr(callee, "__self__", None)).__module__ == "numpy.random.mtrand":
+    if found is None and home_of(type(getattr(callee, "__self__", None))) == "numpy.random.mtrand":
         found = numpy_random.function_for(callee)
     if found is None:
         from weft.plain.library import callbacks
@@ -69,7 +70,7 @@ def function_for(callee: Any) -> Function | None:
 def is_numpy(callee: Any) -> bool:
     """Whether a callable is NumPy's."""
     home = getattr(callee, "__module__", None)
-    return type(callee).__module__ == "numpy" or (isinstance(home, str) and home.partition(".")[0] == "numpy")
+    return home_of(type(callee)) == "numpy" or (isinstance(home, str) and home.partition(".")[0] == "numpy")
 
 
 def native(*callees: Any) -> Callable[[Function], Function]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from weft.frontend import reads
+from weft.naming import home_of
 from weft.plain import foreign
 from weft.plain.binding import NAMES, Keywords, Parameters, Star, bound, without_names
 from weft.plain.frame import C_TYPES, Frame, Value
@@ -131,7 +132,7 @@ def call_constant(cx: Frame, callee: Any, arguments: list[Any], keywords: Keywor
             return construct(cx, Managed, [call_function(cx, inner, arguments, keywords)], {})
         return call_function(cx, callee, arguments, keywords)
     plain = getattr(callee, "py_func", None)
-    if isinstance(plain, python_types.FunctionType) and type(callee).__module__.startswith("weft"):
+    if isinstance(plain, python_types.FunctionType) and home_of(type(callee)).startswith("weft"):
         return call_function(cx, plain, arguments, keywords)
     if isinstance(callee, type):
         return construct(cx, callee, arguments, keywords)

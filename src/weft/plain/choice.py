@@ -13,6 +13,7 @@ import itertools
 import types
 from typing import Any, Final
 
+from weft.naming import home_of
 from weft.plain import foreign
 
 #: Modules whose names say that a function asks for weft's own means, or for what only the array compiler knows.
@@ -46,7 +47,7 @@ def _uses(modules: tuple[str, ...], function: Any, arguments: tuple[Any, ...]) -
 def _is_of(modules: tuple[str, ...], value: Any, depth: int = 0) -> bool:
     """Whether a value is of one of these modules, or holds such a one: containers by their first items."""
     kind = type(value)
-    if kind.__module__.partition(".")[0] in modules:
+    if home_of(kind).partition(".")[0] in modules:
         return True
     if depth > 4 or isinstance(value, (type, types.ModuleType, types.FunctionType)):
         return False
@@ -60,9 +61,9 @@ def _is_name_of(modules: tuple[str, ...], value: Any) -> bool:
     if isinstance(value, types.ModuleType):
         return value.__name__.partition(".")[0] in modules
     home = getattr(value, "__module__", None)
-    if type(value).__module__.startswith("weft."):
+    if home_of(type(value)).startswith("weft."):
         return "weft" in modules and type(value).__name__ != "Jitted"
-    if type(value).__module__ == "numpy":
+    if home_of(type(value)) == "numpy":
         home = "numpy"
     return isinstance(home, str) and home.partition(".")[0] in modules
 

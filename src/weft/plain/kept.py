@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from weft import steps
 from weft.errors import Span
+from weft.naming import home_of
 from weft.options import wants_lines
 from weft.plain.told import TypeRemark
 from weft.records import dataclass
@@ -88,7 +89,7 @@ def key_for(function: Any, arguments: tuple[Any, ...], *more: object) -> str | N
 def _outline(value: Any, depth: int) -> Any:
     """The type of a value, and of the first thing that it holds: nothing but a hint at the version to look for."""
     kind = type(value)
-    told: list[Any] = [kind.__module__, kind.__qualname__]
+    told: list[Any] = [home_of(kind), kind.__qualname__]
     if kind is int:
         told.append(-(1 << 63) <= value < 1 << 63)
     elif isinstance(value, types.FunctionType):
@@ -187,7 +188,7 @@ _LOOKED_INTO: Final = ("__slots__", "__match_args__", "_fields", "__dataclass_fi
 
 def is_own(cls: Any) -> bool:
     """Whether a class is made by Python code that is not Python's own (which the key knows by its version)."""
-    return bool(cls.__flags__ & _HEAP_TYPE) and cls.__module__.partition(".")[0] not in sys.stdlib_module_names
+    return bool(cls.__flags__ & _HEAP_TYPE) and home_of(cls).partition(".")[0] not in sys.stdlib_module_names
 
 
 def _class(cls: Any, home: str | None) -> list[Any]:
@@ -216,7 +217,7 @@ def _held(name: str, value: Any) -> Any:
 
 
 def _title(cls: type) -> list[str]:
-    return ["class", cls.__module__, cls.__qualname__]
+    return ["class", home_of(cls), cls.__qualname__]
 
 
 def _subclasses(classes: tuple[type, ...], known: tuple[Fact, ...]) -> list[bool]:

@@ -29,6 +29,7 @@ from typing import Any
 from weft import steps
 from weft.errors import CacheWarning
 from weft.forking import Lock
+from weft.naming import home_of
 from weft.records import dataclass
 from weft.runtime import place, trusted
 from weft.runtime.trusted import Folder, Library, Untrusted, blake2b, checksum
@@ -70,7 +71,7 @@ def _frame(hasher: blake2b, tag: bytes, content: bytes) -> None:
 
 
 def _qualified(kind: type) -> bytes:
-    return f"{kind.__module__}.{kind.__qualname__}".encode()
+    return f"{home_of(kind)}.{kind.__qualname__}".encode()
 
 
 def _encode(value: object, memo: dict[int, bytes]) -> bytes:
@@ -109,7 +110,7 @@ def _encode_composite(value: object, memo: dict[int, bytes]) -> bytes:
             _frame(hasher, b"member", encoded)
     elif isinstance(value, PurePath):
         _frame(hasher, b"path", os.fsencode(value))
-    elif type(value).__module__.partition(".")[0] == "numpy":
+    elif home_of(type(value)).partition(".")[0] == "numpy":
         _encode_numpy(hasher, value)
     else:
         raise TypeError(f"no stable digest for a value of type {type(value).__name__}: {value!r}")

@@ -18,6 +18,7 @@ import types
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from weft.naming import home_of
 from weft.runtime.descriptor import Fact
 from weft.runtime.fingerprints import fingerprint
 from weft.runtime.holding import ABSENT, now
@@ -105,7 +106,7 @@ def _part(value: Any, name: str) -> Any:
 
 def _jitted(value: Any) -> bool:
     """Whether a value is a function that weft compiles."""
-    return type(value).__module__.partition(".")[0] == "weft" and hasattr(type(value), "_miss")
+    return home_of(type(value)).partition(".")[0] == "weft" and hasattr(type(value), "_miss")
 
 
 def _named(module: str, name: str) -> Any:
@@ -250,7 +251,7 @@ def _of_class(value: Any) -> Any:
     if isinstance(value, dataclasses.Field):
         parts = [value.name, value.init, value.compare, getattr(value, "kw_only", False)]
         return ["field", repr(parts), described(value.default), described(value.default_factory)]
-    if type(value).__module__ == "dataclasses":  # MISSING, and the options of a dataclass
+    if home_of(type(value)) == "dataclasses":  # MISSING, and the options of a dataclass
         return ["dataclasses", repr(value).partition(" object at ")[0]]
     return ["dtype", value.str, repr(value)] if _is_numpy(value, "dtype") else None
 
@@ -262,7 +263,7 @@ def _is_numpy(value: Any, name: str) -> bool:
 
 
 def _title(kind: type) -> list[str]:
-    return ["class", kind.__module__, kind.__qualname__]
+    return ["class", home_of(kind), kind.__qualname__]
 
 
 def _by_name(value: Any) -> Any:
@@ -275,6 +276,6 @@ def _by_name(value: Any) -> Any:
         return ["named", module, name]
     if _is_numpy(value, "ufunc"):
         return ["ufunc", value.__name__]
-    if type(value).__module__.partition(".")[0] in ("numpy", "weft") and callable(getattr(value, "__getitem__", None)):
+    if home_of(type(value)).partition(".")[0] in ("numpy", "weft") and callable(getattr(value, "__getitem__", None)):
         return ["object", _title(type(value))]  # np.mgrid and its like
     raise NotPortable

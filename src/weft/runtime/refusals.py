@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from weft.errors import LeftToLibrary, ParallelError, Span, Unsupported
+from weft.naming import home_of
 from weft.runtime import cache
 from weft.runtime.fingerprints import fingerprint
 
@@ -114,7 +115,7 @@ def _told(value: Any) -> Any:
     if isinstance(value, types.ModuleType):
         return ["module", value.__name__]
     kind = type(value)
-    return [kind.__module__, kind.__qualname__, str(getattr(value, "dtype", "")), str(getattr(value, "ndim", ""))]
+    return [home_of(kind), kind.__qualname__, str(getattr(value, "dtype", "")), str(getattr(value, "ndim", ""))]
 
 
 def _further(value: Any) -> list[Any]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from weft.naming import home_of
+
 #: Module --> the functions, and after a dot the methods of arrays, that it has entries for.
 MODULES: dict[str, str] = {
     "assembling": (
@@ -175,7 +177,7 @@ def name_of(thing: Any) -> str:
 
 def _library(thing: Any) -> str:
     module = getattr(thing, "__module__", None)
-    return (module if isinstance(module, str) else type(thing).__module__).partition(".")[0]
+    return (module if isinstance(module, str) else home_of(type(thing))).partition(".")[0]
 
 
 def homes(name: str) -> list[str]:
