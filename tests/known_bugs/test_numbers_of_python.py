@@ -160,3 +160,22 @@ def test_gamma_of_its_poles_and_infinities() -> None:
         for x in (1.5, 0.0, -0.0, -1.0, -2.5, 171.0, 172.0, 1e308, -math.inf, math.inf, math.nan, -1e-310):
             ours, plain = (_outcome(each, lambda x=x: (x,)) for each in (run, _gamma))
             assert (float(ours) if ours[-1].isdigit() else ours) == near(plain) if fp == "numpy" else (ours == plain)
+
+
+def test_magnitudes_of_complex_numbers_have_the_bits_of_python() -> None:
+    def magnitudes(n):
+        found = []
+        for i in range(n):
+            found.append(abs(complex(i * 0.1, 1 / (i + 1))))
+        return found
+
+    _same(magnitudes, lambda: (1003,), lambda: (3,), lambda: (0,))
+
+
+def test_the_magnitude_of_a_finite_number_may_be_infinite() -> None:
+    def beyond(a, b):
+        z = np.array([complex(a, b)])
+        return [1 if np.isfinite(z[0]) and np.isinf(np.abs(z[0])) else 0]
+
+    with np.errstate(all="ignore"):
+        _same(beyond, lambda: (1.5e308, 1.5e308), lambda: (1.0, 2.0), lambda: (math.inf, 1.0))

@@ -178,6 +178,8 @@ class Known:
             return Floats(side.low * side.low, side.high * side.high, side.nan)
         if expr.op == "truediv" and self._counts(expr.args[1]) and self.of(expr.args[0]).low >= 0.0:
             return NOT_NEGATIVE
+        if expr.op == "abs" and expr.args[0].type.dtype.is_complex:
+            return replace(NOT_NEGATIVE, nan=True)  # of finite parts as well: their squares add up beyond the floats
         if expr.op in _UNARY:
             return _UNARY[expr.op](self.of(expr.args[0]))
         if expr.op in _BINARY:

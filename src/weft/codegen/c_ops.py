@@ -6,12 +6,13 @@ A kind of dtype (b, i, u, f, c) without an entry has no such operation; the fron
 
 from __future__ import annotations
 
+import re
 from dataclasses import field
 from typing import Union
 
 from weft.codegen import c_foreign, c_pairs, c_vectors
 from weft.codegen import syntax as C
-from weft.codegen.c_helpers import C_TYPE, LIBRARY_OF_HELPERS, expand, unsigned_type
+from weft.codegen.c_helpers import C_TYPE, LIBRARY_OF_HELPERS, Expansion, expand, unsigned_type
 from weft.ir.foreign import FOREIGN
 from weft.ir.types import DType
 from weft.records import dataclass
@@ -232,17 +233,44 @@ class Used:
     texts: dict[str, None] = field(default_factory=dict)
     foreign: dict[str, str] = field(default_factory=dict)  # functions of other libraries: the C of each, by its key
 
-    def helper(self, name: str, dtype: DType) -> str:
-        """Note a helper, everything it needs before it; its C name."""
+    def helper(self, name: str, dtype: DType, alone: bool = False) -> str:
+        """Note a helper, everything it needs before it; its C name. `alone`: see `function`."""
+        if alone and self._has_vectors(name, dtype):
+            return self._alone(name, dtype)
         if (name, dtype) not in self.helpers:
-            in_pairs = self.pairs and dtype.is_complex
-            expansion = c_pairs.expand_pairs(name, dtype) if in_pairs else expand(name, dtype)
+            expansion = self._expansion(name, dtype)
             for function in expansion.library:
                 self.library[function] = None
             for needed, of in expansion.needs:
                 self.helper(needed, of)
             self.helpers[name, dtype] = expansion.text
         return f"{name}_{C_TYPE[dtype]}"
+
+    def _expansion(self, name: str, dtype: DType) -> Expansion:
+        in_pairs = self.pairs and dtype.is_complex
+        return c_pairs.expand_pairs(name, dtype) if in_pairs else expand(name, dtype)
+
+    def _has_vectors(self, name: str, dtype: DType) -> bool:
+        """Whether a helper, or one that it needs, calls a function whose name means the one for vectors."""
+        found = self._expansion(name, dtype)
+        own = any(function in self.vector or function.removesuffix("f") in self.vector for function in found.library)
+        return own or any(self._has_vectors(*needed) for needed in found.needs)
+
+    def _alone(self, name: str, dtype: DType) -> str:
+        """The helper with libm's own functions in the place of those for vectors."""
+        key, of = f"{name}_alone", C_TYPE[dtype]
+        if (key, dtype) not in self.helpers:
+            expansion = self._expansion(name, dtype)
+            renamed = {f"{name}_{of}": f"{key}_{of}"}
+            for needed, kind in expansion.needs:
+                renamed[f"{needed}_{C_TYPE[kind]}"] = self.helper(needed, kind, alone=True)
+            for function in expansion.library:
+                base = function if function in self.vector else function.removesuffix("f")
+                renamed[function] = c_vectors.SCALAR + function if base in self.vector else function
+                self.library[renamed[function]] = None
+            text = re.sub(r"\b(\w+)\(", lambda call: renamed.get(call[1], call[1]) + "(", expansion.text)
+            self.helpers[key, dtype] = text
+        return f"{key}_{of}"
 
     def function(self, name: str, dtype: DType, alone: bool = False) -> str:
         """Note a function of libm; its name for the dtype. `alone`: of single numbers, never in vectors."""
@@ -334,7 +362,7 @@ def build(
     if isinstance(meaning, Logic):
         return _logic(meaning.operator, dtype, args, used)
     if isinstance(meaning, Helper):
-        return C.Invoke(used.helper(meaning.name or op, dtype), args)
+        return C.Invoke(used.helper(meaning.name or op, dtype, alone), args)
     if isinstance(meaning, Library):
         return C.Invoke(used.function(meaning.name, dtype, alone), args)
     if isinstance(meaning, Builtin):
