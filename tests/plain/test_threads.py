@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from collections import deque
@@ -125,3 +126,46 @@ def test_a_call_that_waits_for_another_thread_ends(function):
     thread.start()
     native(given)
     thread.join()
+
+
+def draw(n):
+    """Draws from the generator of the module, and takes some time over it."""
+    found = {}
+    for i in range(n):
+        for j in range(200):
+            found[j] = len(str(random.random()))
+    return found
+
+
+def draw_from(rng, n):
+    found = {}
+    for i in range(n):
+        for j in range(200):
+            found[j] = len(str(rng.random()))
+    return found
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_numbers_that_another_thread_draws_are_not_drawn_again(own):
+    rng = random.Random(3) if own else random
+    given = (rng,) if own else ()
+    native = Native(draw_from if own else draw)
+    native.extend((*given, 1))
+    random.seed(3)
+    steps, thread_draws = 400, []
+
+    def watch():
+        for _ in range(20):
+            thread_draws.append(rng.random())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    native(*given, steps)
+    thread.join()
+    afterwards = rng.random()
+    expected = random.Random(3)
+    drawn = [expected.random() for _ in range(steps * 200 + len(thread_draws) + 1)]
+    assert drawn[-1] == afterwards and set(thread_draws) <= set(drawn)
+    native(*given, 1)
+    assert rng.random() == [expected.random() for _ in range(201)][-1]

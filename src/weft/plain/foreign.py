@@ -227,41 +227,67 @@ def is_carried(cls: type) -> bool:
 
 def copy_state(held: Any) -> Any:
     """A copy that a call may change."""
-    if isinstance(held, random.Random):
-        copy = random.Random.__new__(type(held))
-        copy.setstate(held.getstate())
-        return copy
-    bits = type(_bits_of(held))
-    if bits.__module__.partition(".")[0] != "numpy":
-        raise TypeError("a bit generator that is not NumPy's")
-    try:
-        made = _spare[type(held), bits].pop()
-    except (KeyError, IndexError):
-        made = type(held)(bits(0))
-    _give(made, held)
-    return made
+    state = _state(held)
+    copy = random.Random.__new__(type(held)) if isinstance(held, random.Random) else _spare_like(held)
+    _set_state(copy, state)
+    if len(_before) > _MOST_COPIES:
+        _before.clear()  # of calls that were given up; one that is under way falls back to Python
+    _before[id(copy)] = _frozen(state)
+    return copy
 
 
-#: Generators for copies: to seed a new one takes longer than to copy a state.
-_spare: dict[tuple[type, type], list[Any]] = {}
+def same_state(held: Any, copy: Any) -> bool:
+    """Whether an object is as it was when it was copied: no other thread has drawn from it."""
+    return bool(_before.pop(id(copy), None) == _frozen(_state(held)))
 
 
 def give_state(held: Any, copy: Any) -> None:
     """What a call has changed in its copy goes back into the object."""
+    _set_state(held, _state(copy))
+    if not isinstance(held, random.Random):
+        kept = _spare.setdefault((type(held), type(_bits_of(copy))), [])
+        if len(kept) < _MOST_SPARE:
+            kept.append(copy)  # the call is over, and nobody else has seen it
+
+
+#: The states that copies began with, by the address of the copy.
+_before: dict[int, Any] = {}
+_MOST_COPIES: Final = 256
+#: Generators for copies: to seed a new one takes longer than to copy a state.
+_spare: dict[tuple[type, type], list[Any]] = {}
+_MOST_SPARE: Final = 4
+
+
+def _spare_like(held: Any) -> Any:
+    bits = type(_bits_of(held))
+    if bits.__module__.partition(".")[0] != "numpy":
+        raise TypeError("a bit generator that is not NumPy's")
+    try:
+        return _spare[type(held), bits].pop()
+    except (KeyError, IndexError):
+        return type(held)(bits(0))
+
+
+def _state(held: Any) -> Any:
     if isinstance(held, random.Random):
-        held.setstate(copy.getstate())
-        return
-    _give(held, copy)
-    kept = _spare.setdefault((type(held), type(_bits_of(copy))), [])
-    if len(kept) < 4:
-        kept.append(copy)  # the call is over, and nobody else has seen it
+        return held.getstate()
+    return held.get_state(legacy=False) if hasattr(held, "get_state") else held.bit_generator.state
 
 
-def _give(held: Any, copy: Any) -> None:
-    if hasattr(held, "set_state"):
-        held.set_state(copy.get_state(legacy=False))
+def _set_state(held: Any, state: Any) -> None:
+    if isinstance(held, random.Random):
+        held.setstate(state)
+    elif hasattr(held, "set_state"):
+        held.set_state(state)
     else:
-        held.bit_generator.state = copy.bit_generator.state
+        held.bit_generator.state = state
+
+
+def _frozen(state: Any) -> Any:
+    """A state as something that can be compared: NumPy's are dicts with arrays in them."""
+    if isinstance(state, dict):
+        return [(name, _frozen(part)) for name, part in state.items()]
+    return state.tobytes() if hasattr(state, "tobytes") else state
 
 
 def _bits_of(generator: Any) -> Any:

@@ -260,11 +260,11 @@ def _start() -> ctypes.PyDLL:
     library.wp_last.argtypes = [objects]
     number = 1.5
     library.wp_written.restype = ctypes.c_int64
-    from weft.plain.foreign import address_of, copy_state, give_state
+    from weft.plain.foreign import address_of, copy_state, give_state, same_state
     from weft.plain.output import write
 
     classes = collections.deque, collections.OrderedDict
-    helpers = write, copy_state, give_state, address_of
+    helpers = write, copy_state, give_state, address_of, same_state
     problem = library.wp_start(MISS, *classes, random, helpers, number, [number], (number,))
     if problem is not None:
         raise RuntimeError(problem)

@@ -82,6 +82,7 @@ PyObject *PyEval_GetFrame(void);
 PyObject *PyFrame_GetBack(PyObject *);
 PyObject *PyObject_GetAttr(PyObject *, PyObject *);
 int PyObject_SetAttr(PyObject *, PyObject *, PyObject *);
+int PyObject_SetAttrString(PyObject *, const char *, PyObject *);
 int PyType_IsSubtype(PyTypeObject *, PyTypeObject *);
 PyObject *PySequence_Tuple(PyObject *);
 
@@ -281,6 +282,7 @@ static wp_object *complex_in(PyObject *o);
 static PyObject *complex_out(const wp_complex *c);
 static int wp_complex_mixes; /* a real operand is taken as complex with 0 as its imaginary part */
 static PyObject *copy_state, *give_state; /* functions of Python: a copy of an object; the state of a copy for the object */
+static PyObject *same_state; /* a function of Python: whether an object is as it was when it was copied */
 static int64_t truth_of_opaque(const wp_opaque *o);
 static int64_t hash_opaque(wp_val v);
 

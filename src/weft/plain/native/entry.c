@@ -250,7 +250,7 @@ static int arguments_in(const wp_version *version, PyObject *const *args, int64_
 }
 
 typedef struct {
-    PyObject *result, *random, *output; /* new references */
+    PyObject *result, *output; /* new references */
     int stage;                 /* 0 arguments, 1 the kernel, 2 results, 3 done */
     int collects;              /* Python's collector was on */
 } outcome;
@@ -268,7 +268,7 @@ static void run_call(const wp_version *version, PyObject *const *args, int64_t *
         wp_deopt("an exception that nobody catches", 0);
     if (wp_unfinished > 0)
         wp_deopt("a generator that is left inside a try block", 0);
-    if (now.changed.count > 0 && others_changed(0))
+    if (now.changed.count > 0 && (others_changed(0) || generators_changed()))
         wp_deopt(CHANGED_BY_OTHERS, 0);
     if (out->collects)
         PyGC_Disable();
@@ -281,18 +281,22 @@ static void run_call(const wp_version *version, PyObject *const *args, int64_t *
     out->result = made;
     if (!prepare_changes())
         return;
-    if (now.random != NULL && (out->random = random_after(now.random)) == NULL)
-        return;
     int64_t characters = 0;
     if (now.output.count > 0 && (out->output = pieces_out(&characters)) == NULL)
         return;
+    if (now.random != NULL) {
+        PyObject *state = random_after(now.random);
+        int given = state != NULL && give_random(now.random, state);
+        Py_DecRef(state);
+        if (!given)
+            wp_deopt("random numbers that another thread has drawn", 0);
+    }
     out->stage = 3;
 }
 
 static PyObject *give_up(entry *e, volatile outcome *out, int raised)
 {
     Py_DecRef(out->result);
-    Py_DecRef(out->random);
     Py_DecRef(out->output);
     if (raised)
         return NULL;
@@ -348,12 +352,6 @@ static PyObject *call_entry(PyObject *self, PyObject *const *args, Py_ssize_t co
         return give_up(e, &out, raised);
     e->calls++;
     int done = apply_changes();
-    if (done && out.random != NULL) {
-        PyObject *set = PyObject_CallMethod(random_module, "setstate", "(O)", out.random);
-        done = set != NULL;
-        Py_DecRef(set);
-    }
-    Py_DecRef(out.random);
     if (out.output != NULL)
         done = write_out(out.output, 0) && done;
     if (!done) {

@@ -47,6 +47,25 @@ static wp_object *opaque_in(PyObject *o, const wp_type *type)
     return &made->head;
 }
 
+/* Whether an object that the call has a copy of is no longer as it was then. */
+static int generators_changed(void)
+{
+    int changed = 0;
+    for (int64_t i = 0; i < now.changed.count && !changed; i++) {
+        PyObject *held = now.changed.items[i].key;
+        const wp_opaque *own = now.changed.items[i].value;
+        if (own->head.type->kind != WP_OPAQUE)
+            continue;
+        context *call = suspend();
+        PyObject *same = PyObject_CallFunction(same_state, "OO", held, own->object);
+        resume(call);
+        changed = same == NULL || PyObject_IsTrue(same) != 1;
+        Py_DecRef(same);
+        PyErr_Clear();
+    }
+    return changed;
+}
+
 /* While the collector sweeps: those that nobody refers to give their reference back. */
 static void release_opaque(void)
 {

@@ -1,7 +1,7 @@
 /* Random numbers: the generator of the module `random`, a Mersenne Twister.
 
    In: its state, taken at first use in a call. Out: the numbers that `random.random` and `random.getrandbits` would give, and
-   the state written back when the call has returned. */
+   the state written back when the call has returned, unless others have drawn numbers since: then the call deoptimises. */
 
 #include "api.h"
 
@@ -137,4 +137,23 @@ static PyObject *random_after(const random_state *r)
     PyTuple_SetItem(state, 1, words);
     PyTuple_SetItem(state, 2, r->has_spare ? PyFloat_FromDouble(r->spare) : new_reference(&_Py_NoneStruct));
     return state;
+}
+
+/* Gives the module a new state. 0: it is not the one that the call has taken, or cannot be given. The functions that are called
+   here are written in C: no other thread runs between the look and the change. */
+static int give_random(const random_state *r, PyObject *state)
+{
+    PyObject *method = PyObject_GetAttrString(random_module, "getstate"), *home = PyObject_GetAttrString(random_module, "_random");
+    PyObject *owner = method == NULL ? NULL : PyObject_GetAttrString(method, "__self__");
+    PyObject *twister = home == NULL ? NULL : PyObject_GetAttrString(home, "Random");
+    PyObject *words = owner == NULL || twister == NULL ? NULL : PyObject_CallMethod(twister, "getstate", "O", owner);
+    PyObject *spare = words == NULL ? NULL : PyObject_GetAttrString(owner, "gauss_next"), *set = NULL;
+    if (spare == PyTuple_GetItem(r->rest, 2) && PyObject_RichCompareBool(words, PyTuple_GetItem(r->rest, 1), PY_EQ) == 1)
+        set = PyObject_CallMethod(twister, "setstate", "OO", owner, PyTuple_GetItem(state, 1));
+    int done = set != NULL && PyObject_SetAttrString(owner, "gauss_next", PyTuple_GetItem(state, 2)) == 0;
+    PyErr_Clear();
+    PyObject *parts[] = {method, home, owner, twister, words, spare, set};
+    for (int k = 0; k < 7; k++)
+        Py_DecRef(parts[k]);
+    return done;
 }

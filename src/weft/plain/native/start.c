@@ -215,6 +215,7 @@ PyObject *wp_start(PyObject *miss, PyObject *deque, PyObject *ordered, PyObject 
     copy_state = new_reference(PyTuple_GetItem(helpers, 1));
     give_state = new_reference(PyTuple_GetItem(helpers, 2));
     address_of = new_reference(PyTuple_GetItem(helpers, 3));
+    same_state = new_reference(PyTuple_GetItem(helpers, 4));
     none_hash = PyObject_Hash(&_Py_NoneStruct);
     start_strings();
     start_errors();
