@@ -58,6 +58,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (roots, (np.array([4.0, -9.0]), np.ones(2))),
     (roots, (np.array([4.0, np.nan, 1.0]), np.ones((3, 2))[::-1, 1])),
     (roots, (np.array([4.0, -4.0]), np.ones(2, np.complex128))),
+    (roots, (np.array([4.0, -4.0]), np.ones(2, np.int64))),
     (means, (np.array([0.5, 1.5]), np.ones(2))),
     (means, (np.array([0.5]), np.ones(2))),
     (rounded, (np.arange(3.0), np.zeros((4, 3), order="F")[:3], 2)),

@@ -112,11 +112,21 @@ def of_rows(a):
     return best
 
 
-@pytest.mark.parametrize("function", [greatest, last, clipped, residual, of_rows])
+def one_loop(a):
+    best, least, bounded, scaled = 0.0, 1.0, 0.0, 0.0
+    for v in a[0]:
+        best = max(best, v)
+        least = min(least, v * v)
+        bounded = min(1.0, max(bounded, v))
+        scaled = (scaled if scaled > v else v) * 1.0
+    return best, least, bounded, scaled
+
+
+@pytest.mark.parametrize("function", [greatest, last, clipped, residual, of_rows, one_loop])
 @pytest.mark.parametrize(
     "rows", [[[1.0, -2.0]], [[0.0, 0.0]], [[-1.0, -1.0]], [[], []], [[0.0, -0.0]], [[np.nan, 3.0]], [[3.0, np.nan]]]
 )
-def test_a_number_kept_in_nested_loops_has_the_type_that_python_gives_it(function, rows):
+def test_a_number_kept_in_loops_has_the_type_that_python_gives_it(function, rows):
     a = np.array(rows)
     wanted, found = function(a), weft.jit(fallback="error")(function)(a)
     if not isinstance(wanted, tuple):

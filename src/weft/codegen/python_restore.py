@@ -13,7 +13,7 @@ from weft.runtime.descriptor import GuardFailed
 
 
 def restoring(program: Program, function: Callable[..., object]) -> Callable[..., object]:
-    """`function`, which leaves the arrays that it writes as they were if it raises GuardFailed."""
+    """`function`, which leaves the arrays that it writes as they were if it raises; Python repeats the call."""
     names = restored(program)
     places = [at for at, name in enumerate(program.params) if name in names]
     if not places:
@@ -23,9 +23,9 @@ def restoring(program: Program, function: Callable[..., object]) -> Callable[...
         kept = [(value, value.copy()) for value in (values[at] for at in places) if isinstance(value, np.ndarray)]
         try:
             return function(*values)
-        except GuardFailed:
+        except Exception as problem:  # whatever it is: Python finds out what comes first
             for value, old in kept:
                 value[...] = old
-            raise
+            raise GuardFailed(str(problem)) from problem
 
     return call

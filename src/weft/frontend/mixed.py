@@ -257,7 +257,15 @@ class MixedNumbers(ArraySlots):
             return False
         leaves = [part for part in walk.subexpressions(expr) if isinstance(part, (Read, Var))]
         unsure = [part for part in leaves if isinstance(part, Read) and part.buffer in self.undecided]
-        return bool(unsure) and all(part.type.weak or part in unsure for part in leaves)
+        return bool(unsure) and self._all_may_be_python(expr)
+
+    def _all_may_be_python(self, expr: Expr) -> bool:
+        """Whether no operand makes a number NumPy's for sure; of a choice, whether one side may be Python's."""
+        if isinstance(expr, (Read, Var)):
+            return expr.type.weak or (isinstance(expr, Read) and expr.buffer in self.undecided)
+        if isinstance(expr, Op) and expr.op == "select":
+            return any(map(self._all_may_be_python, expr.args[1:]))
+        return all(map(self._all_may_be_python, walk.children(expr)))
 
     def _type_may_differ(self, expr: Expr, of: ScalarType) -> bool:
         """Whether a value, kept as an `of`, may be of another Python type, one that the user could tell from it."""
