@@ -493,6 +493,29 @@ def weighted(items, y):
     return out
 
 
+@weft.jit(target="mpi", fallback="error")
+def inner_part(x):
+    y = x * 2.0
+    return y[1:-1]
+
+
+@weft.jit(target="mpi", fallback="error")
+def doubled_across(x):
+    x[:] = x * 2.0
+    return x.T
+
+
+def case_views():
+    """Results that are views: of a new array, and of an argument."""
+    x = numbers(90, 7)
+    out = compare(inner_part, x) + compare(doubled_across, x)
+    given = x.copy()
+    turned = doubled_across(given)
+    given[3, 4] = -1.0
+    assert turned[4, 3] == -1.0 and turned.shape == (7, 90)
+    return out
+
+
 def case_parts():
     """Sparse matrices and lists: every rank computes its rows."""
     from scipy.sparse import random_array

@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 RANKS = [1, 2, 3, 4, pytest.param(6, marks=pytest.mark.slow), pytest.param(8, marks=pytest.mark.slow)]
 CASES = (
     "distributions arrays linear jacobi gemm rows sums element_wise other_axes control chain grids loops timeline "
-    "scalapack counts errors refused parts odd_arguments local_views compiled_views native_messages collectives "
+    "scalapack counts errors refused parts views odd_arguments local_views compiled_views native_messages collectives "
     "blocking_messages"
 ).split()
 PATIENCE = 300

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.analysis.cost import evaluate
 from weft.cluster import kernels, mpi_memory, mpi_world
 from weft.cluster.costs import is_few, stage_cost
 from weft.cluster.driver import Programs
@@ -42,9 +43,9 @@ from weft.cluster.sweeps import FIRST, PAST, Sweep
 from weft.cluster.tiles import Parameter, TileProgram
 from weft.cluster.work import COMBINE, Failure, combine, failure_of, throw
 from weft.errors import located
-from weft.ir import interp
+from weft.ir import interp, results
 from weft.ir.expr import Expr
-from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut
+from weft.ir.program import ArrayOut, ConstOut, NoneOut, Out, Role, ScalarOut, TupleOut, ViewOut
 from weft.records import dataclass
 
 #: Of an array: the position of the first element along the axis that is cut, and the elements.
@@ -486,8 +487,9 @@ class Run(Following):
             return ast.literal_eval(out.text)
         if isinstance(out, ScalarOut):
             return self.scalars[out.buffer]
-        assert isinstance(out, ArrayOut)
-        if self.plan.program.table[out.buffer].role is Role.PARAM:
-            return given[out.buffer]
-        array = self.arrays[out.buffer]
+        assert isinstance(out, (ArrayOut, ViewOut))  # no plan is made for objects
+        param = self.plan.program.table[out.buffer].role is Role.PARAM
+        array = given[out.buffer] if param else self.arrays[out.buffer]
+        if isinstance(out, ViewOut):  # of memory that is whole on every rank
+            return results.view(np.asarray(array), out, lambda e, at: int(evaluate(e, {**self.numbers, **at}) or 0))
         return np.asarray(array).tolist() if out.as_list else array
