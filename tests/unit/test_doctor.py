@@ -19,8 +19,8 @@ def _about(topic: str) -> list[Fact]:
 def test_a_working_machine_has_nothing_bad() -> None:
     found = facts()
     assert [fact for fact in found if fact.status == "bad"] == []
-    topics = ["weft", "python", "numpy", "compiler", "core", "cpu", "threads", "blas", "machine", "cache", "isl"]
-    topics += ["extras", "settings"]
+    topics = ["weft", "python", "numpy", "compiler", "core", "cpu", "threads", "blas", "machine", "cache"]
+    topics += ["compiling", "isl", "extras", "settings"]
     assert list(dict.fromkeys(fact.topic for fact in found)) == topics
     assert sum("used (from" in fact.text for fact in found) == 1
 
@@ -41,6 +41,25 @@ def test_an_unwritable_cache_is_bad(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(doctor, "examine", lambda: ())
     (fact,) = _about("cache")
     assert fact.status == "bad" and "WEFT_CACHE_DIR" in fact.remedy
+
+
+@pytest.mark.native
+def test_it_says_why_first_calls_are_slow(private_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "_SLOW_COMPILER", 1e9)
+    (kept,) = _about("compiling")
+    assert kept.status == "good" and "C compiler" in kept.text and "kept" in kept.text
+    monkeypatch.setenv("WEFT_CACHE", "0")
+    (again,) = _about("compiling")
+    assert again.status == "note" and "every process compiles again" in again.text and "WEFT_CACHE" in again.remedy
+    monkeypatch.setattr(doctor, "_SLOW_COMPILER", 0.0)
+    (slow,) = _about("compiling")
+    assert slow.status == "note" and "the compiler is slow" in slow.text and slow.remedy
+
+
+def test_a_first_call_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "find", lambda: None)
+    (fact,) = _about("compiling")
+    assert "generates Python" in fact.text
 
 
 def test_a_wrong_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

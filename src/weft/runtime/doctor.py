@@ -10,13 +10,14 @@ import sys
 import sysconfig
 from collections.abc import Callable
 from importlib import metadata
+from time import perf_counter
 from typing import Literal
 
 from weft.errors import OptionError
 from weft.options import Options, make_options
 from weft.records import dataclass
 from weft.runtime.cache import default_cache
-from weft.runtime.toolchain import cpu_identity, examine
+from weft.runtime.toolchain import cpu_identity, examine, find
 
 Status = Literal["good", "note", "bad"]
 
@@ -44,6 +45,7 @@ def facts() -> tuple[Fact, ...]:
         ("blas", _blas),
         ("machine", _machine),
         ("cache", _cache),
+        ("compiling", _compiling),
         ("isl", _isl),
         ("extras", _extras),
         ("settings", _settings),
@@ -190,6 +192,28 @@ def _cache() -> list[Fact]:
         remedy = "set WEFT_CACHE_DIR to a writable directory"
         return [Fact("cache", "bad", f"{text}; not writable, so nothing is kept between processes", remedy)]
     return [Fact("cache", "good", text)]
+
+
+#: Seconds for a file of one line above which the compiler itself is why first calls are slow.
+_SLOW_COMPILER = 1.0
+
+
+def _compiling() -> list[Fact]:
+    """Why a first call takes long: what the compiler needs here, and whether later processes need it again."""
+    compiler = find()
+    if compiler is None:
+        return [Fact("compiling", "note", "without a C compiler a first call only generates Python")]
+    start = perf_counter()
+    compiler.assembly("int weft_nothing(int x) { return x + 1; }\n")
+    took = perf_counter() - start
+    text = f"a first call runs the C compiler: {took:.2g} s for one line here, often a second for a function"
+    if took > _SLOW_COMPILER:
+        remedy = "a compiler on a local disk (CC=...); on a loaded machine try again"
+        return [Fact("compiling", "note", f"{text}: the compiler is slow", remedy)]
+    if not default_cache().info().writable or not make_options().cache:
+        remedy = "a cache that can be written and is on (WEFT_CACHE_DIR, WEFT_CACHE)"
+        return [Fact("compiling", "note", f"{text}; every process compiles again, for nothing is kept", remedy)]
+    return [Fact("compiling", "good", f"{text}; later processes load what is kept")]
 
 
 def _isl() -> list[Fact]:
