@@ -3,6 +3,8 @@ those that say nothing."""
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -160,6 +162,18 @@ def carried(a):
 def test_a_provable_race_is_an_error_that_names_the_variable():
     with pytest.raises(ParallelError, match="a"):
         weft.jit(carried)(np.zeros(50))
+
+
+def test_a_provable_race_is_an_error_on_a_device_too_without_a_warning_before_it():
+    pytest.importorskip("pyopencl", reason="pyopencl is not installed")
+    compiled = weft.jit(carried, target="opencl")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            a = np.zeros(50)
+            with pytest.raises(ParallelError, match="a"):
+                compiled(a)
+            assert not a.any()
 
 
 def on_one_thread(a):

@@ -29,7 +29,7 @@ from weft.cluster.settings import current
 from weft.cluster.spread import Spread
 from weft.cluster.sweeps import with_sweeps
 from weft.cluster.work import Failure, throw
-from weft.errors import CompileError, FallbackWarning, Span, Unsupported
+from weft.errors import CompileError, FallbackWarning, ParallelError, Span, Unsupported
 from weft.frontend import specs
 from weft.ir import interp
 from weft.ir.expr import Var
@@ -141,6 +141,8 @@ class Distributed:
                 return GUARDS
             try:
                 version = self._planned(key, shown, tried == 0)
+            except ParallelError:
+                raise  # never a reason to run elsewhere
             except (Unsupported, CompileError) as problem:
                 reason = problem.reason
                 if isinstance(problem, Unsupported) and self._apart is None:

@@ -4,13 +4,32 @@ which becomes an ndarray when Python looks at it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from weft.records import dataclass
 
 Array = np.ndarray[Any, Any]
+Order = Literal["C", "F"]
+
+
+def order_of(array: Any) -> Order:
+    """The order in which a copy of an array lies on a device: that of the array, if it has one of the two."""
+    return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+
+
+def as_it_lies(array: Array, order: Order) -> Array:
+    """The elements as a contiguous array of C's order, whose memory is that of the array in the given order."""
+    return np.ascontiguousarray(array.T if order == "F" else array)
+
+
+def brought(device: Any, memory: Any, shape: tuple[int, ...], dtype: Any, order: Order) -> Array:
+    """The elements of device memory as a new ndarray."""
+    array = np.empty(shape, dtype, order)
+    if array.size:
+        device.fetch(array.T if order == "F" else array, memory)
+    return array
 
 
 @dataclass
@@ -23,6 +42,8 @@ class DeviceArray:
     dtype: np.dtype[Any]
     #: The array of another library whose memory this is, or is a copy of: what changes goes back there.
     owner: Any = None
+    #: How elements lie in memory.
+    order: Order = "C"
 
     @property
     def ndim(self) -> int:
@@ -43,24 +64,21 @@ class DeviceArray:
 
     def get(self) -> Array:
         """The elements as an ndarray."""
-        array = np.empty(self.shape, self.dtype)
-        if array.size:
-            self.device.fetch(array, self.memory)
-        return array
+        return brought(self.device, self.memory, self.shape, self.dtype, self.order)
 
     def become(self, memory: Any) -> None:
         """What kernels made of it, which nobody else has."""
         if self.owner is None:
             self.memory = memory
         elif self.size:
-            self.device.store(self.owner, memory)
+            self.device.store(self.owner, memory, self.order)
 
     def take(self, array: Array) -> None:
         """Elements from the host."""
         if not array.size:
             return
         memory = self.memory if self.owner is None else self.device.allocate(array.size, array.dtype)
-        self.device.send(memory, array)
+        self.device.send(memory, as_it_lies(array, self.order))
         self.become(memory)
 
     def shares(self, other: DeviceArray) -> bool:
@@ -90,11 +108,11 @@ def put(array: Any, target: str = "opencl") -> DeviceArray:
     from weft.device.targets import device_of
     from weft.ir.types import from_numpy
 
-    value = np.ascontiguousarray(array)
+    value = np.asarray(array)
     if from_numpy(value.dtype) is None:
         raise TypeError(f"an array of {value.dtype} has no form on a device")
     device = device_of(target)
     memory = device.allocate(max(value.size, 1), value.dtype)
     if value.size:
-        device.send(memory, value)
-    return DeviceArray(device, memory, value.shape, value.dtype)
+        device.send(memory, as_it_lies(value, order_of(value)))
+    return DeviceArray(device, memory, value.shape, value.dtype, order=order_of(value))

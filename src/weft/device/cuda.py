@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.device.array import Order, order_of
 from weft.device.dialect import CUDA
 from weft.device.plan import Refused
 from weft.device.targets import DeviceTarget
@@ -103,17 +104,19 @@ class Cuda:
     def launch(self, kernel: Any, total: tuple[int, ...], group: tuple[int, ...], arguments: list[Any]) -> None:
         kernel(tuple(-(-count // size) for count, size in zip(total, group)), group, tuple(arguments))
 
-    def adopted(self, value: Any) -> tuple[Any, tuple[int, ...], np.dtype[Any]] | None:
-        """Memory, shape and dtype of an array of CuPy's, or of one that shows its memory to CUDA."""
+    def adopted(self, value: Any) -> tuple[Any, tuple[int, ...], np.dtype[Any], Order] | None:
+        """Memory, shape, dtype and order of an array of CuPy's, or of one that shows its memory to CUDA."""
         if not hasattr(value, "__cuda_array_interface__"):
             return None
-        array = self.cupy.ascontiguousarray(self.cupy.asarray(value))
-        return array.reshape(-1), array.shape, array.dtype
+        array = self.cupy.asarray(value)
+        order = order_of(array)
+        flat = self.cupy.ascontiguousarray(array.T if order == "F" else array).reshape(-1)
+        return flat, array.shape, array.dtype, order
 
-    def store(self, owner: Any, memory: Any) -> None:
+    def store(self, owner: Any, memory: Any, order: Order) -> None:
         """Elements into the memory of an array of another library's."""
         array = self.cupy.asarray(owner)
-        array[...] = memory[: array.size].reshape(array.shape)
+        array[...] = memory[: array.size].reshape(array.shape, order=order)
 
     def span(self, owner: Any) -> tuple[Any, int, int]:
         """Where the elements of an array may be; all of CUDA's memory has one address space."""
@@ -126,9 +129,9 @@ class Cuda:
     def is_same(self, one: Any, other: Any) -> bool:
         return one is other
 
-    def returned(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    def returned(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any], order: Order) -> Any:
         """A result as the kind of array that came in."""
-        return memory[: int(np.prod(shape))].reshape(shape)
+        return memory[: int(np.prod(shape))].reshape(shape, order=order)
 
 
 class _Kernels(dict[str, Any]):

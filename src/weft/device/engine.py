@@ -7,17 +7,18 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from collections.abc import Mapping as Table
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from weft.device import host
-from weft.device.array import DeviceArray
+from weft.device.array import DeviceArray, Order, as_it_lies, brought
 from weft.device.prepared import Left, Prepared
 from weft.ir import results
-from weft.ir.expr import Expr
-from weft.ir.program import ArrayOut, Buffer, Role, ScalarOut, ViewOut
+from weft.ir.expr import Dim, Expr, Var, integer
+from weft.ir.program import ArrayOut, Buffer, Layout, Role, ScalarOut, ViewOut
+from weft.ir.walk import leaves
 from weft.records import dataclass
 
 Array = np.ndarray[Any, Any]
@@ -91,10 +92,10 @@ class Run:
                 self.memory[name] = self.device.copy(value.memory) if name in written else value.memory
                 continue
             # What is on another device comes by way of the host.
-            array = value.get() if isinstance(value, DeviceArray) else np.ascontiguousarray(value)
+            array = value.get() if isinstance(value, DeviceArray) else value
             self.new(buffer, array.shape)
             if array.size:
-                self.device.send(self.memory[name], array)
+                self.device.send(self.memory[name], as_it_lies(array, _order(buffer)))
                 self.counts.sent += array.nbytes
 
     def new(self, buffer: Buffer, shape: tuple[int, ...]) -> None:
@@ -104,10 +105,8 @@ class Run:
     def fetched(self, name: str) -> Array:
         """An array of the device."""
         buffer = self.plan.program.table[name]
-        array = np.empty(self.shapes[name], buffer.type.dtype.numpy)
-        if array.size:
-            self.device.fetch(array, self.memory[name])
-            self.counts.fetched += array.nbytes
+        array = brought(self.device, self.memory[name], self.shapes[name], self._dtype(name), _order(buffer))
+        self.counts.fetched += array.nbytes
         return array
 
     def scalar(self, name: str) -> Any:
@@ -186,12 +185,27 @@ class Run:
                 whole = given[out.buffer]
             else:
                 whole = fetched[out.buffer] = fetched[out.buffer] if out.buffer in fetched else new(out.buffer)
+            if isinstance(out, ViewOut) and isinstance(whole, DeviceArray) and self._is_reversed(out, number):
+                return replace(whole, shape=whole.shape[::-1], order="C" if whole.order == "F" else "F")
             return whole if isinstance(out, ArrayOut) else results.view(np.asarray(whole), out, self._place)
 
         return results.assembled(self.plan.program.results[number], leaf)
+
+    def _is_reversed(self, out: ViewOut, number: int) -> bool:
+        """Whether a view is a new array with its axes in reverse, and nobody gets the array itself."""
+        program = self.plan.program
+        named = [getattr(leaf, "buffer", "") for leaf in leaves(program.results[number])]
+        buffer = program.table[out.buffer]
+        dims = tuple(Dim(dim.var, integer(0), size) for dim, size in zip(out.dims, buffer.shape[::-1]))
+        whole = out.dims == dims and out.index == tuple(Var(dim.var) for dim in reversed(dims))
+        return whole and named.count(out.buffer) == 1 and buffer.role is not Role.PARAM
 
     def _dtype(self, name: str) -> np.dtype[Any]:
         return self.plan.program.table[name].type.dtype.numpy
 
     def _place(self, expr: Expr, at: Table[str, int]) -> int:
         return int(host.function(expr, self.prepared.scalars)({**self.values, **at}))
+
+
+def _order(buffer: Buffer) -> Order:
+    return "F" if buffer.layout is Layout.F else "C"

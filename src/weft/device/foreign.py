@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from weft.device.array import DeviceArray
+from weft.device.array import DeviceArray, Order
 from weft.device.plan import Refused
 from weft.naming import home_of
 from weft.records import dataclass
@@ -49,9 +49,9 @@ def taken(value: Any, current: Callable[[], Any]) -> Foreign | None:
     return _by_dlpack(value, current)
 
 
-def _owned(device: Any, found: tuple[Any, tuple[int, ...], np.dtype[Any]], owner: Any) -> DeviceArray:
-    memory, shape, dtype = found
-    return DeviceArray(device, memory, shape, dtype, owner)
+def _owned(device: Any, found: tuple[Any, tuple[int, ...], np.dtype[Any], Order], owner: Any) -> DeviceArray:
+    memory, shape, dtype, order = found
+    return DeviceArray(device, memory, shape, dtype, owner, order)
 
 
 def _by_dlpack(value: Any, current: Callable[[], Any]) -> Foreign:
@@ -73,13 +73,17 @@ def _by_dlpack(value: Any, current: Callable[[], Any]) -> Foreign:
     make = _maker(value)
 
     def back(result: Any) -> Any:
-        return value if result.owner is array else make(device.returned(result.memory, result.shape, result.dtype))
+        return value if result.owner is array else make(_new(result, device))
 
     return Foreign(_owned(device, found, array), back)
 
 
 def _returned(result: DeviceArray, device: Any) -> Any:
-    return result.owner if result.owner is not None else device.returned(result.memory, result.shape, result.dtype)
+    return result.owner if result.owner is not None else _new(result, device)
+
+
+def _new(result: DeviceArray, device: Any) -> Any:
+    return device.returned(result.memory, result.shape, result.dtype, result.order)
 
 
 def _maker(value: Any) -> Callable[[Any], Any]:

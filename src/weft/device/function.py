@@ -62,17 +62,25 @@ class _Known:
 def _resident_key(args: tuple[Any, ...]) -> Any:
     """What decides about a call on arrays of a device: kinds, shapes and numbers; None if it has other arguments."""
     found: list[Any] = []
+    arrays: set[int] = set()
     for value in args:
         kind = type(value)
         if kind is DeviceArray or kind.__module__ == "pyopencl.array" or hasattr(value, "__cuda_array_interface__"):
-            found.append((kind, value.shape, value.dtype))
+            if id(value) in arrays:
+                return None  # one array as two arguments
+            arrays.add(id(value))
+            found.append((kind, value.shape, value.dtype, value.order if kind is DeviceArray else _strides(value)))
         elif kind in (int, float, bool):
             found.append((kind, repr(value)))
         else:
             return None
-    if len({id(value) for value in args}) < len(args):
-        return None  # one array as two arguments
-    return tuple(found)
+    return tuple(found) if arrays else None
+
+
+def _strides(value: Any) -> Any:
+    if hasattr(value, "strides"):
+        return value.strides
+    return value.__cuda_array_interface__.get("strides")
 
 
 class DeviceFunction(Distributed):
@@ -194,7 +202,8 @@ class DeviceFunction(Distributed):
             if not isinstance(value, DeviceArray) and (found := foreign.taken(value, self.target.current)) is not None:
                 known, back = found.array, found.back
             if isinstance(known, DeviceArray):
-                shown[position] = np.empty(known.shape, known.dtype)  # memory is given only where it is touched
+                # Memory is given only where it is touched.
+                shown[position] = np.empty(known.shape, known.dtype, known.order)
                 arrays[id(shown[position])] = known
             else:
                 shown[position] = known

@@ -36,7 +36,6 @@ from weft.ir.program import (
     Check,
     Continue,
     If,
-    Layout,
     Loop,
     LoopKind,
     Node,
@@ -96,7 +95,7 @@ class Unit:
         self.expressions.storages = self.storages
 
     def _storage(self, buffer: Buffer) -> Storage:
-        """Everything on the device is contiguous, in C's order."""
+        """Everything on the device is contiguous; arguments in Fortran order stay so."""
         name = self.names.of(buffer.name)
         fixed = {symbol.name for symbol in self.program.symbols}
         extents: list[C.CExpr] = []
@@ -107,7 +106,7 @@ class Unit:
                 noted = self.names.fresh(f"{buffer.name}_n{axis}")
                 self.noted[noted] = (buffer.name, axis)
                 extents.append(C.Name(noted))
-        return Storage(buffer, name, Layout.C, tuple(extents))
+        return Storage(buffer, name, buffer.layout, tuple(extents))
 
 
 @dataclass

@@ -19,7 +19,7 @@ import numpy as np
 from weft.device import host
 from weft.device.plan import Refused, Routine
 from weft.ir.expr import Dim, Expr, Read
-from weft.ir.program import Call, Library, Operand, Program
+from weft.ir.program import Call, Layout, Library, Operand, Program
 from weft.ir.routines import CALLBACK, ROUTINES, find, run_routine, types_of
 from weft.ir.walk import dim_children, overwritten, subexpressions
 from weft.records import dataclass
@@ -135,6 +135,7 @@ class _Place:
     def __init__(self, operand: Operand, prepared: Any) -> None:
         self.buffer = operand.buffer
         self.rank = prepared.table[operand.buffer].rank
+        self.reverse = -1 if prepared.table[operand.buffer].layout is Layout.F else 1
         self.dims = tuple(dim for dim in operand.dims if isinstance(dim, Dim))
         self.bounds = tuple((prepared.value(dim.lo), prepared.value(dim.hi)) for dim in self.dims)
         self.index = tuple(prepared.value(index) for index in operand.index)
@@ -151,7 +152,8 @@ class _Place:
             for number, (dim, points) in enumerate(zip(self.dims, ranges)):
                 run.values[dim.var] = points[0] + (dim.step if number == axis else 0)
             place = 0
-            for index, extent in zip(self.index, run.shapes.get(self.buffer, ())):
+            extents = run.shapes.get(self.buffer, ())
+            for index, extent in zip(self.index[:: self.reverse], extents[:: self.reverse]):
                 place = place * extent + index(run)
             return place
 

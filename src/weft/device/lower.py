@@ -16,7 +16,7 @@ from weft.ir.program import Buffer, Layout, Program, Space
 from weft.ir.walk import map_program_exprs, rewrite
 from weft.limits import LIMIT
 from weft.options import Options
-from weft.passes import Pass, PassContext, Remark, declared, match, schedule, simplify, store, version
+from weft.passes import Pass, PassContext, Remark, arrange, declared, match, schedule, simplify, store, version
 
 
 @declared("products", after=("match",))
@@ -25,8 +25,23 @@ def only_products(program: Program, context: PassContext) -> Program:
     return products.only_products(program)
 
 
+@declared("copied", after=("arrange",), optional=False)
+def copied(program: Program, context: PassContext) -> Program:
+    """Arrays as a device has them: copies, which are contiguous whatever the caller's are."""
+    return replace(program, buffers=tuple(map(_copied, program.buffers)))
+
+
 #: In order; what else a CPU's pipeline does would only be in the way.
-LOWERING: tuple[Pass, ...] = (simplify.run, match.run, only_products, schedule.run, store.run, version.run)
+LOWERING: tuple[Pass, ...] = (
+    arrange.run,
+    copied,
+    simplify.run,
+    match.run,
+    only_products,
+    schedule.run,
+    store.run,
+    version.run,
+)
 #: Those that make products of loops; a product inside other loops has no kernel, so that such a program does without.
 _PRODUCTS = ("match", "products")
 
@@ -34,8 +49,6 @@ _PRODUCTS = ("match", "products")
 def lowered(program: Program, options: Options, log: list[Remark], matched: bool = True) -> Program:
     """The program with a device's loops; `matched`: matrix products are found and stay whole."""
     context = PassContext(replace(options, parallel=True), log)
-    # A device has copies, which are contiguous whatever the caller's arrays are.
-    program = replace(program, buffers=tuple(map(_copied, program.buffers)))
     for each in LOWERING:
         if matched or each.name not in _PRODUCTS:
             program = each(program, context)
@@ -45,7 +58,8 @@ def lowered(program: Program, options: Options, log: list[Remark], matched: bool
 
 
 def _copied(buffer: Buffer) -> Buffer:
-    return replace(buffer, layout=Layout.C, space=Space.DEVICE if buffer.rank else Space.HOST)
+    layout = Layout.F if buffer.layout is Layout.F else Layout.C
+    return replace(buffer, layout=layout, space=Space.DEVICE if buffer.rank else Space.HOST)
 
 
 def _shipped(expr: Expr) -> Expr:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.device.array import Order, order_of
 from weft.device.dialect import OPENCL
 from weft.device.plan import Refused
 from weft.device.targets import DeviceTarget
@@ -146,15 +147,16 @@ class OpenCL:
         except self.cl.Error as problem:
             raise Refused(f"{self.name} failed: {str(problem).splitlines()[0]}") from problem
 
-    def adopted(self, value: Any) -> tuple[Any, tuple[int, ...], np.dtype[Any]] | None:
-        """Memory, shape and dtype of an array of pyopencl's own kind."""
+    def adopted(self, value: Any) -> tuple[Any, tuple[int, ...], np.dtype[Any], Order] | None:
+        """Memory, shape, dtype and order of an array of pyopencl's own kind."""
         from pyopencl import array
 
-        if not isinstance(value, array.Array) or not value.flags.c_contiguous or value.context != self.context:
+        if not isinstance(value, array.Array) or not value.flags.forc or value.context != self.context:
             return None
-        return value.base_data if not value.offset else value.copy().base_data, value.shape, value.dtype
+        memory = value.base_data if not value.offset else value.copy().base_data
+        return memory, value.shape, value.dtype, order_of(value)
 
-    def store(self, owner: Any, memory: Any) -> None:
+    def store(self, owner: Any, memory: Any, order: Order) -> None:
         """Elements into the memory of an array of pyopencl's, of which they may be a part."""
         with self._present():
             self.cl.enqueue_copy(
@@ -168,11 +170,11 @@ class OpenCL:
     def is_same(self, one: Any, other: Any) -> bool:
         return bool(one.int_ptr == other.int_ptr)
 
-    def returned(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    def returned(self, memory: Any, shape: tuple[int, ...], dtype: np.dtype[Any], order: Order) -> Any:
         """A result as the kind of array that came in."""
         from pyopencl import array
 
-        return array.Array(self.queue, shape, dtype, data=memory)
+        return array.Array(self.queue, shape, dtype, order=order, data=memory)
 
     def usage(self, kernel: Any) -> str:
         """What the driver says that a work-item, or group, of a kernel takes."""

@@ -37,7 +37,7 @@ from weft.device.split import planned
 from weft.emit.forms import Form, Text, fitting, joined
 from weft.emit.host_text import HELPERS, HostText
 from weft.ir.expr import Dim
-from weft.ir.program import Role
+from weft.ir.program import Layout, Role
 from weft.ir.types import DType
 from weft.options import Options
 
@@ -133,6 +133,7 @@ _FLAG = "flag"
 
 def _written(name: str, compiled: Compiled) -> Text:
     program = replace(compiled.program_optimised, name=name)
+    program = replace(program, buffers=tuple(replace(buffer, layout=Layout.C) for buffer in program.buffers))
     try:
         plan = planned(program, Options(fp="numpy"), [], barriers=True)
     except Refused as problem:
