@@ -333,6 +333,7 @@ def test_without_a_cache_nothing_is_kept() -> None:
 PROGRAM = """
 import sys, weft
 import helper
+assert not {"bisect", "heapq"} & sys.modules.keys()
 
 class Account:
     bonus = 2
@@ -341,9 +342,10 @@ class Account:
 
 @weft.jit(fallback="error")
 def run(names):
+    import bisect
     account, found = Account(0), {}
     for name in names:
-        account.put(len(name))
+        account.put(len(name) + bisect.bisect([1, 3], 2))
         found[name] = account.value
     return found
 

@@ -56,6 +56,8 @@ _CONTAINERS: Final[tuple[type, ...]] = (
 _CONSTANTS: Final = (int, str, bytes, float, complex, bool, type(None))
 #: How far an outline looks into containers.
 _DEPTH: Final = 4
+#: Modules whose loading has no effect that anybody could see: a function may import them.
+QUIET: Final = ("bisect", "collections", "functools", "heapq", "itertools", "math", "operator", "random", "string")
 
 
 @dataclass(frozen=True)
@@ -321,6 +323,7 @@ def portable(version: PlainVersion, made: Made, function: Any, arguments: tuple[
             "classes": [[_reference(cls, found), _class(cls, home)] for cls in made.classes],
             "subclasses": _subclasses(made.classes, made.facts),
             "uses_numpy": made.uses_numpy,
+            "modules": [name for name in QUIET if _is_read(name, made.facts)],
             "types": version.text["types"],
             "signature": version.signature,
             "lines": sorted(version.native_lines),
@@ -333,6 +336,11 @@ def portable(version: PlainVersion, made: Made, function: Any, arguments: tuple[
         return None
 
 
+def _is_read(module: str, known: tuple[Fact, ...]) -> bool:
+    loaded = sys.modules.get(module)
+    return loaded is not None and any(fact.owner is vars(loaded) for fact in known)
+
+
 def restored(entry: cache.Entry, function: Any, arguments: tuple[Any, ...]) -> Kept | None:
     """The version of an entry; None if something that it was made from is not what it was."""
     start = perf_counter()
@@ -341,6 +349,8 @@ def restored(entry: cache.Entry, function: Any, arguments: tuple[Any, ...]) -> K
     def found(reference: list[Any]) -> Any:
         return _found_again(reference, known, function, arguments)
 
+    for name in data["modules"]:
+        importlib.import_module(name)
     try:
         known = facts.restored(data["facts"], function, arguments)
         classes = tuple(found(reference) for reference, _ in data["classes"])

@@ -350,11 +350,12 @@ def _import(cx: Frame, s: ast.Import | ast.ImportFrom) -> None:
 
     from weft.frontend import reads
     from weft.plain.expressions import python_value
+    from weft.plain.kept import QUIET
 
     for alias in s.names:
         module = s.module if isinstance(s, ast.ImportFrom) else alias.name
-        if module in _QUIET:
-            importlib.import_module(module)  # loading it has no effect that anybody could see
+        if module in QUIET:
+            importlib.import_module(module)
         if (isinstance(s, ast.ImportFrom) and s.level) or module not in sys.modules:
             raise cx.refuse(f"an import of `{module}`, which is not loaded yet", "import it at the top of the file")
         found: Any = sys.modules[module]
@@ -365,9 +366,6 @@ def _import(cx: Frame, s: ast.Import | ast.ImportFrom) -> None:
         elif alias.asname is None and "." in alias.name:
             found = sys.modules[alias.name.partition(".")[0]]
         assign_name(cx, alias.asname or alias.name.partition(".")[0], python_value(cx, found))
-
-
-_QUIET: Final = ("bisect", "collections", "functools", "heapq", "itertools", "math", "operator", "random", "string")
 
 
 # --- exceptions ----------------------------------------
