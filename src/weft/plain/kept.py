@@ -183,6 +183,7 @@ def _found_again(reference: list[Any], known: tuple[Fact, ...], function: Any, a
 _IGNORED: Final = {
     *("__doc__", "__dict__", "__weakref__", "__module__", "__annotations__", "__firstlineno__", "_abc_impl"),
     *("__static_attributes__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__parameters__"),
+    "__slotnames__",  # left there by copy and pickle
 }
 #: What a class holds and is looked at, item by item.
 _LOOKED_INTO: Final = ("__slots__", "__match_args__", "_fields", "__dataclass_fields__", "__dataclass_params__")

@@ -397,6 +397,7 @@ _OF_NAMED_TUPLES: Final = {
     *("__module__", "__doc__", "__slots__", "__new__", "__getnewargs__", "__match_args__", "__orig_bases__"),
     *("__annotations__", "__dict__", "__weakref__", "__qualname__", "__firstlineno__", "__static_attributes__"),
     *("__replace__", "__annotate__", "__annotate_func__", "__annotations_cache__", "__classcell__", "__parameters__"),
+    "__slotnames__",  # left there by copy and pickle
 }
 
 
