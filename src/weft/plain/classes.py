@@ -75,23 +75,43 @@ def _is_looked_up(cls: enum.EnumMeta) -> bool:
 
 def _member_of(cx: Frame, cls: enum.EnumMeta, wanted: Value) -> Value:
     """cls(wanted), for a value that is not known while compiling."""
+    reads.lookup(cls, "_missing_")
+    members: list[Any] = list(cls)
+    name, found, result = _chosen(cx, wanted, [(member.value, member) for member in members])
+    with cx.block(f"if (!{found})"):
+        cx.raises("WP_VALUE_ERROR")
+    return Value(result, name)
+
+
+def member_by_name(cx: Frame, cls: enum.EnumMeta, wanted: Value) -> Value | None:
+    """cls[wanted]"""
+    members: list[tuple[str, Any]] = list(cls.__members__.items())
+    if type(cls) is not enum.EnumMeta or not 0 < len(members) <= _MAX_MEMBERS or wanted.kinds() - {"str"}:
+        return None
+    if not all(is_constant(member) for _, member in members):
+        return None
+    reads.lookup(cls, "__members__")
+    name, found, result = _chosen(cx, wanted, members)
+    with cx.block(f"if (!{found})"):
+        cx.deoptimise(f"a name that `{cls.__name__}` does not have")
+    return Value(result, name)
+
+
+def _chosen(cx: Frame, wanted: Value, members: list[tuple[Any, Any]]) -> tuple[str, str, Node]:
+    """The member whose key is the wanted one: its name in C, whether there is one, and its node."""
     from weft.plain.expressions import python_value
 
-    reads.lookup(cls, "_missing_")
     result = cx.site("member")
     name = cx.declared(representation(result)) if cx.emitting else "0"
     found = cx.temporary("i", "0")
-    members: list[Any] = list(cls)
-    for member in members:
-        with cx.inside(member.name), cx.block(f"if (!{found})"):
-            test = operators.compare(cx, "Eq", wanted, python_value(cx, member.value))
+    for key, member in members:
+        with cx.inside(repr(key)), cx.block(f"if (!{found})"):
+            test = operators.compare(cx, "Eq", wanted, python_value(cx, key))
             with cx.block(f"if ({operators.truth(cx, test)})"):
                 held = python_value(cx, member)
                 cx.flow(held, result)
                 cx.write(f"{name} = {cx.as_node(held, result)}; {found} = 1;")
-    with cx.block(f"if (!{found})"):
-        cx.raises("WP_VALUE_ERROR")
-    return Value(result, name)
+    return name, found, result
 
 
 def _named_tuple(cx: Frame, cls: Any, arguments: list[Any], keywords: dict[str, Value]) -> Value:

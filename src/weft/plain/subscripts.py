@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 from weft.plain.frame import Frame, Value
 from weft.plain.types import DICTS, Node, representation
 from weft.plain.values import as_int
@@ -33,7 +35,7 @@ def get(cx: Frame, owner: Value, index: Index) -> Value:
 
 
 def _get(cx: Frame, owner: Value, index: Index) -> Value | None:
-    from weft.plain import attributes, calls
+    from weft.plain import attributes, calls, classes
     from weft.plain.values import arrays, bytearrays, dicts, sequences
 
     head = owner.head()
@@ -93,6 +95,10 @@ def _get(cx: Frame, owner: Value, index: Index) -> Value | None:
         from weft.plain.library import callbacks
 
         return callbacks.special_method(cx, owner, "__getitem__", [index])
+    if kind == "const" and isinstance(head.value, enum.EnumMeta):
+        member = classes.member_by_name(cx, head.value, index)
+        if member is not None:
+            return member
     del sequences
     raise cx.refuse(f"an item of a value of type {head!r}")
 
