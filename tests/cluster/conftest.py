@@ -13,6 +13,7 @@ def ray_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     pytest.importorskip("ray")
     os.environ.setdefault("RAY_TMPDIR", str(tmp_path_factory.getbasetemp().parent)[:40])
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_TQDM_PATCH_PRINT"] = "0"
     import weft
 
     weft.cluster.connect(num_cpus=2, object_store_memory=1 << 28, least_seconds=0.0)

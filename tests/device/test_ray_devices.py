@@ -85,6 +85,7 @@ def on_ray(settings, tmp_path_factory):
     pytest.importorskip("ray", reason="Ray is not installed")
     os.environ.setdefault("RAY_TMPDIR", str(tmp_path_factory.getbasetemp().parent)[:40])
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ["RAY_TQDM_PATCH_PRINT"] = "0"
     weft.cluster.shutdown()
     weft.cluster.connect(num_cpus=2, object_store_memory=1 << 28, least_seconds=0.0, rows=11, device="opencl")
     yield

@@ -223,6 +223,7 @@ def _nothing(first: Any, objects: Any) -> None:
 def _started(settings: Settings) -> Any:
     """Ray, connected: to what the program is already connected to, the address given, or a cluster of our own."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_TQDM_PATCH_PRINT", "0")  # Ray would put a function of its own in the place of print
     try:
         import ray
     except ImportError as problem:

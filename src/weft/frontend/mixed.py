@@ -325,11 +325,17 @@ class MixedNumbers(ArraySlots):
             return
         if slot.tag is None:
             slot.tag = self.emitter.declare(f"{slot.key[1]}_type", BOOL)
-        is_other = self._is_other(value, held.type)
+        is_other = Const(False, BOOL) if self._is_too_dear(value, held.type) else self._is_other(value, held.type)
         self.emitter.assign((), slot.tag.name, (), is_other)
         self._note_first(slot.tag.name, value, held)
         told = Read(slot.tag.name, (), BOOL)
         self.note_mixed(held, Mixed(told, arith.cast(replace(held), other), replace(held)))
+
+    def _is_too_dear(self, value: Expr, of: ScalarType) -> bool:
+        """Whether a tag would keep a table from being tiled: in nested loops `best = h`, with an `h` that is
+        `max(0.0, t[i, j])`, counts as NumPy's."""
+        floats = all(part.type.dtype is of.dtype and of.dtype.is_inexact for part in self._kinds(value))
+        return floats and len(self.emitter.dims) > 1 and isinstance(value, Read) and id(value) in self.mixed_exprs
 
     firsts: dict[str, tuple[Read, Expr | None]]  # of tags: the number, and the one constant of the other type it may be
 
