@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 
 Arguments = tuple[Any, ...]
 Maker = Callable[[], Arguments]
@@ -22,6 +23,18 @@ _COUNTER = itertools.count()
 
 class Ulps(float):
     """A tolerance in units of the last place of each element, instead of one relative to the largest element."""
+
+
+def opencl_device() -> Any:
+    """The OpenCL device that tests run on; the test is skipped where none works, for the reason that users are told."""
+    pytest.importorskip("pyopencl", reason="pyopencl is not installed")
+    from weft.device import opencl
+    from weft.device.plan import Refused
+
+    try:
+        return opencl.current()
+    except Refused as problem:
+        pytest.skip(str(problem))
 
 
 @dataclass(frozen=True)

@@ -47,10 +47,20 @@ def test_no_library(monkeypatch):
 
 
 def test_no_driver(monkeypatch):
-    monkeypatch.setattr(opencl, "devices", list)
+    monkeypatch.setattr(opencl, "_all_devices", list)
     _on_the_cpu(elementwise, _pair(), "no OpenCL device was found: install a driver")
     with pytest.raises(Unsupported, match="no OpenCL device was found"):
         weft.jit(elementwise, target="opencl", fallback="error")(*_pair())
+
+
+def test_a_driver_that_is_older_than_the_processor(monkeypatch):
+    """It lists a device that builds nothing: others are used; if there is none, the reason is the compiler's."""
+    device, other = opencl.current(), object()
+    monkeypatch.setattr(opencl, "_build_error", lambda one: "x builds no kernels: too new" if one is other else "")
+    monkeypatch.setattr(opencl, "_all_devices", lambda: [other, device.device])
+    assert opencl.devices() == [device.device]
+    monkeypatch.setattr(opencl, "_all_devices", lambda: [other])
+    _on_the_cpu(elementwise, _pair(), "x builds no kernels: too new; install a newer driver")
 
 
 def test_no_cuda():

@@ -17,6 +17,7 @@ import pytest
 
 import weft
 from tests.extend import elsewhere
+from tests.support import opencl_device
 from weft.cli import main
 from weft.emit import arrays, forms, native, opencl, tasks
 from weft.emit.modules import emitted, versions_of
@@ -115,7 +116,7 @@ def test_some_in_c(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["hdiff", "gemm", "softmax"])
 def test_some_in_opencl(name: str) -> None:
-    pytest.importorskip("pyopencl")
+    opencl_device()
     emit, function, arguments = compiled_form(name, "numpy_form")
     taken = check(emit(opencl.FORM), "numpy_form", function, arguments, elsewhere.always)
     assert taken == ["_numpy_form_1"]
@@ -124,7 +125,7 @@ def test_some_in_opencl(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_corpus_in_opencl(name: str) -> None:
-    pytest.importorskip("pyopencl")
+    opencl_device()
     if (name, "numpy_form") not in CASES:
         pytest.skip("it has no such form")
     emit, function, arguments = compiled_form(name, "numpy_form")

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.support import opencl_device
 from weft.analysis.cost import evaluate
 from weft.errors import Unsupported
 from weft.frontend import specs
@@ -204,14 +205,7 @@ def test_simulation_of_vitis_code(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_single_work_item_on_opencl(name: str) -> None:
-    pytest.importorskip("pyopencl", reason="pyopencl is not installed")
-    from weft.device import opencl
-    from weft.device.plan import Refused
-
-    try:
-        device = opencl.current()
-    except Refused as problem:
-        pytest.skip(str(problem))
+    device = opencl_device()
     function, make = PROGRAMS[name]
     arguments = make()
     board = Board(function, arguments, "intel")

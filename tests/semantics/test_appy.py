@@ -9,6 +9,7 @@ import pytest
 from numpy import dot, empty, exp, maximum, sum  # noqa: A004
 
 import weft
+from tests.support import opencl_device
 from weft import vidx
 from weft.errors import OptionError, PragmaError
 
@@ -307,11 +308,7 @@ def test_a_listing_on_the_cpu(function, options, make):
 
 @pytest.mark.parametrize("function, options, make", LISTINGS, ids=lambda value: getattr(value, "__name__", ""))
 def test_a_listing_on_a_device(function, options, make):
-    pytest.importorskip("pyopencl", reason="pyopencl is not installed")
-    from weft.device import opencl
-
-    if not opencl.devices():
-        pytest.skip("there is no OpenCL device")
+    opencl_device()
     _agree(function, weft.jit(function, target="opencl", fallback="error", **options), make)
 
 
@@ -366,11 +363,7 @@ def test_the_clock_chooses_a_number_for_each_kind_of_arguments(monkeypatch):
 
 
 def test_pragmas_inferred_on_a_device():
-    pytest.importorskip("pyopencl", reason="pyopencl is not installed")
-    from weft.device import opencl
-
-    if not opencl.devices():
-        pytest.skip("there is no OpenCL device")
+    opencl_device()
     compiled = weft.jit(plain_copy, target="opencl", fallback="error")
     compiled(_random(30, 40), np.zeros((30, 40)))
     assert "#pragma parallel for" in compiled.explain("pragmas")

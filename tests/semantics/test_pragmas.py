@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.support import opencl_device
 from weft.errors import ParallelError, PragmaError
 from weft.ir.program import Loop, LoopKind
 from weft.ir.walk import walk
@@ -133,11 +134,7 @@ def test_annotated_programs_give_what_python_gives(function, make):
 
 @pytest.mark.parametrize("function, make", LISTINGS, ids=lambda value: getattr(value, "__name__", ""))
 def test_annotated_programs_run_on_a_device(function, make):
-    pytest.importorskip("pyopencl", reason="pyopencl is not installed")
-    from weft.device import opencl
-
-    if not opencl.devices():
-        pytest.skip("there is no OpenCL device")
+    opencl_device()
     ours, theirs = make(), make()
     compiled = weft.jit(function, target="opencl", fallback="error")
     result, expected = compiled(*ours), function(*theirs)
@@ -165,7 +162,7 @@ def test_a_provable_race_is_an_error_that_names_the_variable():
 
 
 def test_a_provable_race_is_an_error_on_a_device_too_without_a_warning_before_it():
-    pytest.importorskip("pyopencl", reason="pyopencl is not installed")
+    opencl_device()
     compiled = weft.jit(carried, target="opencl")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -23,6 +23,7 @@ import numpy as np
 import pytest
 
 import weft
+from tests.support import opencl_device
 from weft import pipeline
 from weft.cli import _parser
 from weft.errors import attach_source
@@ -69,6 +70,8 @@ def test_prose_keeps_to_120_columns(page: str) -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "python")])
 def test_python_blocks_run(page: str, subprocess_environment: dict[str, str]) -> None:
     """The blocks of one page run in order, in one namespace, without a fallback that they do not speak of."""
+    if page == "docs/device.md":
+        opencl_device()
     if not any("weft.compat.install()" in code for _, code in blocks(page, "python")):
         run_blocks(page)
         return

@@ -32,15 +32,35 @@ def library() -> Any:
     return pyopencl
 
 
-def devices() -> list[Any]:
-    """All OpenCL devices of this machine, accelerators before processors."""
+def _all_devices() -> list[Any]:
     cl = library()
     try:
         platforms = cl.get_platforms()
     except cl.LogicError:
         return []  # the loader knows no driver
-    found = [device for platform in platforms for device in platform.get_devices()]
-    return sorted(found, key=lambda device: bool(device.type & cl.device_type.CPU))
+    return [device for platform in platforms for device in platform.get_devices()]
+
+
+@functools.cache
+def _build_error(device: Any) -> str:
+    """Why the device builds no kernel at all, "" if it does.
+
+    A driver may be older than the processor: PoCL 3.0 lists a device for it, whose compiler stops at an unknown target.
+    """
+    cl = library()
+    try:
+        context = cl.Context([device])
+        cl.Program(context, "__kernel void trial(__global int *a) { a[get_global_id(0)] = 1; }").build()
+    except cl.Error as problem:
+        return f"{str(device.name).strip()} builds no kernels: {_first_error(str(problem))}"
+    return ""
+
+
+def devices() -> list[Any]:
+    """The OpenCL devices of this machine that build kernels, accelerators before processors."""
+    found = [device for device in _all_devices() if not _build_error(device)]
+    kind = library().device_type.CPU
+    return sorted(found, key=lambda device: bool(device.type & kind))
 
 
 class OpenCL:
@@ -203,6 +223,9 @@ def current() -> OpenCL:
     """The device that kernels run on: the first, or the one that WEFT_OPENCL_DEVICE names by its number."""
     found = devices()
     if not found:
+        useless = [error for error in map(_build_error, _all_devices()) if error]
+        if useless:
+            raise Refused(f"{useless[0]}; install a newer driver, such as Debian's pocl-opencl-icd")
         raise Refused("no OpenCL device was found: install a driver, or pip install pocl-binary-distribution")
     text = os.environ.get(CHOICE, "0")
     number = int(text) if text.isdigit() else -1

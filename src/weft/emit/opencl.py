@@ -47,13 +47,22 @@ RUNTIME = f'''{HELPERS}
 _DOUBLE = """{OPENCL.double}"""
 _PRELUDE = """{OPENCL.prelude}"""
 ''' + '''
+def _builds(cl, device):
+    """Whether the device's compiler works: a driver may be older than the processor."""
+    try:
+        cl.Program(cl.Context([device]), "__kernel void trial(__global int *a) { a[get_global_id(0)] = 1; }").build()
+    except cl.Error:
+        return False
+    return True
+
+
 class _Device:
-    """The first OpenCL device, accelerators before processors; OPENCL_DEVICE names another by its number."""
+    """The first OpenCL device that builds kernels, accelerators before processors; OPENCL_DEVICE names another."""
 
     def __init__(self):
         import pyopencl as cl
 
-        found = [device for platform in cl.get_platforms() for device in platform.get_devices()]
+        found = [device for platform in cl.get_platforms() for device in platform.get_devices() if _builds(cl, device)]
         found.sort(key=lambda device: bool(device.type & cl.device_type.CPU))
         self.cl, self.context = cl, cl.Context([found[int(os.environ.get("OPENCL_DEVICE", "0"))]])
         self.queue = cl.CommandQueue(self.context)
