@@ -188,3 +188,45 @@ def test_a_check_that_must_fail_stays(preserved) -> None:
         (4, 0, 0),
     )
     assert guards == [] and "check 0 <= i - 1" in shown
+
+
+def test_places_that_a_mask_or_a_type_keeps_in_range(preserved) -> None:
+    """A scalar of NumPy's type in between, and the place counted from the end, do not hide what a mask says."""
+    program = """
+program f(a, b):
+  size b_0 = b.shape[0]
+  param a: i64[16] C
+  param b: u8[b_0] C
+  local digit: u8
+  local place: int
+  output #0 = None
+
+  for i in 0 .. b_0:
+    digit = b[i] & 15_u8
+    place = select((int(digit) < 0 as bool), int(digit) + 16, int(digit))
+    check (place >= 0 as bool) and (place < 16 as bool) else IndexError "x"
+    a[place] = a[place] + 1_i64
+  return #0
+"""
+    given = {"a": np.zeros(16, np.int64), "b": np.arange(250, 256).astype(np.uint8)}
+    shown = text.show(preserved(program, checks.run, calls=[given]))
+    assert "check" not in shown and "select" not in shown
+
+
+def test_places_that_a_mask_leaves_too_large_are_tested(preserved) -> None:
+    program = """
+program f(a, b):
+  size b_0 = b.shape[0]
+  param a: i64[16] C
+  param b: u8[b_0] C
+  local place: int
+  output #0 = None
+
+  for i in 0 .. b_0:
+    place = int(b[i] & 31_u8)
+    check (place < 16 as bool) else IndexError "x"
+    a[place] = a[place] + 1_i64
+  return #0
+"""
+    given = {"a": np.zeros(16, np.int64), "b": np.arange(16).astype(np.uint8)}
+    assert "check" in text.show(preserved(program, checks.run, calls=[given]))

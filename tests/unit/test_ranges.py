@@ -130,3 +130,17 @@ program f(n):
     assert known["up"].low == 0 and known["up"].high < 2**60
     assert -(2**60) < known["both"].low and known["both"].high < 2**60
     assert known["far"] == known["leap"] == WORD  # one begins too near the end, the other takes too long steps
+
+
+@pytest.mark.parametrize("low, high, expected", [(0, 9, (0, 9)), (-9, -1, (7, 15)), (-1, 1, (-1, 17))])
+def test_a_choice_that_is_always_the_same_is_one_of_its_values(low, high, expected):
+    wrapped = Op("select", (Op("lt", (X, Const(0, INT)), BOOL), Op("add", (X, Const(16, INT)), INT), X), INT)
+    assert interval(wrapped, {"x": Interval(low, high)}) == Interval(*expected)
+
+
+def test_narrow_counters_may_wrap():
+    program = parse(
+        "program f(n):\n  symbol n = argument n\n  local k: i32\n  output #0 = None\n\n"
+        "  k = 0_i32\n  for i in 0 .. n:\n    k = k + 1_i32\n  return #0\n"
+    )
+    assert environment(program)["k"] == Interval(-(2**31), 2**31 - 1)

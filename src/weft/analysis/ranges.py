@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from weft.ir.expr import Cast, CompressedDim, Const, Dim, Expr, Op, Read, Reduce, Var, is_const
 from weft.ir.index import affine
 from weft.ir.program import Alloc, Argument, Block, If, Loop, Node, Program, Stmt, While
-from weft.ir.types import INT, DType
+from weft.ir.types import DType
 from weft.ir.walk import buffers_written
 from weft.records import dataclass
 
@@ -50,6 +50,7 @@ _DTYPE_RANGE: dict[DType, Interval] = {
     **{d: Interval(-(2 ** (8 * d.size - 1)), 2 ** (8 * d.size - 1) - 1) for d in DType if d.kind == "i"},
     **{d: Interval(0, 2 ** (8 * d.size) - 1) for d in DType if d.kind == "u"},
 }
+_OPPOSITE = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
 
 
 def _products(a: Interval, b: Interval) -> Interval:
@@ -156,6 +157,9 @@ def exact(expr: Expr, env: Environment) -> Interval:
         return whole
     assert isinstance(expr, Op)
     if expr.op == "select":
+        known = decided(expr.args[0], env)
+        if known is not None:
+            return interval(expr.args[1 if known else 2], env)
         return interval(expr.args[1], env).union(interval(expr.args[2], env))
     if any(arg.type.dtype.kind not in "biu" for arg in expr.args):
         return whole
@@ -188,6 +192,17 @@ def holds(condition: Expr, env: Environment) -> bool:
     if condition.op in ("gt", "ge"):
         left, right = right, left
     return left.high < right.low if condition.op in ("lt", "gt") else left.high <= right.low
+
+
+def decided(condition: Expr, env: Environment) -> bool | None:
+    """Whether a comparison of integers is the same for all values in their intervals, and what it then is."""
+    if holds(condition, env):
+        return True
+    while isinstance(condition, Cast):
+        condition = condition.value
+    if not isinstance(condition, Op) or condition.op not in _OPPOSITE:
+        return None
+    return False if holds(Op(_OPPOSITE[condition.op], condition.args, condition.of), env) else None
 
 
 def dimension(dim: Dim | CompressedDim, env: Environment) -> dict[str, Interval]:
@@ -229,7 +244,8 @@ def environment(program: Program, rounds: int = 2) -> dict[str, Interval]:
     A scalar lies in the union of everything ever assigned to it.  Each round starts from sound intervals and so ends
     with sound ones; a variable that counts (k = k + 1) goes as far as a machine can count, from what else it is set to.
     """
-    scalars = {b.name for b in program.buffers if not b.shape and b.type == INT and b.name not in program.params}
+    local = [b for b in program.buffers if not b.shape and b.name not in program.params]
+    scalars = {b.name for b in local if b.type.dtype.kind in "iu"}
     known = symbols(program)
     for _ in range(rounds):
         assigned: dict[str, Interval] = {}
@@ -252,6 +268,8 @@ def _step(stmt: Stmt) -> int | None:
     value = stmt.value
     if stmt.reduce is not None or not isinstance(value, Op) or value.op not in ("add", "sub") or stmt.domain:
         return None
+    if value.type.dtype is not DType.I64:
+        return None  # 32 bits can be counted through
     first, second = value.args if value.op == "sub" or isinstance(value.args[0], Read) else value.args[::-1]
     if not isinstance(first, Read) or first.buffer != stmt.buffer or not isinstance(second, Const):
         return None

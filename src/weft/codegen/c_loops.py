@@ -42,6 +42,7 @@ POLL_ITERATIONS = 1 << 20
 #: Terms up to this size cannot overflow a sum of as many as an index can count.
 SUMMABLE = 2**22
 #: Elements of a row that a step of a loop may do without a look for Ctrl-C.
+_UNROLLED = ("#pragma GCC unroll 4",)
 SHORT_ROW = 64
 
 _FLAG = C.Prefix("&", C.Name(OVERFLOW))
@@ -106,6 +107,17 @@ def _few(node: Node) -> bool:
         return False
     count = constant_extent(node.dim)
     return count is not None and count <= SHORT_ROW and all(isinstance(inner, Stmt) for inner in node.body)
+
+
+def _scatters(loop: Loop) -> bool:
+    """Whether a loop does nothing but add to elements whose places are data, one update each time.
+
+    Compilers do not unroll what they cannot vectorise: counting would take as long as the update itself.
+    """
+    if len(loop.body) != 1 or not isinstance(stmt := loop.body[0], Stmt) or stmt.domain or not stmt.index:
+        return False
+    place = any(True for part in stmt.index for _ in reads(part))
+    return place and any(read.buffer == stmt.buffer and read.index == stmt.index for read in reads(stmt.value))
 
 
 def _term(stmt: Stmt, op: str) -> Expr | None:
@@ -205,7 +217,7 @@ class Loops(Memory):
         elif isinstance(loop.dim.lo, Const) and isinstance(loop.dim.hi, Const):
             self._ticked(loop.dim, body, out, ())
         else:
-            self._long(loop.dim, body, out)
+            self._long(loop.dim, body, out, _UNROLLED if _scatters(loop) else ())
         return out if len(out) == 1 else self._scoped(out)
 
     def _ahead(self, loop: Loop) -> list[C.CStmt]:
@@ -374,9 +386,7 @@ class Loops(Memory):
         start = C.Number("{0}") if op == "add" else C.call("k_alike", target)
         body = replace(plain, step=c_entries.LANES, body=tuple(steps), pragmas=())
         after = c_entries.joined(op, target, lanes)
-        return C.IfElse(
-            c_entries.AVAILABLE, (C.Declare(c_entries.SUM_TYPE, lanes.text, start), body, *after), (plain,)
-        )
+        return C.IfElse(c_entries.AVAILABLE, (C.Declare(c_entries.SUM_TYPE, lanes.text, start), body, *after), (plain,))
 
     def _weak_sum(self, storage: Storage, clauses: list[str], out: list[C.CStmt], after: list[C.CStmt]) -> None:
         """A sum of small Python integers on its own, which cannot overflow; added to the variable after the loop."""

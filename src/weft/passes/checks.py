@@ -183,12 +183,14 @@ class _Mover:
         return node
 
     def unwrapped(self, expr: Expr, place: _Place) -> Expr:
-        """select(k < 0, k + n, k)  -->  k,  for a variable that is always within 0 .. n"""
-        found = wrapped(place.resolved(expr)) if isinstance(expr, Op) and expr.op == "select" else None
-        if found is None or not self.carried.within(*found, place.facts):
+        """select(k < 0, k + n, k)  -->  k,  for k always within 0 .. n, or never negative by type or mask"""
+        if not isinstance(expr, Op) or expr.op != "select":
             return expr
-        assert isinstance(expr, Op)
-        return expr.args[2]
+        told = ranges.decided(expr.args[0], self.integers)
+        if told is not None:
+            return expr.args[1 if told else 2]
+        found = wrapped(place.resolved(expr))
+        return expr.args[2] if found is not None and self.carried.within(*found, place.facts) else expr
 
     def in_range(self, part: Expr, place: _Place) -> bool:
         """k >= 0 or k < n for a variable that is always within 0 .. n"""
