@@ -25,6 +25,8 @@ _PACKAGE = os.path.dirname(__file__) + os.sep
 _NAME = re.compile(r"\b[^\W\d]\w*\b")
 _NUMBERS = re.compile(r"(_\d+)+$")
 _ERROR = re.compile(r"\w+Error: |the name \w+ is not defined")
+#: What to do about what only Python can do.
+APART = "move it out of the compiled function, and pass what you need of it"
 # What to do where nothing better is known: about what Python would refuse as well, and about anything else.
 _MISTAKE = "correct it: plain Python raises an exception here, too"
 _ANOTHER_WAY = "write it in another way (`weft support` lists what is native), or move it out of the function"

@@ -38,7 +38,7 @@ from weft.runtime import dispatch, foreign, machine
 from weft.runtime.descriptor import LEFT, ArrayParam, MemoryParam, Signature, Version
 from weft.runtime.holding import holds
 from weft.steering import Steering
-from weft.trial import Regions
+from weft.trial import Regions, suspended
 
 if TYPE_CHECKING:
     from weft.compiled import Compiled
@@ -121,7 +121,8 @@ class Jitted(_Base):
         self._warned: set[tuple[str, int]] = set()
         # Who insists on native code gets it, also where plain Python is faster.
         timed = os.environ.get("WEFT_TIMED", "1") not in ("", "0")
-        self.may_run_plain = int(timed and options.fallback != "error" and options.backend == "auto")
+        self.is_compared = timed and options.fallback != "error" and options.backend == "auto"
+        self.may_run_plain = int(self.is_compared)
         self._plain = function  # what runs where no version does: the function, or its split into regions
         self.questions = 0  # calls that no version took, and that were not known to have none
         self._in_regions: Regions | None = None
@@ -505,7 +506,7 @@ class Jitted(_Base):
         made = {region.name: self._region(region.tree, source) for region in found.regions}
         self._regions = list(made.values())
         split = function_from(found.tree, source, self.py_func, made)
-        if self.may_run_plain and not always:
+        if self.is_compared and not always:
             self._in_regions = Regions(self, split, self.py_func)
         else:
             self._plain = split
@@ -660,7 +661,9 @@ class Jitted(_Base):
         """Run a call and tell where it spent its time: native regions, Python between them, compiling."""
         from weft import timeline
 
-        self.measured = timeline.measured(self, args, kwargs)
+        # What was found to be slower than plain Python stays that.
+        with suspended([part for part in self._parts() if not asked.slower(part)]):
+            self.measured = timeline.measured(self, args, kwargs)
         return self.measured
 
     def _full(self, version: Compiled | _Restored) -> Compiled:

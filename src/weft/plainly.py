@@ -12,7 +12,7 @@ import os
 from typing import Any
 
 from weft import collector, forking, handlers, net, recalled, steps
-from weft.errors import Unsupported
+from weft.errors import APART, Unsupported
 from weft.trial import Regions
 
 #: Attempts that fail before a function is left to the other compiler.
@@ -78,10 +78,25 @@ def takes_refused(function: Any, values: tuple[Any, ...], problem: Unsupported) 
             return False
     if takes(function, values):
         return True
-    other = function._refused_plainly
-    if other is not None and choice.holds_containers(values):
-        problem.remedy = f"change line {other.span.line}: as a whole the function is native but for {other.reason}"
+    _join(function, problem, function._refused_plainly, choice.holds_containers(values))
     return False
+
+
+def _join(function: Any, problem: Unsupported, other: Unsupported | None, only_plainly: bool) -> None:
+    """Both compilers have refused: one reason and one remedy are told. With arguments that only the compiler of plain
+    Python takes (`only_plainly`) what it says counts; elsewhere it knows better than "a `with` block"."""
+    if other is None:
+        return
+    # Inside a library, which nobody can change, or at no line.
+    if other.span.file != problem.span.file or other.span.line <= function._place().line:
+        function._refused.pop("plain", None)
+    elif problem.span.line <= other.span.line <= problem.span.end_line:
+        if only_plainly or problem.remedy == APART:
+            problem.span = other.span
+            problem.amend(other.reason, other.remedy)
+        function._refused.pop("plain", None)
+    elif only_plainly:
+        problem.amend(problem.reason, f"change line {other.span.line} ({other.reason}): the rest could then be native")
 
 
 def takes(function: Any, values: tuple[Any, ...], way: str = "") -> bool:
@@ -126,7 +141,7 @@ def _install(function: Any, native: Any) -> None:
     if function._native is None:
         function._native = native
         entry = native.entry()
-        if function.may_run_plain:
+        if function.is_compared:
             function._in_regions = Regions(function, entry, function.py_func)
         else:
             function._plain = entry

@@ -8,7 +8,8 @@ where it might take very long: native code can be a hundred times as fast.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from weft.errors import hide_own_frames
@@ -96,3 +97,20 @@ class Regions:
         """Whether no region rounds in another way than Python does."""
         parts = [part for part in self._owner._parts() if part is not self._owner]
         return all(version.exact for part in parts for version in part.versions)
+
+
+@contextmanager
+def suspended(parts: Sequence[Any]) -> Iterator[None]:
+    """No call of these functions runs as plain Python for a comparison while this lasts."""
+    before = [(part, part.may_run_plain, part._plain) for part in parts]
+    for part, _, plain in before:
+        part.may_run_plain = 0
+        if isinstance(plain, Regions):
+            part._plain = plain._split
+    try:
+        yield
+    finally:
+        for part, may_run_plain, plain in before:
+            part.may_run_plain = may_run_plain
+            if isinstance(plain, Regions) and part._plain is plain._split:
+                part._plain = plain

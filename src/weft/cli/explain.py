@@ -33,6 +33,8 @@ def explain_file(
     if not functions:
         return complain(f"{path} defines no function", FAILED)
     failed = compile_for(module.__dict__, functions, calls)
+    if time and not calls:
+        complain("--time measures the calls given by --call, and there is none: --call 'f(...)'", FAILED)
     if failed is None and time:
         failed = compile_for(module.__dict__, _timed(functions), calls)
     if failed is not None:

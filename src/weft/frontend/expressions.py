@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from weft import steps
-from weft.errors import Span
+from weft.errors import APART, Span
 from weft.frontend import arith, arrays, indexing, masks, powers, ragged, reads, reasons
 from weft.frontend.carrying import is_carried
 from weft.frontend.choices import Choices
@@ -112,7 +112,7 @@ class Expressions(Choices):
         steps.check()
         method = getattr(self, f"_eval_{type(node).__name__.lower()}", None)
         if method is None:
-            raise self.unsupported(node, reasons.construct(node), reasons.APART)
+            raise self.unsupported(node, reasons.construct(node), APART)
         self.at(node)
         return self.present(method(node))
 

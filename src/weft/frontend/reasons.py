@@ -20,8 +20,6 @@ from collections.abc import Mapping
 from weft.errors import Span, Unsupported, source_line
 from weft.naming import home_of
 
-#: What to do about what only Python can do.
-APART = "move it out of the compiled function"
 #: What to do about a generator that leaves the function.
 RETURN_LIST = "return a list of its items, or use it in a loop of a compiled function"
 _LONGEST = 50

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from weft import steps
-from weft.errors import Unsupported
+from weft.errors import APART, Unsupported
 from weft.frontend import arith, arrays, masks, reads, reasons
 from weft.frontend.constants import constant_int
 from weft.frontend.core import is_list
@@ -115,7 +115,7 @@ class Statements(Results):
         steps.check()
         method = getattr(self, f"_exec_{type(node).__name__.lower()}", None)
         if method is None:
-            raise self.unsupported(node, reasons.construct(node), reasons.APART)
+            raise self.unsupported(node, reasons.construct(node), APART)
         self.at(node)
         self.statement = node
         repeats = isinstance(node, (ast.For, ast.While, ast.Try))

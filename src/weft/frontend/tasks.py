@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from weft import parallel
-from weft.errors import ParallelError
+from weft.errors import APART, ParallelError
 from weft.frontend import reads, reasons
 from weft.frontend.exceptions import Exceptions
 from weft.frontend.liveness import Liveness, assigned, used
@@ -81,7 +81,7 @@ class Tasks(Exceptions):
     def _exec_with(self, node: ast.With) -> bool:
         kind = kind_of(node, self.scope.source.namespace)
         if kind is None:
-            raise self.unsupported(node, reasons.construct(node), reasons.APART)
+            raise self.unsupported(node, reasons.construct(node), APART)
         return self._region(node, kind, node.body)
 
     def _region(self, node: ast.With, kind: LoopKind, body: list[ast.stmt]) -> bool:

@@ -568,7 +568,9 @@ def describe(value: Value) -> str:
     if isinstance(value, Member):
         return f"a member of {value.kind.__name__}"
     if isinstance(value, Tuple):
-        return "(" + ", ".join(describe(item) for item in value.items) + ")"
+        items = ", ".join(describe(item) for item in value.items)
+        kind = "deque" if value.is_deque else "list" if value.is_list else "tuple"
+        return f"({items})" if kind == "tuple" and items else f"{kind} of {items}" if items else f"empty {kind}"
     if isinstance(value, Dict):
         return "set" if value.is_set else "dict"
     if isinstance(value, Keyed):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
-from weft.errors import Span
+from weft.errors import APART, Span
 from weft.options import wants_lines
 from weft.plain import types
 from weft.plain.told import Refusal
@@ -98,7 +98,7 @@ class Frame:
     def span(self) -> Span:
         return self.info.span(self.node)
 
-    def refuse(self, reason: str, remedy: str = "leave that part to Python: move it out of the function") -> Refusal:
+    def refuse(self, reason: str, remedy: str = APART) -> Refusal:
         return Refusal(self.span(), reason, remedy)
 
     @contextlib.contextmanager
