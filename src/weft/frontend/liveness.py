@@ -161,8 +161,10 @@ def surely_assigned(body: list[ast.stmt]) -> set[str]:
             found |= assigned([node]) | imported([node] if isinstance(node, (ast.Import, ast.ImportFrom)) else [])
         elif isinstance(node, ast.With):
             found |= surely_assigned(node.body) | assigned([i.optional_vars for i in node.items if i.optional_vars])
-        elif isinstance(node, ast.If) and node.orelse:
-            found |= surely_assigned(node.body) & surely_assigned(node.orelse)
+        elif isinstance(node, ast.If):
+            found |= surely_named(node.test) | (surely_assigned(node.body) & surely_assigned(node.orelse))
+        elif isinstance(node, (ast.While, ast.For, ast.Expr)):
+            found |= surely_named(_first_evaluated(node))
         elif isinstance(node, ast.Try):
             ways = [surely_assigned([*node.body, *node.orelse]), *(surely_assigned(h.body) for h in node.handlers)]
             found |= (set.intersection(*ways) - unset([node])) | surely_assigned(node.finalbody)
@@ -198,6 +200,7 @@ def _follow(
         if isinstance(node, (ast.Return, ast.Raise)) or is_departure(node):
             return None
         if isinstance(node, ast.If):
+            known = known | surely_named(node.test)
             sides = [_follow(part, set(known), breaks, continues) for part in (node.body, node.orelse)]
             reached = [side for side in sides if side is not None]
             if not reached:
@@ -213,6 +216,56 @@ def _follow(
         else:
             known = (known - unset([node])) | surely_assigned([node])
     return known
+
+
+def _first_evaluated(node: ast.stmt) -> ast.expr:
+    """What a statement evaluates once whatever comes of it."""
+    if isinstance(node, ast.For):
+        return node.iter
+    assert isinstance(node, (ast.If, ast.While, ast.Expr))
+    return node.test if isinstance(node, (ast.If, ast.While)) else node.value
+
+
+def _without_named(out: Names, node: ast.expr) -> Names:
+    """Of names live behind an expression those that it does not set itself."""
+    return out - (surely_named(node) - used(node))
+
+
+def _surely_used(node: ast.AST) -> Names:
+    """Names that are read whenever an expression is evaluated."""
+    if isinstance(node, (ast.Lambda, ast.FunctionDef, ast.ClassDef)):
+        return EMPTY
+    if isinstance(node, ast.BoolOp):
+        return _surely_used(node.values[0])
+    if isinstance(node, ast.IfExp):
+        return _surely_used(node.test)
+    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+        return _surely_used(node.generators[0].iter)
+    if isinstance(node, ast.Compare):
+        return _surely_used(node.left) | _surely_used(node.comparators[0])
+    if isinstance(node, ast.Name):
+        return frozenset({node.id}) if isinstance(node.ctx, ast.Load) else EMPTY
+    return EMPTY.union(*map(_surely_used, ast.iter_child_nodes(node)))
+
+
+def read_next(name: str, body: Iterable[ast.stmt]) -> bool:
+    """Whether statements read a variable, whatever happens, before anything that a caller could see."""
+    for node in body:
+        if isinstance(node, (ast.If, ast.While, ast.For)):
+            return name in _surely_used(_first_evaluated(node))
+        if not isinstance(node, (ast.Return, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Pass)):
+            return False
+        reads = _surely_used(node)
+        if isinstance(node, ast.AugAssign):
+            reads |= frozenset(target_names(node.target))
+        if name in reads:
+            return True
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if not all(target is None or isinstance(target, ast.Name) for target in targets):
+            return False
+        if any(isinstance(part, ast.Call) for part in ast.walk(node)) or name in assigned([node]):
+            return False
+    return False
 
 
 def captures(body: list[ast.stmt]) -> dict[str, Names]:
@@ -268,6 +321,7 @@ class Liveness:
         self.handled: dict[int, Names] = {}  # of a try: names that may be read after an exception in its block
         self._raising: Names = EMPTY  # names live where an exception would be handled
         self._captures = captures(body)
+        self._following: dict[int, list[ast.stmt]] = {}
         self.at_start = self._block(body, EMPTY, None, None)
 
     def live_after(self, node: ast.stmt) -> Names:
@@ -277,9 +331,16 @@ class Liveness:
         """For a loop: names live where the body begins (before the target of a `for` is bound)."""
         return self.at_head.get(id(node), EMPTY)
 
+    def surely_read_after(self, node: ast.stmt, name: str) -> bool:
+        """Whether a variable is certainly read next when a statement has ended: where it is unset, that raises."""
+        following = self._following.get(id(node), [])
+        rest = following[following.index(node) + 1 :] if following else []
+        return read_next(name, [*getattr(node, "orelse", ()), *rest])
+
     def _block(self, body: list[ast.stmt], out: Names, on_break: Names | None, on_continue: Names | None) -> Names:
         live = out
         for node in reversed(body):
+            self._following[id(node)] = body
             self.after[id(node)] = self.after.get(id(node), EMPTY) | live
             live = self._statement(node, live, on_break, on_continue) | self._raising
             for name in live & self._captures.keys():
@@ -300,9 +361,9 @@ class Liveness:
         if isinstance(node, ast.If):
             then = self._block(node.body, out, on_break, on_continue)
             orelse = self._block(node.orelse, out, on_break, on_continue)
-            return then | orelse | used(node.test)
+            return _without_named(then | orelse, node.test) | used(node.test)
         if isinstance(node, ast.While):
-            return self._loop(node, out, used(node.test), EMPTY, on_break, on_continue)
+            return _without_named(self._loop(node, out, used(node.test), EMPTY, on_break, on_continue), node.test)
         if isinstance(node, ast.For):
             bound = frozenset(target_names(node.target))
             return self._loop(node, out, EMPTY, bound, on_break, on_continue) | used(node.iter)
@@ -322,6 +383,8 @@ class Liveness:
             return out | used(node.value) | used(node.target) | frozenset(target_names(node.target))
         if isinstance(node, ast.FunctionDef):
             return (out - {node.name}) | used(node)
+        if isinstance(node, ast.Expr):
+            return _without_named(out, node.value) | used(node)
         return out | used(node)
 
     def _try(self, node: ast.Try, out: Names, on_break: Names | None, on_continue: Names | None) -> Names:

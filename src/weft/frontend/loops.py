@@ -17,7 +17,7 @@ from weft.frontend.core import SYNTHETIC
 from weft.frontend.emit import NeedConstant, Restart
 from weft.frontend.interrupts import FALSE, Interrupts, jump
 from weft.frontend.liveness import EMPTY, assigned, bound_anew, set_at_exit, surely_assigned, surely_named, target_names
-from weft.frontend.missing import implied
+from weft.frontend.missing import implied, is_none
 from weft.frontend.mixed import Mixed
 from weft.frontend.pragmas import PARALLEL
 from weft.frontend.scope import LoopFrame, Slot
@@ -36,6 +36,7 @@ from weft.frontend.values import (
     Struct,
     Tuple,
     Value,
+    describe,
 )
 from weft.frontend.writing import repeat, variable
 from weft.ir import index as ix
@@ -496,7 +497,7 @@ class Loops(Statements):
         for part in ranges:
             self._unset_after(unset, part, node)
         for name, last in lasts.items():
-            self._bind_last(name, ranges[names.index(name)], last, before.get(name))
+            self._bind_last(name, ranges[names.index(name)], last, before.get(name), node)
         self._loop_else(node, frame)
 
     def _keeps_variable(self, name: str, node: ast.For, carried: set[str], nested: bool) -> bool:
@@ -505,6 +506,17 @@ class Loops(Statements):
         rebound = name in assigned(node.body)
         leaves = rebound or nested or _has_break(node.body)
         return (after and leaves) or (rebound and name in carried) or name in self.scope.slots
+
+    def _must_have_run(self, ran: Expr, name: str, node: ast.For) -> bool:
+        """A variable is set by the trips of a loop, and there may be none.  False if it may have no value."""
+        if self.scope.liveness.surely_read_after(node, name):
+            self.emitter.check(ran, "UnboundLocalError", _unbound_text(name))
+            return True
+        if self.may_start_unset(self.scope, name):
+            self.scope.unbound.add(name)
+            return False
+        self.emitter.rarely_fails(ran, f"{name} may be unset behind a loop without a trip")
+        return True
 
     def _regular(self, value: Range) -> Range:
         """Bounds that the loop cannot change, and a step known now if it can be."""
@@ -543,11 +555,9 @@ class Loops(Statements):
         trips = self.trips(value)
         return ix.add(value.lo, ix.mul(integer(step), ix.sub(trips, ONE)))
 
-    def _bind_last(self, name: str, value: Range, last: Expr, old: Value | None) -> None:
+    def _bind_last(self, name: str, value: Range, last: Expr, old: Value | None, node: ast.For) -> None:
         """The loop variable after the loop: its last value, or what it was if the loop did not run."""
-        assert isinstance(value.step, Const)
-        up = int(value.step.value.real) > 0
-        gap = ix.sub(value.hi, value.lo) if up else ix.sub(value.lo, value.hi)
+        gap = _gap(value)
         if self.emitter.assure(ix.sub(gap, ONE), "UnboundLocalError"):
             self.bind(name, Scalar(last))
             return
@@ -555,8 +565,18 @@ class Loops(Statements):
         if isinstance(old, Scalar) and old.type == INT:
             self.bind(name, Scalar(Op("select", (ran, last, old.expr), INT)))
             return
-        self.emitter.check(ran, "UnboundLocalError", _unbound_text(name))
-        self.bind(name, Scalar(last))
+        if is_none(old):
+            self.bind(name, Maybe(ran, Scalar(last)))
+        elif isinstance(old, Maybe) and isinstance(old.held, Scalar) and old.held.type == INT:
+            held = Op("select", (ran, last, old.held.expr), INT)
+            self.bind(name, Maybe(Op("or", (ran, old.there), BOOL), Scalar(held)))
+        elif old is not None:
+            self.emitter.rarely_fails(ran, f"{name}, which may still be {describe(old)} behind the loop")
+            self.bind(name, Scalar(last))
+        elif self._must_have_run(ran, name, node):
+            self.bind(name, Scalar(last))
+        else:
+            self.scope.values.pop(name, None)
 
     def _unset_after(self, unset: set[str], value: Range, node: ast.For) -> None:
         """Names first bound inside the loop and used after it: the loop must have run, and have bound them."""
@@ -567,10 +587,9 @@ class Loops(Statements):
             if name not in sure:
                 self.scope.unbound.add(name)
                 continue
-            assert isinstance(value.step, Const)
-            gap = ix.sub(value.hi, value.lo) if int(value.step.value.real) > 0 else ix.sub(value.lo, value.hi)
+            gap = _gap(value)
             if not self.emitter.assure(ix.sub(gap, ONE), "UnboundLocalError"):
-                self.emitter.check(Op("gt", (gap, ZERO), BOOL), "UnboundLocalError", _unbound_text(name))
+                self._must_have_run(Op("gt", (gap, ZERO), BOOL), name, node)
 
     def _for_items(self, node: ast.For, value: Value) -> None:
         """A loop over anything else: trips 0, 1, ... and the item of each."""
@@ -651,6 +670,12 @@ def still_there(items: Iterable, position: Expr, span: Span) -> Expr:
     if items.alive is None and items.watches:
         raise Unsupported(span, "a loop that changes what its iterator has yet to give", "run through a list of it")
     return inside if items.alive is None else arith.conjunction(inside, items.alive(position))
+
+
+def _gap(value: Range) -> Expr:
+    """How far a range reaches: there is a trip if that is positive."""
+    assert isinstance(value.step, Const)
+    return ix.sub(value.hi, value.lo) if int(value.step.value.real) > 0 else ix.sub(value.lo, value.hi)
 
 
 def _unbound_text(name: str) -> str:

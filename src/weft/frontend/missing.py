@@ -97,20 +97,24 @@ class Missing(Core):
         if is_none(value):
             raise Unsupported(self.emitter.span, f"{name} may be unset here", f"give {name} a value on every path")
         if isinstance(value, Maybe):
-            self.emitter.hand_back(value.there, f"{name} may be unset here")
+            self.emitter.rarely_fails(value.there, f"{name} may be unset here")
             return value.held
         return value
 
     def may_be_unset(self, scope: Scope, node: ast.Name) -> Exception:
         """A variable may have no value where it is read: it starts as None, and Python takes over where it still is."""
         name = node.id
-        if not _is_outermost(scope) or name in self.emitter.decisions.unset or self.lent:
+        if not self.may_start_unset(scope, name):
             return self.unsupported(node, f"{name} may be unset here", f"give {name} a value on every path")
         start = parsed(f"{name} = None")[0]
         for part in ast.walk(start):
             ast.copy_location(part, node)
         self.emitter.decisions.unset[name] = start
         return Restart()
+
+    def may_start_unset(self, scope: Scope, name: str) -> bool:
+        """Whether a variable can start as None, which tells that it has no value."""
+        return _is_outermost(scope) and name not in self.emitter.decisions.unset and not self.lent
 
     # --- values -----------------------------------------------------------------------------------------------------
 
