@@ -16,22 +16,7 @@ def _module():
         raise GuardFailed from None
     return cupy
 
-
-def there(xp, value):
-    """An array of NumPy's, or a tuple of them, in the memory of the module."""
-    if isinstance(value, (tuple, list)):
-        return type(value)(there(xp, item) for item in value)
-    return xp.asarray(value) if isinstance(value, np.ndarray) and value.ndim else value
-
-
-def here(value):
-    """An array of the module, or a tuple of them, as NumPy's."""
-    if isinstance(value, (tuple, list)):
-        return type(value)(map(here, value))
-    if hasattr(value, "get") and hasattr(value, "dtype"):
-        value = value.get()
-    return value[()] if isinstance(value, np.ndarray) and not value.ndim else value
-'''
+''' + cupy.MOVES
 
 
 def _written(name: str, compiled: Compiled) -> Text:

@@ -44,6 +44,21 @@ def loop(cx: Frame, plan: Plan) -> Iterator[Value]:
     cx.write(f"{done}:;")
 
 
+class Along(Plan):
+    """Through the places of one value, from either end."""
+
+    def __init__(self, owner: Value, backwards: bool = False) -> None:
+        self.owner = owner
+        self.backwards = backwards
+
+    def begin(self, cx: Frame, last: str) -> None:
+        """The first place; backwards it is `last`."""
+        self.at = cx.held("int64_t", last if self.backwards else "0")
+
+    def advance(self, cx: Frame) -> None:
+        cx.write(f"{self.at}{'--' if self.backwards else '++'};")
+
+
 class Counted(Plan):
     """range(start, stop, step)"""
 
@@ -64,16 +79,12 @@ class Counted(Plan):
         return item
 
 
-class Items(Plan):
+class Items(Along):
     """A list, or a tuple of any length."""
-
-    def __init__(self, owner: Value, backwards: bool = False) -> None:
-        self.owner = owner
-        self.backwards = backwards
 
     def start(self, cx: Frame) -> None:
         self.list = cx.held("wp_list *", self.owner.code)
-        self.at = cx.held("int64_t", f"{self.list}->length - 1" if self.backwards else "0")
+        self.begin(cx, f"{self.list}->length - 1")
 
     def step(self, cx: Frame, done: str) -> Value:
         node = self.owner.head().part()
@@ -81,16 +92,12 @@ class Items(Plan):
         # A list that shrinks below the place of the loop ends it, for good.
         cx.write(f"if ((uint64_t){self.at} >= (uint64_t){self.list}->length) {{ {self.at} = -1; goto {done}; }}")
         item = cx.make(node, f"(({c_type} *){self.list}->data)[{self.at}]")
-        cx.write(f"{self.at}{'--' if self.backwards else '++'};")
+        self.advance(cx)
         return item
 
 
-class Fixed(Plan):
+class Fixed(Along):
     """A tuple whose length is known."""
-
-    def __init__(self, owner: Value, backwards: bool = False) -> None:
-        self.owner = owner
-        self.backwards = backwards
 
     def start(self, cx: Frame) -> None:
         self.tuple = cx.held("void *", self.owner.code)
@@ -114,17 +121,13 @@ class Fixed(Plan):
         return Value(result, name)
 
 
-class Elements(Plan):
+class Elements(Along):
     """An array: its elements, or its parts along the first axis."""
-
-    def __init__(self, owner: Value, backwards: bool = False) -> None:
-        self.owner = owner
-        self.backwards = backwards
 
     def start(self, cx: Frame) -> None:
         self.array = cx.held("wp_array *", self.owner.code)
         self.left = cx.held("int64_t", f"{self.array}->extent[0]")
-        self.at = cx.held("int64_t", f"{self.left} - 1" if self.backwards else "0")
+        self.begin(cx, f"{self.left} - 1")
 
     def step(self, cx: Frame, done: str) -> Value:
         from weft.plain.values import arrays
@@ -132,20 +135,16 @@ class Elements(Plan):
         cx.write(f"if ({self.left} <= 0) goto {done};")
         cx.write(f"{self.left}--;")
         item = arrays.item_at(cx, Value(self.owner.node, self.array), self.at)
-        cx.write(f"{self.at}{'--' if self.backwards else '++'};")
+        self.advance(cx)
         return item
 
 
-class Characters(Plan):
+class Characters(Along):
     """A string, or bytes."""
-
-    def __init__(self, owner: Value, backwards: bool = False) -> None:
-        self.owner = owner
-        self.backwards = backwards
 
     def start(self, cx: Frame) -> None:
         self.text = cx.held("wp_str *", self.owner.code)
-        self.at = cx.held("int64_t", f"{self.text}->length - 1" if self.backwards else "0")
+        self.begin(cx, f"{self.text}->length - 1")
 
     def step(self, cx: Frame, done: str) -> Value:
         cx.write(f"if ((uint64_t){self.at} >= (uint64_t){self.text}->length) goto {done};")
@@ -153,22 +152,20 @@ class Characters(Plan):
             item = cx.scalar("int", f"{self.text}->data[{self.at}]")
         else:
             item = cx.scalar("str", f"wp_str_char(wp_str_code({self.text}, {self.at}))")
-        cx.write(f"{self.at}{'--' if self.backwards else '++'};")
+        self.advance(cx)
         return item
 
 
-class Entries(Plan):
+class Entries(Along):
     """A dict: its keys, values or items. One that changes its size while the loop runs is an error."""
 
     def __init__(self, owner: Value, what: str, backwards: bool = False) -> None:
-        self.owner = owner
+        super().__init__(owner, backwards)
         self.what = what
-        self.backwards = backwards
 
     def start(self, cx: Frame) -> None:
         self.dict = cx.held("wp_dict *", self.owner.code)
-        first = f"wp_dict_last({self.dict}) + 1" if self.backwards else "0"
-        self.at = cx.held("int64_t", first)
+        self.begin(cx, f"wp_dict_last({self.dict}) + 1")
         self.size = cx.held("int64_t", f"wp_dict_length({self.dict})")
         self.state = cx.held("int64_t", f"wp_dict_state({self.dict})")
 
@@ -195,11 +192,8 @@ class Entries(Plan):
         return parts[0] if len(parts) == 1 else make_tuple(cx, parts, "item")
 
 
-class Members(Plan):
+class Members(Along):
     """A set."""
-
-    def __init__(self, owner: Value) -> None:
-        self.owner = owner
 
     def start(self, cx: Frame) -> None:
         self.set = cx.held("wp_set *", self.owner.code)
@@ -216,16 +210,12 @@ class Members(Plan):
         return item
 
 
-class Ring(Plan):
+class Ring(Along):
     """A deque."""
-
-    def __init__(self, owner: Value, backwards: bool = False) -> None:
-        self.owner = owner
-        self.backwards = backwards
 
     def start(self, cx: Frame) -> None:
         self.deque = cx.held("wp_deque *", self.owner.code)
-        self.at = cx.held("int64_t", f"wp_deque_length({self.deque}) - 1" if self.backwards else "0")
+        self.begin(cx, f"wp_deque_length({self.deque}) - 1")
         self.state = cx.held("int64_t", f"wp_deque_state({self.deque})")
 
     def step(self, cx: Frame, done: str) -> Value:
@@ -233,7 +223,7 @@ class Ring(Plan):
             cx.raises("WP_RUNTIME_ERROR", "deque mutated during iteration")
         cx.write(f"if ({self.at} < 0 || {self.at} >= wp_deque_length({self.deque})) goto {done};")
         item = cx.load(self.owner.head().part(), f"wp_deque_at({self.deque}, {self.at}, {cx.line})")
-        cx.write(f"{self.at}{'--' if self.backwards else '++'};")
+        self.advance(cx)
         return item
 
 

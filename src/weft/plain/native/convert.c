@@ -441,6 +441,18 @@ static int32_t name_index(const wp_type *type, PyObject *name, int32_t likely)
     return -1;
 }
 
+/* What looking up a name gave, into its slot, and noted in the mask; a name that is missing stays unset. */
+static int looked_up_in(PyObject *value, wp_record *result, const wp_type *type, int32_t k, uint64_t *mask)
+{
+    if (value == NULL) {
+        PyErr_Clear();
+        return 1;
+    }
+    hold_new(value);
+    *mask |= (uint64_t)1 << k;
+    return in_slot(value, type->slots[k], (char *)result + type->offsets[k]);
+}
+
 static wp_object *object_in(PyObject *o, const wp_type *type)
 {
     const type_facts *facts = facts_of(type);
@@ -465,17 +477,8 @@ static wp_object *object_in(PyObject *o, const wp_type *type)
         }
     }
     for (int32_t k = 0; k < type->count; k++)
-        if (facts->members[k]) {
-            PyObject *value = PyObject_GenericGetAttr(o, type->names[k]);
-            if (value == NULL) {
-                PyErr_Clear();
-                continue;
-            }
-            hold_new(value);
-            if (!in_slot(value, type->slots[k], (char *)result + type->offsets[k]))
-                return NULL;
-            mask |= (uint64_t)1 << k;
-        }
+        if (facts->members[k] && !looked_up_in(PyObject_GenericGetAttr(o, type->names[k]), result, type, k, &mask))
+            return NULL;
     result->value[0] = (int64_t)mask;
     return &result->head;
 }
@@ -498,17 +501,9 @@ static wp_object *names_in(PyObject *o, const wp_type *type)
     wp_record *result = wp_new(type);
     remember_in(o, result, type);
     uint64_t mask = 0;
-    for (int32_t k = 0; k < type->count; k++) {
-        PyObject *value = PyObject_GetAttr(o, type->names[k]);
-        if (value == NULL) {
-            PyErr_Clear();
-            continue;
-        }
-        hold_new(value);
-        if (!in_slot(value, type->slots[k], (char *)result + type->offsets[k]))
+    for (int32_t k = 0; k < type->count; k++)
+        if (!looked_up_in(PyObject_GetAttr(o, type->names[k]), result, type, k, &mask))
             return NULL;
-        mask |= (uint64_t)1 << k;
-    }
     result->value[0] = (int64_t)mask;
     return &result->head;
 }
