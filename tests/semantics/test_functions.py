@@ -5,6 +5,7 @@ calls.
 from __future__ import annotations
 
 import math
+import types
 
 import numpy as np
 import pytest
@@ -297,3 +298,19 @@ def test_a_warning_for_each_line_that_stays_python() -> None:
     with pytest.warns(weft.FallbackWarning) as seen:
         compiled(np.ones(3))
     assert any("test_functions.py" in str(warning.message) for warning in seen)
+
+
+def test_modules_that_are_loaded_when_they_are_asked_for() -> None:
+    """Compiling asks first: that the module has the name from then on must not make the version unfit."""
+    lazy = types.ModuleType("lazy_constants")
+
+    def loaded(name: str) -> float:
+        if name != "factor":
+            raise AttributeError(name)
+        vars(lazy)[name] = 2.5
+        return 2.5
+
+    vars(lazy)["__getattr__"] = loaded
+    f = weft.jit(lambda a: a * lazy.factor, fallback="error")
+    assert [f(np.ones(2)).tolist() for _ in range(2)] == [[2.5, 2.5]] * 2
+    assert len(f.versions) == 1

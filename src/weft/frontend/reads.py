@@ -144,8 +144,9 @@ def own(kind: type, name: str) -> Any:
 def attribute(owner: Any, name: str) -> Any:
     """owner.name, or ABSENT"""
     if isinstance(owner, types.ModuleType):
+        is_there = hasattr(owner, name)  # it may be a module that is loaded now, and has an entry from then on
         found = entry(vars(owner), name)
-        if found is not ABSENT or not hasattr(owner, name):
+        if found is not ABSENT or not is_there:
             return found
         return getattr(owner, name) if _is_own(vars(owner)) else _note("attribute", owner, name, getattr(owner, name))
     if isinstance(owner, type) and type(owner) is type:

@@ -3,19 +3,25 @@ describes its versions and the addresses of their kernels; out: the source execu
 of plain ones.
 
 This text is part of every such module and must not import weft.  Where the source does, it gets a stand-in with hints,
-`jit` and loops that are declared parallel as plain Python has them; anything else is asked of weft itself.
+`jit` and loops that are declared parallel as plain Python has them; anything else is asked of weft itself.  What makes
+containers for the caller and finds routines of libraries are texts of weft's own (BUNDLE), executed when they are
+needed for the first time.
 """
 
 from __future__ import annotations
 
+import builtins
+import functools
 import os
 import sys
 import types
 from typing import Any
 
-#: The text of weft/parallel.py and the names of BLAS functions, put here when a module is built.
+#: The text of weft/parallel.py, the names of BLAS functions and other texts by the names of their modules, put here
+#: when a module is built.
 PARALLEL = ""
 BLAS: tuple[str, ...] = ()
+BUNDLE: dict[str, str] = {}
 _DTYPES = ("b1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "c64", "c128")
 _NO_DEFAULT = object()
 _ENTRY, _ATTRIBUTE = 0, 2
@@ -81,11 +87,9 @@ def start(
     versions: str,
     addresses: tuple[int, ...],
     native: int,
-    make_function: Any,
-    add_versions: Any,
-    use_blas: Any,
+    helpers: dict[str, Any],
 ) -> None:
-    """Called once the module is there, and empty."""
+    """Called once the module is there, and empty; `helpers` are functions of native/extension.c by their names."""
     described: dict[str, Any] = {}
     exec(compile(versions, "<weft>", "exec"), described)
     file = os.path.join(os.path.dirname(namespace["__file__"]), described["FILE"])
@@ -104,14 +108,33 @@ def start(
     if not native:
         return
     if described["NEEDS_BLAS"]:
-        _offer_blas(use_blas)
+        _offer_blas(helpers["use_blas"])
+    _helpers.update(helpers)
     # All functions are in their places before any version looks at what it depends on: they may call each other.
     installed = [
-        (_install(namespace, name, signed, make_function), made) for name, signed, made in described["FUNCTIONS"]
+        (_install(namespace, name, signed, helpers["make_function"]), made, tables)
+        for name, signed, made, tables in described["FUNCTIONS"]
     ]
-    for compiled, made in installed:
-        if compiled is not None:
-            add_versions(compiled, tuple(_fitting(namespace, made, addresses, file)))
+    for compiled, made, tables in installed:
+        if compiled is None:
+            continue
+        fitting = tuple(_fitting(namespace, made, addresses, file))
+        if tables:  # a kernel must not run before it knows where the functions are that it calls
+            helpers["set_prepare"](compiled, functools.partial(_prepare, compiled, fitting, tables))
+        else:
+            helpers["add_versions"](compiled, fitting)
+
+
+def _prepare(compiled: Any, versions: tuple[Any, ...], tables: dict[int, tuple[str, ...]]) -> None:
+    """At the first call of a function: the addresses of what its kernels call; LookupError if one is not to be had."""
+    for table, names in tables.items():
+        for position, name in enumerate(names):
+            place = "weft.runtime.foreign" if "|" in name else "weft.runtime.routines"
+            found = _bundled(place).address(name)
+            if found is None:
+                raise LookupError(name)
+            _helpers["put_address"](table, position, found[0], found[1] or 0)
+    _helpers["add_versions"](compiled, versions)
 
 
 def _fitting(namespace: dict[str, Any], made: list[Any], addresses: tuple[int, ...], file: str) -> list[Any]:
@@ -119,7 +142,7 @@ def _fitting(namespace: dict[str, Any], made: list[Any], addresses: tuple[int, .
     versions = []
     for make in made:
         try:
-            versions.append(make(namespace, addresses, _raiser(file), _module, _fact))
+            versions.append(make(namespace, addresses, _raiser(file), _module, _fact, _made))
         except (Unfit, LookupError, AttributeError, ImportError):
             continue
     return versions
@@ -168,6 +191,8 @@ def _raiser(file: str) -> Any:
             kind, message = table[code]
             if message is None:
                 error = kind()
+            elif isinstance(message, tuple):
+                error = kind(*message)
             else:
                 text = message.format(first, second, third)
                 error = kind(__import__("ast").literal_eval(text) if kind is KeyError else text)
@@ -181,9 +206,55 @@ def _raiser(file: str) -> Any:
     return for_table
 
 
+# --- texts of weft's own ----------------------------------------------------------------------------------------------
+
+_helpers: dict[str, Any] = {}
+_loaded: dict[str, Any] = {}
+
+
+def _made(place: str, *bound: Any) -> Any:
+    """What stands at "module:name" of the bundle, loaded when it is called for the first time."""
+    module, _, name = place.partition(":")
+
+    def call(*arguments: Any) -> Any:
+        return getattr(_bundled(module), name)(*bound, *arguments)
+
+    return call
+
+
+def _bundled(name: str) -> Any:
+    """A module of the bundle."""
+    if name not in _loaded:
+        module = types.ModuleType(name)
+        module.__dict__["__builtins__"] = {**vars(builtins), "__import__": _import}
+        _loaded[name] = module
+        try:
+            exec(compile(BUNDLE[name], f"<{name}>", "exec"), module.__dict__)
+        except BaseException:
+            del _loaded[name]
+            raise
+        if name == "weft.runtime.routines":
+            sort, argsort = _helpers["sort_loops"]()
+            module.__dict__["attach"](types.SimpleNamespace(weft_sort_lines=sort, weft_argsort_lines=argsort))
+        if name == "weft.runtime.dispatch":
+            module.__dict__["helpers"].update(_helpers)
+    return _loaded[name]
+
+
+def _import(name: str, space: Any = None, scope: Any = None, wanted: Any = (), level: int = 0) -> Any:
+    """An import in a text of the bundle: of another one, or of anything else."""
+    if name.partition(".")[0] != "weft":
+        return builtins.__import__(name, space, scope, wanted, level)
+    if name in BUNDLE:
+        return _bundled(name)
+    return types.SimpleNamespace(**{each: _bundled(f"{name}.{each}") for each in wanted})
+
+
 def _fact(kind: str, owner: Any, name: str, present: bool, expected: tuple[str, ...] | None = None) -> tuple[Any, ...]:
     """What a version was made from, as it is now: (owner, kind, name[, value]); Unfit if it is not what it was."""
     if kind == "entry":
+        if present and name not in owner and "__getattr__" in owner:
+            getattr(sys.modules.get(owner.get("__name__")), name, None)  # a module that is loaded now
         now, code = owner.get(name, _NO_DEFAULT), _ENTRY
     else:
         name = _PARTS.get(kind, name)

@@ -1,12 +1,14 @@
 """Versions as Python text.  In: the descriptor of a version; out: an expression for the tuple that a dispatcher reads,
 in a process that has the module but no weft; NotPortable, with the reason, if there is none.
 
-    ns: the module's namespace    addresses: of kernels    module("numpy"): an import    fact(...): see embedded.py
+    ns: the module's namespace    addresses: of kernels    module("numpy"): an import
+    fact(...), made(...): see embedded.py
 """
 
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import sys
 import types
@@ -19,7 +21,8 @@ from weft.runtime import descriptor as D
 from weft.runtime.dispatch import encode_version
 from weft.standins import original
 
-_PARAMS = (D.ArrayParam, D.ListParam, D.ScalarParam, D.ConstParam, D.SameAsParam, D.ObjectParam)
+#: Modules of weft whose functions a version may call, to make containers for the caller and to read those it is given.
+MAKERS = tuple(f"weft.runtime.{name}" for name in ("containers", "nested", "numbering", "templates", "texts"))
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _ADDRESS, _RAISER, _KEEPALIVE, _TIMED, _FACTS = 0, 2, 9, 12, 14
 
@@ -30,15 +33,8 @@ class NotPortable(Exception):
 
 def expression(version: D.Version, kernel: int, namespace: dict[str, Any], function: Any) -> str:
     """The text of one version, whose kernel has this number."""
-    for param in (*version.params, *(hidden.param for hidden in version.hidden)):
-        if not isinstance(param, _PARAMS) or getattr(param, "changed", False):
-            raise NotPortable("dicts, sets, strings and containers as arguments need weft (--host weft)")
-    for hidden in version.hidden:
-        if isinstance(hidden, D.CellParam):
-            raise NotPortable("it reads a closure")
-        if isinstance(hidden, D.AttrParam) and any(part[:1] in "@#*$~" for part in hidden.parts):
-            raise NotPortable("it reads containers of an object, which needs weft (--host weft)")
-    _refuse_made(version.returns)
+    if any(isinstance(hidden, D.CellParam) for hidden in version.hidden):
+        raise NotPortable("it reads a closure")
     known = _Values(namespace, version.facts)
     encoded = list(encode_version(D.Version(**{**vars(version), "facts": (), "keepalive": None, "function": 1})))
     parts = [known.text(part) if at not in (_ADDRESS, _RAISER, _KEEPALIVE) else "" for at, part in enumerate(encoded)]
@@ -52,18 +48,9 @@ def expression(version: D.Version, kernel: int, namespace: dict[str, Any], funct
 
 
 def _message(spec: D.ExceptionSpec) -> str:
-    if isinstance(spec.message, tuple):
-        raise NotPortable("it raises an exception with several arguments")
+    if isinstance(spec.message, tuple) and not all(type(part) in _PLAIN for part in spec.message):
+        raise NotPortable("it raises an exception with arguments that are no plain values")
     return repr(spec.message)
-
-
-def _refuse_made(results: tuple[D.Result, ...]) -> None:
-    for result in results:
-        if isinstance(result, D.TupleResult) and result.kind is not None:
-            if (getattr(result.kind, "__module__", "") or "").startswith("weft"):
-                raise NotPortable("containers as results need weft (--host weft)")
-        if isinstance(result, (D.TupleResult, D.ListOfResult)):
-            _refuse_made(result.items)
 
 
 class _Values:
@@ -95,11 +82,16 @@ class _Values:
     def named(self, value: Any) -> str:
         """A class, function or module by where it is found."""
         value = getattr(value, "py_func", value)
+        if isinstance(value, functools.partial):
+            bound = ", ".join(map(self.text, value.args))
+            return f"{self.named(value.func)[:-1]}, {bound})"
+        if isinstance(value, types.FunctionType) and value.__module__ in MAKERS:
+            return f"made('{value.__module__}:{value.__name__}')"
         if isinstance(value, types.ModuleType):
             return f"module({value.__name__!r})"
         home = getattr(value, "__module__", None) or ("numpy" if isinstance(value, np.ufunc) else None)
         name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-        if not isinstance(home, str) or not isinstance(name, str) or "<" in name:
+        if not isinstance(home, str) or not isinstance(name, str) or "<" in name or home.partition(".")[0] == "weft":
             raise NotPortable(f"it depends on an object of class {type(value).__name__}")
         if home == "builtins" and getattr(builtins, name, None) is value:
             return name
@@ -108,6 +100,8 @@ class _Values:
         text = f"ns[{first!r}]" if home == self.home else f"module({home!r}).{first}"
         for part in rest:
             found, text = getattr(found, part, None), f"{text}.{part}"
+            if isinstance(found, property) and found.fget is value:
+                found, text = value, f"{text}.fget"
         if getattr(found, "py_func", found) is not value:
             raise NotPortable(f"it depends on {name}, which is not found under its name")
         return text
@@ -125,6 +119,11 @@ class _Values:
                     return f"{self.named(function)}.__kwdefaults__"
             raise NotPortable("it depends on a dict")
         return self.named(value)
+
+
+def _is_made_here(owner: Any, known: _Values) -> bool:
+    """Whether an object is of the source that the file brings along: it is made there as it was when this was built."""
+    return owner is known.namespace or getattr(owner, "__module__", None) == known.home
 
 
 def _fact(fact: D.Fact, known: _Values, function: Any) -> str:
@@ -145,7 +144,7 @@ def _fact(fact: D.Fact, known: _Values, function: Any) -> str:
         elif isinstance(value, types.CodeType):
             how = "" if fact.owner.__module__ == known.home else "source"
             value = fact.owner
-        elif isinstance(value, (dict, list, set)):
+        elif isinstance(value, (dict, list, set)) and not _is_made_here(fact.owner, known):
             raise NotPortable(f"it depends on the container {fact.name}")
         if how == "source":  # of the function that the code belongs to
             owner = known.named(value)

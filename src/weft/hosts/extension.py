@@ -15,11 +15,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from weft import parallel
-from weft.codegen import c, c_library
+from weft import errors, parallel
+from weft.codegen import c
 from weft.errors import CompileError, WeftError
 from weft.hosts import embedded, spelling
-from weft.hosts.expressions import NotPortable, expression
+from weft.hosts.expressions import MAKERS, NotPortable, expression
 from weft.hosts.functions import Function
 from weft.hosts.processors import Processor, macros
 from weft.limits import LIMITS
@@ -34,6 +34,10 @@ from weft.targets import Coded
 SUFFIX = ".abi3.so"
 MARK = "weft-extension-checksum:"
 _DIGITS = 16
+#: Where a kernel has the addresses of the functions of libraries that it calls, and their names.
+_TABLE = re.compile(r'^const char \w+_names\[\] = "(.*)";\nvoid \*(\w+)\[\d+\];', re.M)
+#: What embedded.py executes when a function needs it: to make containers, to find routines.
+_BUNDLE = (*MAKERS, "weft.runtime.foreign", "weft.runtime.routines")
 _BLAS = re.compile(rf"rt->(?:{'|'.join(FUNCTIONS)})\b")
 
 
@@ -55,37 +59,40 @@ class Parts:
     kernels: list[tuple[Processor, str, str, tuple[str, ...]]]
     count: int
     versions: str
+    tables: list[tuple[str, ...]]  # what each table of addresses is for
     built: dict[str, str]  # functions, with their signatures
     left: dict[str, str]  # functions that stay Python, with the reason
 
 
 def texts(plan: Plan) -> Parts:
     """Everything up to the compiler."""
-    parts = Parts([], 0, "", {}, {})
+    parts = Parts([], 0, "", [], {}, {})
     lines: list[str] = []
     listed: list[str] = []
     needs_blas = False
     for function in plan.functions:
         made: list[str] = []
+        tables: list[int] = []
         for version in function.versions:
             try:
-                names = c_library.addresses(version.program_lowered)
-                if names:
-                    raise NotPortable(f"it calls {names[0].split(':')[1]}, a routine of NumPy (--host weft)")
                 sources = [c.generate(version.program_lowered, function.options, p.features) for p in plan.processors]
                 known = described(version, Coded(version.program_lowered, sources[0].layout, sources[0].exceptions, 1))
                 text = expression(known, parts.count, plan.namespace, function.plain)
+                found = [_names(each[1]) for each in _TABLE.finditer(sources[0].text)]
             except NotPortable as problem:
                 parts.left[function.qualified] = str(problem)
                 break
+            first = len(parts.tables)
+            tables += range(first, first + len(found))
+            parts.tables += found
             for processor, source in zip(plan.processors, sources):
                 symbol = f"kernel_{parts.count}{processor.suffix}"
                 flags = (*processor.chain.lean(source.straight), *c.flags(function.options), f"-Dkernel={symbol}")
                 renamed = source.text.replace('__asm__("weft_', f'__asm__("{symbol}_').replace("_weft_", f"_{symbol}_")
-                parts.kernels.append((processor, symbol, renamed, flags))
+                parts.kernels.append((processor, symbol, _with_tables(renamed, first), flags))
                 needs_blas |= bool(_BLAS.search(source.text))
             made.append(f"_version_{parts.count}")
-            lines.append(f"def {made[-1]}(ns, addresses, raiser, module, fact):\n    return {text}")
+            lines.append(f"def {made[-1]}(ns, addresses, raiser, module, fact, made):\n    return {text}")
             parts.count += 1
         if not made:
             continue
@@ -93,10 +100,29 @@ def texts(plan: Plan) -> Parts:
         parts.built[function.qualified] = function.versions[0].signature
         signed = Signature.of(function.plain)
         shape = (signed.names, signed.positional_only, signed.keyword_only)
-        listed.append(f"({function.qualified!r}, {shape!r}, [{', '.join(made)}])")
+        named = {number: parts.tables[number] for number in tables}
+        listed.append(f"({function.qualified!r}, {shape!r}, [{', '.join(made)}], {named!r})")
     head = [f"FILE = {plan.module + '.py'!r}", f"NEEDS_BLAS = {needs_blas}"]
     parts.versions = "\n".join((*head, *lines, f"FUNCTIONS = [{', '.join(listed)}]", ""))
     return parts
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """The functions that a kernel calls by a table; NotPortable if one is not in every process."""
+    names = tuple(text.split(";"))
+    for name in names:
+        if name.startswith(("offered|", "weft.")):
+            raise NotPortable(f"it calls {name.partition('|')[2] or name}, which was registered for this process only")
+    return names
+
+
+def _with_tables(text: str, number: int) -> str:
+    """A kernel whose tables are those of the module, from a number on."""
+    for found in _TABLE.findall(text):
+        text = _TABLE.sub("", text, count=1)
+        text = f"#define {found[1]} extension_table_{number}\nextern void *{found[1]}[];\n{text}"
+        number += 1
+    return text
 
 
 def build(plan: Plan, output: Path) -> Parts:
@@ -153,6 +179,9 @@ def _objects(plan: Plan, parts: Parts) -> Iterator[Path]:
 def _entry(plan: Plan, parts: Parts) -> str:
     """The C of the module itself."""
     start = f"{inspect.getsource(embedded)}\nPARALLEL = {inspect.getsource(parallel)!r}\nBLAS = {FUNCTIONS!r}\n"
+    if parts.tables or "made('" in parts.versions:
+        start += f"BUNDLE = {_bundle()!r}\n"
+    tables = [f"extension_table_{i}" for i in range(len(parts.tables))]
     limits = ", ".join(repr(limit.default) for limit in LIMITS)
     symbols = [symbol for processor in plan.processors for symbol in _of(parts, processor)]
     defined = {
@@ -170,12 +199,46 @@ def _entry(plan: Plan, parts: Parts) -> str:
             *(f"extern int64_t {symbol}(const weft_rt *, int64_t *);" for symbol in symbols),
             f"const kernel_function extension_kernels[] = {{{', '.join(symbols)}}};",
             f"const int extension_kernel_count = {parts.count};",
+            *(f"void *extension_table_{i}[{2 * len(names)}];" for i, names in enumerate(parts.tables)),
+            f"void **const extension_tables[] = {{{', '.join([*tables, 'NULL'])}}};",
             _string("extension_start", start),
             _string("extension_source", plan.source),
             _string("extension_versions", parts.versions),
             "",
         )
     )
+
+
+#: What the texts of the bundle ask of other modules of weft. A data class looks for its module by name: it has none.
+_ASKED = {
+    "weft.records": """
+import dataclasses
+def dataclass(**options):
+    def wrap(cls):
+        cls.__module__ = "builtins"
+        return dataclasses.dataclass(**options)(cls)
+    return wrap
+""",
+    "weft.runtime.dispatch": """
+import types
+helpers = {}
+def load_core():
+    return types.SimpleNamespace(library=types.SimpleNamespace(**helpers))
+""",
+    "weft.errors": f"""
+import importlib
+from typing import Any
+class CompileError(Exception): pass
+{inspect.getsource(errors.located)}
+""",
+}
+
+
+def _bundle() -> dict[str, str]:
+    """The texts by the names of their modules."""
+    home = Path(__file__).parent.parent
+    texts = {name: home.joinpath(*name.split(".")[1:]).with_suffix(".py") for name in _BUNDLE}
+    return {**{name: place.read_text("utf-8") for name, place in texts.items()}, **_ASKED}
 
 
 def _of(parts: Parts, processor: Processor) -> list[str]:

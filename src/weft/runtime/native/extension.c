@@ -2,8 +2,8 @@
 
    In: kernels for several processors, the module's source and a Python text that describes its versions, all generated in
    front of and behind this file. Out: the module: its source executed, and callables in the place of the functions that were
-   compiled. A call goes to the first version that takes its arguments, or to the plain function. Guards, results, threads and
-   memory are those of weft's own core. */
+   compiled. A call goes to the first version that takes its arguments, or to the plain function. Guards, containers, results,
+   threads and memory are those of weft's own core. */
 
 #define STANDALONE 1
 
@@ -15,8 +15,13 @@
 #include "pool.c"
 #include "interrupts.c"
 #include "tasks.c"
+#include "routines.c"
 #include "version.h"
 #include "lists.c"
+#include "stacks.c"
+#include "containers.c"
+#include "strings.c"
+#include "sharing.c"
 #include "guards.c"
 #include "results.c"
 #include "processor.h"
@@ -52,6 +57,7 @@ typedef struct {
     vectorcall call;
     PyObject *plain, *names, *defaults, *no_default;
     int64_t count, positional_only, keyword_only;
+    PyObject *prepare; /* called once, before the first call that may be native; NULL afterwards */
     int version_count;
     version *versions[MOST_VERSIONS];
     long long native_calls, plain_calls;
@@ -152,50 +158,93 @@ static int run_kernel(version *v, PyObject *const *values, const list_call *list
         for (int i = 0; i < 3; i++)
             Py_DecRef(f.error[i]);
         done = 0;
-    } else if (lists->count > 0 && copy_lists_out(lists) < 0) {
+    } else if (lists->count + lists->container_count + lists->stack_count > 0 && copy_all_out(lists) < 0) {
         for (int i = 0; i < 3; i++)
             Py_DecRef(f.error[i]);
     } else if (f.error[0] != NULL) {
         PyErr_Restore(f.error[0], f.error[1], f.error[2]);
+    } else if (f.routines && PyErr_Occurred()) {
+        ; /* that exception is the outcome */
     } else if (status != STATUS_OK) {
         set_exception(v, w, status);
     } else {
         *out = build_result(&v->results[w[0]], w, values);
+        if (*out == NULL && v->repeatable && PyErr_ExceptionMatches(PyExc_Exception)) {
+            PyErr_Clear(); /* the result could not be made: nothing has happened, Python may do it */
+            done = 0;
+        }
     }
     for (int i = 0; i < v->slot_count; i++)
         Py_DecRef((PyObject *)(uintptr_t)w[v->slots[i]]);
     return done;
 }
 
-static __attribute__((noinline)) int attempt(version *v, PyObject *const *arguments, PyObject **out)
+/* Room for what a call copies of its lists, containers and strings. 1, or 0 without memory. */
+static int make_room(const version *v, list_call *lists)
 {
-    int64_t stack[STACK_WORDS], *w = v->words > STACK_WORDS ? malloc((size_t)v->words * sizeof *w) : stack;
-    PyObject *values[MAX_VALUES];
-    list_call lists = {.track = v->written_lists > 0};
-    *out = NULL;
+    lists->track = v->written_lists > 0;
     if (v->list_count > 0)
-        lists.copies = calloc((size_t)v->list_count, sizeof *lists.copies);
-    if (w == NULL || (v->list_count > 0 && lists.copies == NULL)) {
-        PyErr_NoMemory();
-        return 1;
-    }
+        lists->copies = calloc((size_t)v->list_count, sizeof *lists->copies);
+    if (v->container_count > 0)
+        lists->containers = calloc((size_t)v->container_count, sizeof *lists->containers);
+    if (v->stack_count > 0)
+        lists->stacks = calloc((size_t)v->stack_count, sizeof *lists->stacks);
+    if (v->text_count > 0)
+        lists->texts = calloc(4 * (size_t)v->text_count, sizeof *lists->texts);
+    return (v->list_count == 0 || lists->copies != NULL) && (v->container_count == 0 || lists->containers != NULL) &&
+           (v->stack_count == 0 || lists->stacks != NULL) && (v->text_count == 0 || lists->texts != NULL);
+}
+
+/* 1: the call is done, with a result or an exception. 0: the version does not apply. */
+static int attempt_in(version *v, PyObject *const *arguments, list_call *lists, int64_t *w, PyObject **out)
+{
+    PyObject *values[MAX_VALUES];
     memcpy(values, arguments, (size_t)v->argument_count * sizeof *values);
     memset(values + v->argument_count, 0, (size_t)(v->value_count - v->argument_count) * sizeof *values);
     int fits = facts_hold(v);
     if (fits > 0)
-        fits = pack_arguments(v, values, &lists, w);
+        fits = pack_arguments(v, values, lists, w);
     if (fits > 0 && v->value_count > v->argument_count)
-        fits = pack_hidden(v, values, &lists, w);
+        fits = pack_hidden(v, values, lists, w);
     if (fits > 0 && v->written_lists)
-        fits = lists_are_distinct(&lists);
-    int done = fits > 0 ? run_kernel(v, values, &lists, w, out) : fits < 0;
+        fits = lists_are_distinct(lists);
+    if (fits > 0 && v->stack_count && v->written_arrays)
+        fits = stacks_are_apart(v, lists, values);
+    int done = fits > 0 ? run_kernel(v, values, lists, w, out) : fits < 0;
     for (int i = v->argument_count; i < v->value_count; i++)
         Py_DecRef(values[i]);
-    if (v->list_count > 0)
-        release_lists(&lists);
+    return done;
+}
+
+static __attribute__((noinline)) int attempt(version *v, PyObject *const *arguments, PyObject **out)
+{
+    int64_t stack[STACK_WORDS], *w = v->words > STACK_WORDS ? malloc((size_t)v->words * sizeof *w) : stack;
+    list_call lists = {0};
+    int done = 1;
+    *out = NULL;
+    if (w != NULL && make_room(v, &lists))
+        done = attempt_in(v, arguments, &lists, w, out);
+    else
+        PyErr_NoMemory();
+    if (v->list_count + v->container_count + v->stack_count > 0)
+        release_all(&lists);
+    if (v->text_count > 0)
+        release_texts(&lists);
     if (w != stack)
         free(w);
     return done;
+}
+
+/* Whatever is in the way of native code is no matter of the call's: plain Python runs. 0 after a Ctrl-C. */
+static __attribute__((noinline)) int prepare(function *f)
+{
+    PyObject *callable = f->prepare;
+    f->prepare = NULL;
+    Py_DecRef(PyObject_CallFunction(callable, NULL));
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception))
+        PyErr_Clear();
+    Py_DecRef(callable);
+    return !PyErr_Occurred();
 }
 
 static PyObject *function_call(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
@@ -203,6 +252,8 @@ static PyObject *function_call(PyObject *self, PyObject *const *args, size_t fla
     function *f = (function *)self;
     Py_ssize_t count = (Py_ssize_t)(flags & ~VECTORCALL_OFFSET_BIT);
     PyObject *bound[MAX_VALUES], *out;
+    if (f->prepare != NULL && !prepare(f))
+        return NULL;
     if (stack_holds_kernel() && bind(f, args, count, keywords, bound)) {
         for (int i = 0; i < f->version_count; i++)
             if (attempt(f->versions[i], bound, &out)) {
@@ -271,6 +322,7 @@ static void function_free(PyObject *self)
     PyTypeObject *type = self->type;
     for (int i = 0; i < f->version_count; i++)
         release_version(f->versions[i]);
+    Py_DecRef(f->prepare);
     Py_DecRef(f->plain);
     Py_DecRef(f->names);
     Py_DecRef(f->defaults);
@@ -351,11 +403,87 @@ static PyObject *use_blas(PyObject *unused, PyObject *args)
     return PyErr_Occurred() ? NULL : new_reference(&_Py_NoneStruct);
 }
 
+/* (compiled function, callable that is called once before its versions are asked for the first time) */
+static PyObject *set_prepare(PyObject *unused, PyObject *args)
+{
+    (void)unused;
+    PyObject *compiled, *callable;
+    if (!PyArg_ParseTuple(args, "OO", &compiled, &callable))
+        return NULL;
+    ((function *)compiled)->prepare = new_reference(callable);
+    return new_reference(&_Py_NoneStruct);
+}
+
+extern void **const extension_tables[];
+
+/* (number of a table, position, address, data): where a kernel finds a function of a library. */
+static PyObject *put_address(PyObject *unused, PyObject *args)
+{
+    (void)unused;
+    long long table, position, address, data;
+    if (!PyArg_ParseTuple(args, "LLLL", &table, &position, &address, &data))
+        return NULL;
+    extension_tables[table][2 * position] = (void *)(uintptr_t)address;
+    extension_tables[table][2 * position + 1] = (void *)(uintptr_t)data;
+    return new_reference(&_Py_NoneStruct);
+}
+
+/* The loops that sort lines, and lines of places. */
+static PyObject *sort_loops(PyObject *unused, PyObject *args)
+{
+    (void)unused;
+    (void)args;
+    const int64_t places[] = {(int64_t)(uintptr_t)weft_sort_lines, (int64_t)(uintptr_t)weft_argsort_lines};
+    return tuple_of(places, 2);
+}
+
+static PyObject *change_list(PyObject *unused, PyObject *args)
+{
+    (void)unused;
+    PyObject *list, *template, *arrays;
+    return PyArg_ParseTuple(args, "OOO", &list, &template, &arrays) ? weft_change_list(list, template, arrays) : NULL;
+}
+
+static PyObject *change_dict(PyObject *unused, PyObject *args)
+{
+    (void)unused;
+    PyObject *dict, *template, *arrays, *keys;
+    return PyArg_ParseTuple(args, "OOOO", &dict, &template, &arrays, &keys) ? weft_change_dict(dict, template, arrays, keys) : NULL;
+}
+
+static PyObject *texts(PyObject *unused, PyObject *args)
+{
+    (void)unused;
+    PyObject *codes, *starts, *lengths, *is_str;
+    return PyArg_ParseTuple(args, "OOOO", &codes, &starts, &lengths, &is_str) ? weft_texts(codes, starts, lengths, is_str) : NULL;
+}
+
+/* The names are those that embedded.py calls them by. */
 static PyMethodDef helpers[] = {
     {"make_function", make_function, METHOD_VARARGS, NULL},
     {"add_versions", add_versions, METHOD_VARARGS, NULL},
     {"use_blas", use_blas, METHOD_VARARGS, NULL},
+    {"set_prepare", set_prepare, METHOD_VARARGS, NULL},
+    {"put_address", put_address, METHOD_VARARGS, NULL},
+    {"sort_loops", sort_loops, METHOD_NOARGS, NULL},
+    {"weft_change_list", change_list, METHOD_VARARGS, NULL},
+    {"weft_change_dict", change_dict, METHOD_VARARGS, NULL},
+    {"weft_texts", texts, METHOD_VARARGS, NULL},
 };
+enum { HELPERS = sizeof helpers / sizeof *helpers };
+
+/* All helpers by their names. */
+static PyObject *helpers_by_name(void)
+{
+    PyObject *found = PyDict_New();
+    for (int i = 0; found != NULL && i < HELPERS; i++) {
+        PyObject *helper = PyCFunction_NewEx(&helpers[i], NULL, NULL);
+        if (helper != NULL)
+            PyDict_SetItemString(found, helpers[i].name, helper);
+        Py_DecRef(helper);
+    }
+    return found;
+}
 
 /* --- the start --- */
 
@@ -459,7 +587,7 @@ FIRST_CODE static int is_whole(const char *path)
 static weft_rt runtime_table = {
     .version = 1, .new_array = rt_new_array, .alloc = rt_alloc, .release = rt_release, .parallel = rt_parallel_or_tasks,
     .threads = rt_threads, .poll = rt_poll, .limits = {EXTENSION_LIMITS}, .stack_floor = rt_stack_floor, .enter = rt_enter,
-    .leave = rt_leave, .spawn = rt_spawn, .join = rt_join, .isolate = rt_isolate, .release_isolated = rt_release_isolated,
+    .routine = rt_routine, .leave = rt_leave, .spawn = rt_spawn, .join = rt_join, .isolate = rt_isolate, .release_isolated = rt_release_isolated,
 };
 
 extern const kernel_function extension_kernels[];
@@ -508,18 +636,15 @@ static __attribute__((noinline)) int execute_whole(PyObject *module)
     PyObject *answer = NULL, *run = NULL, *addresses = addresses_of(level);
     if (scope != NULL && start != NULL && addresses != NULL) {
         PyDict_SetItemString(scope, "__builtins__", PyEval_GetBuiltins());
-        PyObject *make = PyCFunction_NewEx(&helpers[0], NULL, NULL), *add = PyCFunction_NewEx(&helpers[1], NULL, NULL);
-        PyObject *blas = PyCFunction_NewEx(&helpers[2], NULL, NULL);
+        PyObject *named = helpers_by_name();
         Py_DecRef(PyEval_EvalCode(start, scope, scope));
         if (!PyErr_Occurred())
             run = PyObject_CallFunction((PyObject *)&PyUnicode_Type, "s", "start");
         PyObject *entry = run == NULL ? NULL : PyDict_GetItemWithError(scope, run);
-        if (entry != NULL)
-            answer = PyObject_CallFunction(entry, "OssOiOOO", PyModule_GetDict(module), extension_source, extension_versions, addresses,
-                                           state == 1, make, add, blas);
-        Py_DecRef(make);
-        Py_DecRef(add);
-        Py_DecRef(blas);
+        if (entry != NULL && named != NULL)
+            answer = PyObject_CallFunction(entry, "OssOiO", PyModule_GetDict(module), extension_source, extension_versions, addresses,
+                                           state == 1, named);
+        Py_DecRef(named);
     }
     Py_DecRef(run);
     Py_DecRef(scope);

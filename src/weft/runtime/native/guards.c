@@ -253,7 +253,6 @@ static inline int pack_value(const parameter *p, PyObject *value, PyObject *cons
         return pack_scalar(p, value, w);
     case TEST_LIST:
         return copy_list_in(lists, p, value, w);
-#if !defined(STANDALONE) /* a module that stands alone has no versions for these */
     case TEST_CONTAINER:
         return copy_container_in(lists, p, value, w);
     case TEST_STACK:
@@ -262,7 +261,6 @@ static inline int pack_value(const parameter *p, PyObject *value, PyObject *cons
         return copy_text_in(lists, p, value, w);
     case TEST_MEMORY:
         return pack_memory(p, values, w);
-#endif
     case TEST_CONST:
         return same_constant(value, p->object);
     case TEST_SAME:

@@ -184,6 +184,7 @@ char *PyByteArray_AsString(PyObject *);
 Py_ssize_t PyByteArray_Size(PyObject *);
 Py_ssize_t PyUnicode_GetLength(PyObject *);
 PyObject *PyUnicode_FromKindAndData(int, const void *, Py_ssize_t);
+PyObject *PyUnicode_DecodeUTF32(const char *, Py_ssize_t, const char *, int *);
 PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t);
 uint32_t *PyUnicode_AsUCS4(PyObject *, uint32_t *, Py_ssize_t, int);
 PyObject *PyTuple_New(Py_ssize_t);

@@ -170,8 +170,14 @@ static void release_texts(list_call *lists)
 
 static PyObject *make_text(const int32_t *codes, int64_t length, int is_str)
 {
+#if defined(STANDALONE) /* by the limited API */
+    int order = 0;
+    if (is_str)
+        return PyUnicode_DecodeUTF32((const char *)codes, length * 4, "surrogatepass", &order);
+#else
     if (is_str)
         return PyUnicode_FromKindAndData(4, codes, length);
+#endif
     PyObject *made = PyBytes_FromStringAndSize(NULL, length);
     for (int64_t i = 0; made != NULL && i < length; i++)
         PyBytes_AsString(made)[i] = (char)codes[i];
