@@ -126,6 +126,7 @@ class Jitted(_Base):
         self._plain = function  # what runs where no version does: the function, or its split into regions
         self.questions = 0  # calls that no version took, and that were not known to have none
         self._in_regions: Regions | None = None
+        self._home: str = function.__qualname__  # of a region: that of the function it is part of
         self._native: Native | None = None  # as plain Python: containers, strings, objects
         self._plain_failures = 0
         self._refused_plainly: Unsupported | None = None  # by the compiler of plain Python, at its last attempt
@@ -178,6 +179,11 @@ class Jitted(_Base):
         self._warn(problem)
         return True
 
+    def _grown(self) -> None:
+        """A call took far longer than those by which the way of calls was chosen."""
+        if self._in_regions is not None:
+            self._in_regions.grown()
+
     def _newly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
         """The call by a version that is made for it; None if there is none."""
         steps.enter("bind arguments")
@@ -218,7 +224,8 @@ class Jitted(_Base):
                 self._refuse(problem)
                 return None
             form = form_of(source.tree, len(args), tuple(kwargs))
-            function: Any = function_from(form.calling, source, None, {ORIGINAL: self.py_func})
+            extra = {ORIGINAL: self.py_func}
+            function: Any = function_from(form.calling, source, None, extra, self._home)
             function.__defaults__ = self.py_func.__defaults__ if form.calling.args.defaults else None
             function.__kwdefaults__ = self.py_func.__kwdefaults__
             keep(function.__code__, form.calling)
@@ -226,7 +233,7 @@ class Jitted(_Base):
             told = ", ".join((str(len(args)), *form.renamed))
             function.__module__, function.__qualname__ = self.py_func.__module__, f"{self.py_func.__qualname__}[{told}]"
             made = Jitted(function, self.options)
-            made._defined, made._is_region = self._defined, self._is_region
+            made._defined, made._is_region, made._home = self._defined, self._is_region, self._home
             made._source = Source(source.name, source.file, form.tree, source.text, source.namespace, source.cells)
             made._steering.ask(self.transforms())
             self._regions.append(made)
@@ -505,7 +512,7 @@ class Jitted(_Base):
             return
         made = {region.name: self._region(region.tree, source) for region in found.regions}
         self._regions = list(made.values())
-        split = function_from(found.tree, source, self.py_func, made)
+        split = function_from(found.tree, source, self.py_func, made, self._home)
         if self.is_compared and not always:
             self._in_regions = Regions(self, split, self.py_func)
         else:
@@ -515,9 +522,9 @@ class Jitted(_Base):
         from weft.frontend.source import Source
 
         steps.enter("region")
-        function = function_from(tree, source, None, {})
+        function = function_from(tree, source, None, {}, self._home)
         region = Jitted(function, self.options)
-        region._is_region = True
+        region._is_region, region._home = True, self._home
         region._source = Source(tree.name, source.file, tree, source.text, source.namespace, {})
         region._steering.ask(self.transforms())
         return region

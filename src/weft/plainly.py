@@ -39,6 +39,8 @@ def takes_first(function: Any, values: tuple[Any, ...]) -> bool:
     if (function._compiled and function._native is None) or not may_take(function, values):
         return False
     if function._native is not None:
+        if function._in_regions is not None:
+            function._in_regions.asked()
         return True  # it makes its versions itself
     try:
         if choice.uses_arrays(function.py_func, values):

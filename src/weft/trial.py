@@ -3,10 +3,14 @@
 Calls go to the two by turns, so that none runs twice, and only where both give the same to the last bit.  Calls in
 which something was compiled do not count.  A plain call that takes twice as long ends the trial, and none is tried
 where it might take very long: native code can be a hundred times as fast.
+
+What was found for short calls need not hold for long ones: the trial begins anew after a call that takes many times as
+long as those of the trial (the dispatcher looks), and when there were eight times as many calls.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +22,9 @@ _CALLS = 3
 _MOST_DISTURBED = 8
 _BEARABLE = 0.025  # seconds of a call in regions
 _GAIN = 0.95
+_LONGER = 8  # times the typical call: then another way may be the faster one
+_WORTH = 100e-6  # seconds of a call from which on a trial costs next to nothing
+_FIRST_AGAIN, _AGAIN = 64, 8  # calls after which the trial begins anew, and how many times as many after that
 _CHEAP = 0.01  # seconds of a plain call: one that was disturbed, by the garbage collector perhaps, decides nothing
 
 #: Time of this thread alone; tests put another clock in its place.
@@ -43,6 +50,11 @@ class Regions:
         self._split, self._plain_function = split, plain
         self._times: dict[Any, list[float]] = {}
         self._disturbed = 0
+        self._next = _FIRST_AGAIN
+        self._chosen: Callable[..., Any] | None = None
+        self._worth = _WORTH
+        #: Seconds of a call above which regions need no trial: plain calls took more than twice as long before.
+        self._wins_above = self._won_above = math.inf
         self.again()
 
     def again(self) -> None:
@@ -50,7 +62,32 @@ class Regions:
         if self._owner._plain is not self:
             self._times = {self._split: [], self._plain_function: []}
             self._disturbed = 0
+            self._owner._longest = 0
             self._owner._plain = self
+
+    def asked(self) -> None:
+        """The dispatcher asks about a call that may be known: begin anew if there were many since."""
+        if self._owner._plain is not self and self._owner._plain_calls >= self._next:
+            self._next = self._owner._plain_calls * _AGAIN
+            self._wins_above = self._won_above
+            self.again()
+
+    def grown(self) -> None:
+        """A call took far longer than those of the trial: begin anew."""
+        self._wins_above = math.inf
+        self.again()
+
+    def _choose(self, way: Any) -> None:
+        """Let calls go this way, until they take much longer."""
+        split, plain = self._times[self._split], self._times[self._plain_function]
+        self._worth = 2 * self._worth if way is self._chosen else _WORTH
+        self._chosen = way
+        self._owner._plain = way
+        if plain:
+            wins = way is self._split and median(plain) > 2 * median(split)
+            self._won_above = median(split) / _LONGER if wins else math.inf
+        typical = median(self._times[way] or split or [0.0])
+        self._owner._longest = int(1e9 * max(_LONGER * typical, self._worth))
 
     @property
     def slower(self) -> tuple[float, float] | None:
@@ -85,13 +122,15 @@ class Regions:
             return
         self._times[way].append(seconds)
         if way is self._split:
-            if seconds > _BEARABLE or not self._same_bits():
+            if not self._same_bits():
                 self._owner._plain = self._split
+            elif seconds > _BEARABLE or seconds > self._wins_above:
+                self._choose(self._split)
         elif median_low(plain) > 2 * median(split) and (len(plain) > 1 or seconds > _CHEAP):
-            self._owner._plain = self._split
+            self._choose(self._split)
         elif len(plain) == _CALLS:
             is_faster = median(plain) < _GAIN * median(split)
-            self._owner._plain = self._plain_function if is_faster else self._split
+            self._choose(self._plain_function if is_faster else self._split)
 
     def _same_bits(self) -> bool:
         """Whether no region rounds in another way than Python does."""

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.plain.kernels import kernel, load
+from weft.plain.function import Native
 
 pytestmark = [pytest.mark.native, pytest.mark.skipif(not load(), reason="no run time of plain Python here")]
 
@@ -307,3 +308,22 @@ def test_every_function_is_declared(part: str, tmp_path: Path) -> None:
     command = [*chain.command, *checks, str(source)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[:2000]
+
+
+def test_a_version_that_gives_up_every_call_is_not_made_again_and_again():
+    def spelt(n):
+        text = ""
+        for value, letter in ((10, "X"), (5, "V"), (1, "I")):
+            count, n = divmod(n, value)
+            text += letter * count
+        return text
+
+    made = []
+    native = Native(spelt, missed=lambda values: made.append(native.extend(values)) or True)
+    assert native(17) == "XVII"
+    for _ in range(200):
+        with pytest.raises(TypeError):
+            native(2.5)
+    assert len(made) <= 4
+    assert native(6) == "VI"
+    assert not native.given_up

@@ -241,3 +241,92 @@ def test_without_timing_nothing_is_tried(time: Time, monkeypatch: pytest.MonkeyP
     for _ in range(30):
         compiled([3, 9, 4])
     assert compiled.stats["python_calls"] == 0
+
+
+class Calls:
+    """An owner of `Regions` whose calls take as long as is said."""
+
+    def __init__(self) -> None:
+        self.versions: list[Any] = []
+        self.questions = 0
+        self._plain: Any = None
+        self._plain_calls = self._longest = 0
+        self.seconds: dict[Any, float] = {}
+        self.now = 0.0
+        self.regions = trial.Regions(self, self.split, self.plain)
+
+    def _parts(self) -> list[Any]:
+        return [self]
+
+    def split(self) -> None:
+        self.now += self.seconds["split"]
+
+    def plain(self) -> None:
+        self.now += self.seconds["plain"]
+
+    def call(self, count: int, split: float, plain: float) -> Any:
+        self.seconds = {"split": split, "plain": plain}
+        for _ in range(count):
+            self._plain_calls += 1
+            began, limit = self.now, self._longest
+            self._plain()
+            if limit and limit == self._longest and (self.now - began) * 1e9 > limit:
+                self.regions.grown()
+        return self._plain
+
+
+def test_the_trial_begins_anew_when_calls_are_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = Calls()
+    monkeypatch.setattr(trial, "clock", lambda: owner.now)
+    assert owner.call(20, split=2e-6, plain=1e-6) == owner.plain
+    assert owner.call(20, split=2e-6, plain=1e-6) == owner.plain
+    assert owner.call(20, split=1e-3, plain=1e-2) == owner.split
+    assert owner.call(20, split=1e-1, plain=1e-2) == owner.split  # nobody tries what may take longer still
+    assert owner.regions.slower is None
+
+
+def test_the_trial_begins_anew_when_there_were_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = Calls()
+    monkeypatch.setattr(trial, "clock", lambda: owner.now)
+    assert owner.call(20, split=1e-6, plain=2e-6) == owner.split
+    owner.regions.asked()
+    assert owner._plain == owner.split  # there were not many
+    owner.call(80, split=1e-6, plain=2e-6)
+    owner.regions.asked()
+    assert owner._plain is owner.regions
+    assert owner.call(20, split=2e-6, plain=1e-6) == owner.plain
+
+
+def test_no_long_plain_call_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    owner = Calls()
+    monkeypatch.setattr(trial, "clock", lambda: owner.now)
+    assert owner.call(20, split=1e-3, plain=1e-2) == owner.split
+    owner.call(80, split=1e-3, plain=1e-2)
+    owner.regions.asked()
+    assert owner.call(1, split=1e-3, plain=1e9) == owner.split
+    assert owner.now < 1e6
+
+
+def totals(rows: list[float]) -> float:
+    total = 0.0
+    for row in rows:
+        total += row
+    return total
+
+
+def test_the_dispatcher_tells_of_long_calls(time: Time) -> None:
+    compiled: Any = weft.jit(totals, fallback="silent")
+    told: list[bool] = []
+
+    def plain(rows: list[float]) -> float:
+        time.now += time.plain
+        return totals(rows)
+
+    compiled._plain, compiled._grown = plain, lambda: told.append(True)
+    time.plain, compiled._longest = 10, 40 * 10**6
+    for _ in range(5):
+        compiled(iter([1.0]))
+    assert not told
+    time.plain = 50 * 10**6
+    compiled(iter([1.0]))
+    assert told

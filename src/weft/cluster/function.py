@@ -279,7 +279,8 @@ class RayFunction(Distributed):
             return
         made: dict[str, Any] = {}
         for region in found.regions:
-            part = made[region.name] = RayFunction(function_from(region.tree, source, None, {}), self.options)
+            piece = function_from(region.tree, source, None, {}, self.py_func.__qualname__)
+            part = made[region.name] = RayFunction(piece, self.options)
             part.local._is_region = True
             part.local._source = Source(region.tree.name, source.file, region.tree, source.text, source.namespace, {})
             self._parts.append(part)

@@ -158,7 +158,7 @@ class Parts(Native):
                         return found
                     why = last(version.call)
                     self.reason = f"{why.reason} (line {why.line})" if why.line else str(why.reason)
-                    if self._deoptimised(version):
+                    if self._deoptimised(version, values):
                         return MISS
             if attempt or self.given_up or not self._fetch(values):
                 break

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 #: Versions of one function, and deoptimised calls of one version, before Python runs the rest.
 _MAX_VERSIONS: Final = 6
 _MAX_DEOPTS: Final = 12
+#: Versions given up at nearly every call, for arguments of the same types, before no further one is made.
+_MAX_HOPELESS: Final = 2
 #: Calls that the first version did not fit, before `entry` no longer tries it first.
 _MAX_STRANGERS: Final = 1000
 #: Lines on which integers may be beyond 64 bits, each found by a call that deoptimised (native/plain.h says why).
@@ -167,6 +169,8 @@ class Native:
         self.given_up = False
         self._names: dict[str, Any] = {}  # of `entry`
         self.wide: frozenset[int] = frozenset()  # lines on which integers have overflowed
+        #: Types of arguments of calls that a version has always given up, and how many such versions there were.
+        self._hopeless: dict[tuple[type, ...], int] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         values = args
@@ -182,9 +186,11 @@ class Native:
                     result = version.call(*values, *version.hidden)
                     if result is not MISS:
                         return result
-                    if self._deoptimised(version):
+                    if self._deoptimised(version, values):
                         return self._repeat(args, kwargs)
-            if is_fresh or self.given_up or self._missed is None or not self._missed(values):
+            if is_fresh or self.given_up or self._missed is None or self._is_hopeless(values):
+                return self.function(*args, **kwargs)
+            if not self._missed(values):
                 return self.function(*args, **kwargs)
             is_fresh = not self.versions or not self.versions[-1].is_restored
 
@@ -215,12 +221,12 @@ def entry(*args, **kwargs):
 
     def missed(self, version: PlainVersion, args: tuple[Any, ...]) -> Any:
         """A version did not fit a call, or gave it up."""
-        if self._deoptimised(version):
+        if self._deoptimised(version, args):
             return self._repeat(args, {})
         self._names["strangers"] += 1
         return self(*args)
 
-    def _deoptimised(self, version: PlainVersion) -> bool:
+    def _deoptimised(self, version: PlainVersion, values: tuple[Any, ...]) -> bool:
         """Whether the last call of a version fitted and was given up: no other version would do better."""
         found = last(version.call)
         if found.deopts == version.deopts:
@@ -232,11 +238,18 @@ def entry(*args, **kwargs):
         elif found.deopts > _MAX_DEOPTS and found.deopts > 2 * version.calls:
             self._drop(version)
             self.given_up = not self.versions
+            kinds = tuple(map(type, values))
+            self._hopeless[kinds] = self._hopeless.get(kinds, 0) + 1
         return True
+
+    def _is_hopeless(self, values: tuple[Any, ...]) -> bool:
+        """Whether a further version for such arguments would be given up as those before were."""
+        return bool(self._hopeless) and self._hopeless.get(tuple(map(type, values)), 0) >= _MAX_HOPELESS
 
     def _drop(self, version: PlainVersion) -> None:
         self.versions = [other for other in self.versions if other is not version]
-        self._names["strangers"] = _MAX_STRANGERS  # `entry` no longer tries it
+        if self._names.get("version") is version:
+            self._names["strangers"] = _MAX_STRANGERS  # `entry` no longer tries it
 
     def _repeat(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Python runs a call that a version has given up."""

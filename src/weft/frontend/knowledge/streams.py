@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from weft.errors import Unsupported
 from weft.frontend.knowledge import Bound, native
-from weft.frontend.knowledge.compose import at_least
+from weft.frontend.knowledge.compose import at_least, mostly
 from weft.frontend.knowledge.python import EMPTY_MAX, EMPTY_MIN
-from weft.frontend.values import Scalar, Value
+from weft.frontend.values import Object, Scalar, Value
 
 
 def length_of(sequence):
@@ -28,6 +29,19 @@ def length_of(sequence):
 
 def item_of(sequence, place):
     return sequence[place]
+
+
+def whole(number):
+    assert isinstance(number, int)
+
+
+@native(whole, parameters="number")
+def _whole(call: Bound) -> Value:
+    """Covers integers only: of anything else Python says what is wrong with it."""
+    number = call.need("number")
+    if not (isinstance(number, Scalar) and number.expr.type.dtype.kind in "iub"):
+        raise Unsupported(call.builder.emitter.span, "a bound that is no integer", "give an integer")
+    return Object(None)
 
 
 @native(length_of, parameters="sequence")
@@ -326,20 +340,29 @@ def sliced(iterable, *bounds):
     start, stop, step = 0, None, 1
     if len(bounds) == 1:
         stop = bounds[0]
-    elif len(bounds) == 2:
-        start, stop = bounds
     else:
-        start, stop, step = bounds
+        start = 0 if bounds[0] is None else bounds[0]
+        stop = bounds[1]
+        if len(bounds) == 3:
+            step = 1 if bounds[2] is None else bounds[2]
+    whole(start)
+    whole(step)
+    mostly(start >= 0, "a bound of islice() that is negative")
+    mostly(step >= 1, "islice() by steps of 0")
     if stop is None:
         for place, item in enumerate(iterable):
             if place >= start and (place - start) % step == 0:
                 yield item
-    elif stop > 0:
-        for place, item in enumerate(iterable):
-            if place >= start and (place - start) % step == 0:
-                yield item
-            if place + 1 >= stop:
-                break
+    else:
+        whole(stop)
+        mostly(stop >= 0, "a bound of islice() that is negative")
+        last = max(start, stop)
+        if last > 0:
+            for place, item in enumerate(iterable):
+                if place >= start and (place - start) % step == 0 and place < stop:
+                    yield item
+                if place + 1 >= last:
+                    break
 
 
 def running(iterable):

@@ -2,9 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from weft.plain.models.primitives import leave, same
+
+_FAR = sys.maxsize
+
+
+def _bound(value: Any, otherwise: Any) -> Any:
+    """A bound of islice, tested when the iterator is made; Python raises what is to be raised."""
+    if value is None:
+        return otherwise
+    if not isinstance(value, int) or value < 0:
+        leave("a bound of islice() that is negative or no integer")
+    return value
+
+
+def _length(value: Any) -> Any:
+    """How many items the tuples have that an iterator gives, tested when it is made."""
+    if not isinstance(value, int) or value < 0:
+        leave("a number of items that is negative or no integer")
+    return value
 
 
 def iterate(values: Any) -> Any:
@@ -124,6 +143,10 @@ def chain_three(first: Any, second: Any, third: Any) -> Any:
 
 
 def islice_stop(values: Any, stop: Any) -> Any:
+    return first_items(values, _bound(stop, _FAR))
+
+
+def first_items(values: Any, stop: Any) -> Any:
     if stop > 0:
         taken = 0
         for item in values:
@@ -134,15 +157,27 @@ def islice_stop(values: Any, stop: Any) -> Any:
 
 
 def islice_range(values: Any, start: Any, stop: Any, step: Any = 1) -> Any:
+    by = _bound(step, 1)
+    if by == 0:
+        leave("islice() by steps of 0")
+    return items_between(values, _bound(start, 0), _bound(stop, _FAR), by)
+
+
+def items_between(values: Any, start: Any, stop: Any, step: Any) -> Any:
     at = 0
     wanted = start
-    if stop is None or wanted < stop:
+    if wanted < stop:
         for item in values:
             if at == wanted:
                 yield item
                 wanted += step
             at += 1
-            if stop is not None and (at >= stop or wanted >= stop):
+            if at >= stop:
+                break
+    elif start > 0:  # those before are taken all the same
+        for _ in values:
+            at += 1
+            if at >= start:
                 break
 
 
@@ -203,17 +238,20 @@ def starmap(function: Any, values: Any) -> Any:
 
 
 def product_two(first: Any, second: Any) -> Any:
-    one = list(first)
-    two = list(second)
+    return pairs_of(list(first), list(second))
+
+
+def pairs_of(one: Any, two: Any) -> Any:
     for a in one:
         for b in two:
             yield a, b
 
 
 def product_three(first: Any, second: Any, third: Any) -> Any:
-    one = list(first)
-    two = list(second)
-    three = list(third)
+    return triples_of(list(first), list(second), list(third))
+
+
+def triples_of(one: Any, two: Any, three: Any) -> Any:
     for a in one:
         for b in two:
             for c in three:
@@ -221,7 +259,10 @@ def product_three(first: Any, second: Any, third: Any) -> Any:
 
 
 def product_repeat(values: Any, repeat: Any) -> Any:
-    pool = list(values)
+    return repeated_product(list(values), _length(repeat))
+
+
+def repeated_product(pool: Any, repeat: Any) -> Any:
     count = len(pool)
     if repeat == 0 or count > 0:
         places = [0] * repeat
@@ -240,8 +281,11 @@ def product_repeat(values: Any, repeat: Any) -> Any:
 
 def permutations(values: Any, length: Any = None) -> Any:
     pool = list(values)
+    return permutations_of(pool, len(pool) if length is None else _length(length))
+
+
+def permutations_of(pool: Any, r: Any) -> Any:
     n = len(pool)
-    r = n if length is None else length
     if r <= n:
         places = list(range(n))
         cycles = list(range(n, n - r, -1))
@@ -265,7 +309,10 @@ def permutations(values: Any, length: Any = None) -> Any:
 
 
 def combinations(values: Any, r: Any) -> Any:
-    pool = list(values)
+    return combinations_of(list(values), _length(r))
+
+
+def combinations_of(pool: Any, r: Any) -> Any:
     n = len(pool)
     if r <= n:
         places = list(range(r))
@@ -287,7 +334,10 @@ def combinations(values: Any, r: Any) -> Any:
 
 
 def combinations_with_replacement(values: Any, r: Any) -> Any:
-    pool = list(values)
+    return multisets_of(list(values), _length(r))
+
+
+def multisets_of(pool: Any, r: Any) -> Any:
     n = len(pool)
     if n > 0 or r == 0:
         places = [0] * r

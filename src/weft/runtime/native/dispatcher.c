@@ -20,6 +20,7 @@ typedef struct {
     PyObject *plain; /* what runs where no version does; NULL before it is set */
     PyObject *forms[MOST_FORMS]; /* of a function with * parameters: what takes calls of so many arguments without names */
     left_table left;
+    call_watch watch;
     /* The function that all of this is of, and what it was made from: code, defaults and keyword defaults. */
     PyObject *defined, *code, *given, *named;
     uint64_t named_changes;
@@ -123,6 +124,9 @@ static PyObject *call_plain(dispatcher *d, PyObject *const *args, size_t flags, 
     if (!stack_suffices())
         return NULL;
     d->plain_calls++;
+    long long limit = d->watch.limit;
+    int precisely = d->watch.suspected;
+    int64_t began = limit == 0 ? 0 : watch_clock(precisely);
     PyObject *plain = new_reference(d->plain), *answer = NULL; /* the call may put another one in its place */
     if (is_exact(plain, &PyFunction_Type)) {
         answer = _PyFunction_Vectorcall(plain, args, flags & ~VECTORCALL_OFFSET_BIT, keywords);
@@ -134,6 +138,8 @@ static PyObject *call_plain(dispatcher *d, PyObject *const *args, size_t flags, 
         Py_DecRef(named);
     }
     Py_DecRef(plain);
+    if (limit != 0 && limit == d->watch.limit && is_longer(&d->watch, watch_clock(precisely) - began, precisely) && answer != NULL)
+        Py_DecRef(PyObject_CallMethod((PyObject *)d, "_grown", NULL)); /* which raises nothing */
     return answer;
 }
 
@@ -726,6 +732,8 @@ static PyMemberDef dispatcher_members[] = {
     {"__vectorcalloffset__", MEMBER_SSIZE, offsetof(dispatcher, call), MEMBER_READONLY, NULL},
     {"_plain", MEMBER_OBJECT, offsetof(dispatcher, plain), 0, "What runs where no version does."},
     {"_plain_calls", MEMBER_LONGLONG, offsetof(dispatcher, plain_calls), 0, "Calls that ran in plain Python."},
+    {"_longest", MEMBER_LONGLONG, offsetof(dispatcher, watch.limit), 0,
+     "Nanoseconds; after a call in plain Python that takes longer `_grown` is called. 0: never."},
     {"misses", MEMBER_LONGLONG, offsetof(dispatcher, misses), MEMBER_READONLY, "Calls that no version fitted."},
     {"may_run_plain", MEMBER_LONGLONG, offsetof(dispatcher, may_run_plain), 0,
      "Not zero: calls whose containers take longer to copy than Python takes for the rest may run in plain Python."},

@@ -163,3 +163,40 @@ static void note_lost(version *v)
         v->ask_again = ASK_AGAIN * (v->way_calls > ASK_FIRST ? v->way_calls : ASK_FIRST);
     }
 }
+
+/* --- functions that run in one of two ways, both of them called from Python (see trial.py) --- */
+
+enum { SELDOM_WAITED = 30000000 }; /* ns; nobody waits so long for a processor without something being odd */
+
+/* The way was chosen by calls of at most `limit` ns (0: it was not). A look at the precise clock at each call would be felt; so
+   a cheap one that moves some hundred times a second says which calls may be long ones, and the next call is measured. */
+typedef struct {
+    long long limit;
+    int suspected;
+} call_watch;
+
+static int64_t tick_ns(void)
+{
+#ifdef CLOCK_MONOTONIC_COARSE
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+#else
+    return 0;
+#endif
+}
+
+static inline int64_t watch_clock(int precisely)
+{
+    return given_clock != NULL ? given_clock() : precisely ? thread_ns() : tick_ns();
+}
+
+/* Whether a call that took so long is longer than those by which the way was chosen. */
+static int is_longer(call_watch *watch, int64_t passed, int precisely)
+{
+    if (precisely)
+        watch->suspected = 0;
+    else if (passed > 0)
+        watch->suspected = 1;
+    return passed > watch->limit && (precisely || passed > SELDOM_WAITED);
+}
