@@ -359,6 +359,7 @@ class Expressions(Choices):
             if isinstance(right.expr, Const):
                 if any(map(_is_literal_list, left.items)):
                     raise self.unsupported(node, "a list that holds one list several times", "give that a name")
+                left = replace(left, items=tuple(map(self._in_memory, left.items)))
                 nothing = left.is_list and all(isinstance(item, Object) and item.value is None for item in left.items)
                 site = self.site(node) if nothing else None
                 return Tuple(left.items * int(right.expr.value.real), left.is_list, site=site)
@@ -385,6 +386,12 @@ class Expressions(Choices):
         value = item.expr
         made = Array((expr,), item.type, lambda _: value, is_list=True)
         return arrays.materialise(made, self.emitter, "list")
+
+    def _in_memory(self, item: Value) -> Value:
+        """An item that several places of a list share: one array, where each place would compute its own."""
+        if isinstance(item, Array) and not item.is_list and item.rank and item.view is None and item.origin is None:
+            return arrays.materialise(item, self.emitter, "item")
+        return item
 
     def _list_operator(self, op: str, left: Value, right: Value, node: ast.AST) -> Value:
         for value, other in ((left, right), (right, left)):

@@ -154,7 +154,11 @@ class Lists(Nested):
 
     def _unshared(self, name: str, value: Value) -> Value:
         """A list that becomes one among others when it gets a name; its other names must have it from there, too."""
-        others = [place for place in self._names_of(value) if place != (self.scope.path, name)]
+        places = list(self._names_of(value))
+        others = [place for place in places if place != (self.scope.path, name)]
+        if places and not others and isinstance(value, (Array, Records)):
+            # It came here as an argument, or out of a loop that holds a copy: a row of its own would be another list.
+            raise self.unsupported(None, f"{name}, which is given a list that has its name already")
         if others:
             self.emitter.decisions.escaping.update(others)
             raise Restart
@@ -178,7 +182,7 @@ class Lists(Nested):
             return value
         if isinstance(value, Array) and value.is_list and value.growing is None:
             view = value.view
-            if view is not None and not (view.whole and self.exclusive(name, view.buffer)):
+            if view is not None and not (view.whole and self.only_list(name, view.buffer)):
                 self.will_change(value)
                 self.rows_change(value)
                 raise self.unsupported(None, f"{name} shares a list whose length is fixed", f"use {name} = list(...)")
@@ -210,7 +214,7 @@ class Lists(Nested):
     def _held_both(self, name: str, value: Array) -> Value | None:
         """A list of numbers that later gets some of another type, with room for those; None if it does not."""
         view, key = value.view, self._made_here(name)
-        if view is not None and not (view.whole and self.exclusive(name, view.buffer)):
+        if view is not None and not (view.whole and self.only_list(name, view.buffer)):
             return None
         layout = self.emitter.decisions.items.get(key)
         if not isinstance(layout, EitherType):

@@ -280,6 +280,8 @@ class Results(Handover):
             raise self.unsupported(node, f"an argument that holds {what} and changes", "make a copy of it first")
         if isinstance(value, Records) and value.is_deque:
             raise self.unsupported(node, f"a deque of {what} that changes", "make a copy of it first")
+        if any(map(has_objects, layouts)):
+            raise self.unsupported(node, "objects put into an argument", "make a new list or dict of them", item=value)
         kind = "dict" if isinstance(value, Dict) else "list"
         new = self._out_dict(value, node) if isinstance(value, Dict) else self._out_records(value, node)
         return TupleOut((out, self.argument_out(param), new), named=f"weft.runtime.containers:refilled_{kind}")

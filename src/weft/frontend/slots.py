@@ -170,6 +170,12 @@ class ArraySlots:
         # An inlined function's caller may know the buffer under a name that is not in this chain of scopes.
         return name is None or not self.scope.inlined
 
+    def only_list(self, name: str, buffer: str) -> bool:
+        """Whether a list is nowhere but in `name`: no variable of a loop or branch that was given another's list."""
+        given = self.emitter.given.values()
+        copied = any(entry.target == buffer and entry.source is not None for entry in given)
+        return not copied and self.exclusive(name, buffer)
+
     # --- assignment -------------------------------------------------------------------------------------------------
 
     def assign_array(self, name: str, slot: Slot, value: Array) -> None:

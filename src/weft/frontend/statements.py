@@ -634,9 +634,9 @@ class Statements(Results):
         if isinstance(current, Dict) or (is_list(current) and not self._alone(target.id, current)):
             if self._changed_itself(current, node, self.evaluate(node.value)):
                 return
-        if is_list(current) and self.scope.loops:
-            # A variable that a loop carries holds a copy: others who have the list would not see the change.
-            reason = f"a change in place of the list `{target.id}` in a loop"
+        if is_list(current) and (self.scope.loops or target.id in self.scope.slots):
+            # A variable that a loop or branch sets holds a copy: others who have the list would not see the change.
+            reason = f"a change in place of the list `{target.id}` in a {'loop' if self.scope.loops else 'branch'}"
             raise self.unsupported(node, reason, "use append or extend")
         operation = ast.copy_location(ast.BinOp(left=load, op=node.op, right=node.value), node)
         self.bind(target.id, self.evaluate(operation))
@@ -648,7 +648,7 @@ class Statements(Results):
             return value.key is None and held == [name] and not self.scope.inlined
         if not isinstance(value, Array) or value.growing is not None or row_of(value) is not None:
             return False
-        return value.view is None or (value.view.whole and self.exclusive(name, value.view.buffer))
+        return value.view is None or (value.view.whole and self.only_list(name, value.view.buffer))
 
     def _changed_itself(self, current: Value, node: ast.AugAssign, value: Value) -> bool:
         """current OP= value of a list, dict or set, which changes it for all who have it; False if it is none."""
