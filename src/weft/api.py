@@ -23,7 +23,13 @@ def jit(function: F, /, **options: Any) -> F: ...
 @overload
 def jit(**options: Any) -> Callable[[F], F]: ...
 def jit(function: Any = None, /, **options: Any) -> Any:
-    """Compile a function: `@weft.jit`, or `@weft.jit(fallback="error", fp="strict", parallel=False, ...)`."""
+    """Compile a function: `@weft.jit`, or `@weft.jit(fallback="error", fp="strict", parallel=False, ...)`.
+
+    Nothing is compiled yet: the first call with arguments of new types compiles a version for them. What comes back is
+    called like the function and gives the same answers; a line that weft cannot compile runs as Python, with a warning
+    (`weft.FallbackWarning`), or with `fallback="error"` raises `weft.Unsupported`. With `WEFT_DISABLE=1` the function
+    comes back unchanged.
+    """
     chosen = make_options(options)
 
     def decorate(target: Any) -> Any:

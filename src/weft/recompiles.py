@@ -43,6 +43,9 @@ def explain_recompiles(function: Any) -> Recompiles:
         calls = counts[ahead + place] if ahead + place < len(counts) else 0
         why = _why(version.signature, earlier)
         found.append((version.signature, version.seconds.get("total", 0.0), calls, why))
+    for version in function._plain_versions():
+        why = _why(version.signature, [signature for signature, *_ in found])
+        found.append((version.signature, version.seconds.get("total", 0.0), version.calls, why))
     for form in function._made_forms():
         found += explain_recompiles(form).versions
     reasons = tuple(dict.fromkeys(problem.reason for problem in function._refused.values()))

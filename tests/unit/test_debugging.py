@@ -83,6 +83,21 @@ def test_recompiles_name_what_changed() -> None:
         weft.explain_recompiles(len)
 
 
+@pytest.mark.native
+def test_versions_of_plain_python_are_told_too() -> None:
+    def longest(words: Any) -> Any:
+        best = ""
+        for word in words:
+            if len(word) > len(best):
+                best = word
+        return best
+
+    made = weft.jit(longest, fallback="error")
+    assert made(["a", "bcd"]) == "bcd" and made(("a", "bc")) == "bc"
+    told = str(weft.explain_recompiles(made))
+    assert told.startswith("longest: compiled 2 times") and "the first call" in told and "other types" in told
+
+
 def test_lines_of_the_source() -> None:
     rows = ["int f(void) {", "  /* heat.py:7 */", "  int a = 1;", "#pragma omp simd", "  a = 2; /* other.py:3 */"]
     text = "\n".join([*rows, "  return a;", "}", ""])

@@ -55,8 +55,11 @@ _CONSTRUCTS = {
 
 
 def construct(node: ast.AST) -> str:
-    """A statement or expression in the words of people: ast.With --> "a `with` block"."""
+    """A statement or expression in the words of people: with lock: ... --> "a `with` block of `lock`"."""
     name = type(node).__name__
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        of = _short_source(node.items[0].context_expr)
+        return f"{_CONSTRUCTS[name]} of `{of}`" if of else _CONSTRUCTS[name]
     return _CONSTRUCTS.get(name) or f"the {'statement' if isinstance(node, ast.stmt) else 'expression'} {name.lower()}"
 
 
