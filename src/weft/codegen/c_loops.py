@@ -42,8 +42,8 @@ POLL_ITERATIONS = 1 << 20
 #: Terms up to this size cannot overflow a sum of as many as an index can count.
 SUMMABLE = 2**22
 #: Elements of a row that a step of a loop may do without a look for Ctrl-C.
-_UNROLLED = ("#pragma GCC unroll 4",)
 SHORT_ROW = 64
+_UNROLLED = ("#pragma GCC unroll 4",)
 
 _FLAG = C.Prefix("&", C.Name(OVERFLOW))
 _CLAUSE = {"add": "+", "mul": "*", "and": "&", "or": "|", "bitand": "&", "bitor": "|", "bitxor": "^"}
