@@ -277,7 +277,9 @@ _OUTSIDE = "call it outside the compiled function"
 _MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
 
 _CASES = {
-    "with": _Case(_opened, lambda: (*_ones(), __file__), ("block of `open(path)`",), _APART, _scaled, lambda: (*_ones(), 2.0)),
+    "with": _Case(
+        _opened, lambda: (*_ones(), __file__), ("block of `open(path)`",), _APART, _scaled, lambda: (*_ones(), 2.0)
+    ),
     "print": _Case(_printed, _ones, ("print",), _OUTSIDE, _total),
     "global": _Case(_global, _ones, ("a global variable",), "return the value instead", _returned),
     "library": _Case(
