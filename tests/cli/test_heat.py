@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+import gc
 import inspect
 import os
 import sys
 import textwrap
 import time
 import traceback
+import weakref
 
 import numpy as np
 import pytest
 
 from weft.heat import beforehand, elsewhere, estimate, spots, trampoline
+from weft.heat.early import Watch
 from weft.heat.elsewhere import Answer
 from weft.heat.manager import Manager, is_users
 from weft.heat.report import lines
@@ -417,19 +420,46 @@ def test_estimates_run_nothing_and_never_fail(bound):
 def test_only_first_calls_are_looked_at():
     text = "def loops(n):\n    for i in range(n):\n        for j in range(n):\n            pass\n    return n\n"
     text += "def straight(n):\n    return n\n"
-    namespace, spots = {"__name__": "own"}, []
-    code = beforehand.prepared(compile(text, "own.py", "exec"), text.encode(), namespace, {}, spots)
+    namespace, watch = {"__name__": "own"}, Watch({})
+    code = beforehand.prepared(compile(text, "own.py", "exec"), text.encode(), namespace, {}, watch)
     exec(code, namespace)
     loops, straight = namespace["loops"], namespace["straight"]
     assert trampoline.is_passing_on(loops.__code__) and not trampoline.is_passing_on(straight.__code__)
-    assert loops(3) == 3 and not trampoline.is_passing_on(loops.__code__) and not spots
+    assert loops(3) == 3 and not trampoline.is_passing_on(loops.__code__) and not watch.spots
+
+
+def test_nothing_of_a_program_is_held_when_it_is_over():
+    """Code objects that held its namespace kept all objects alive until Python cleared its modules one by one."""
+    text = "class Kept: pass\nkept = Kept()\ndef called(n):\n    for i in range(n):\n        pass\n    return n\n"
+    text += "def never(n):\n    for i in range(n):\n        pass\ndef hot(n): return n\n"
+    namespace, watch = {"__name__": "own"}, Watch({})
+    exec(beforehand.prepared(compile(text, "own.py", "exec"), text.encode(), namespace, {}, watch), namespace)
+    manager = watch.reported()
+    spot = manager._meet(namespace["hot"].__code__, namespace)
+    assert spot is not None
+    spot.arm(namespace["hot"], lambda *_: None)
+    assert namespace["called"](3) == 3 and namespace["hot"](4) == 4
+    kept = weakref.ref(namespace["kept"])
+    manager.stop()
+    watch.release()
+    assert namespace["called"](3) == 3 and namespace["hot"](4) == 4 and namespace["never"](1) is None
+    namespace = spot = None
+    gc.collect()
+    assert kept() is None and manager.samples == 0
+
+
+def test_a_process_for_the_compiler_costs_more_where_memory_is_large():
+    before = elsewhere.copying()
+    held = bytearray(64 << 20)
+    held[::4096] = bytes([1]) * len(held[::4096])
+    assert elsewhere.copying() > before + 0.02
 
 
 def test_a_decorator_gets_the_function_as_it_is():
     text = "def plain(f):\n    codes.append(f.__code__.co_consts)\n    return f\n@plain\ndef loops(n, *, k=1):\n"
     text += "    for i in range(n):\n        k += i\n    return k\n"
-    namespace = {"__name__": "own", "codes": []}
-    code = beforehand.prepared(compile(text, "own.py", "exec"), text.encode(), namespace, {}, [])
+    namespace, watch = {"__name__": "own", "codes": []}, Watch({})
+    code = beforehand.prepared(compile(text, "own.py", "exec"), text.encode(), namespace, {}, watch)
     exec(code, namespace)
     assert not trampoline.is_passing_on(namespace["loops"].__code__) and namespace["loops"](3, k=2) == 5
 
@@ -463,11 +493,16 @@ def test_nothing_is_spent_that_the_program_has_not_earned(monkeypatch):
     from weft.heat import manager as module
 
     manager = Manager({})
-    seconds = 0.3
+    seconds = 0.2
     monkeypatch.setattr(module.time, "process_time", lambda: seconds)
     monkeypatch.setattr(module, "_processors", lambda: 2)
+    monkeypatch.setattr(elsewhere, "copying", lambda: 0.0)
     assert not manager.can_ask()
     seconds = 1.0
+    assert manager.can_ask()
+    monkeypatch.setattr(elsewhere, "copying", lambda: 0.1)  # the program would copy much of its memory
+    assert not manager.can_ask()
+    monkeypatch.setattr(elsewhere, "copying", lambda: 0.01)
     assert manager.can_ask()
     manager._cores = 1.9  # no processor is idle: the program pays for the compiler
     assert not manager.can_ask()

@@ -162,7 +162,7 @@ def _watched(program: Program, options: dict[str, Any]) -> Watch:
     watch = Watch(options, program.file)
     if program.text is not None:
         code = _compiled(program.text, program.file)
-        program.code = prepared(code, program.text, program.module.__dict__, options, watch.spots)
+        program.code = prepared(code, program.text, program.module.__dict__, options, watch)
     watch.start()
     return watch
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from weft.heat.early import Watch
     from weft.heat.spots import Spot
 
 #: Seconds of plain Python from which the wait for the compiler is sure to be won back.
@@ -24,7 +25,7 @@ _ONLY_TREE = 0x400  # as ast.PyCF_ONLY_AST
 
 
 def prepared(
-    code: types.CodeType, text: bytes, namespace: dict[str, Any], options: dict[str, Any], spots: list[Spot]
+    code: types.CodeType, text: bytes, namespace: dict[str, Any], options: dict[str, Any], watch: Watch
 ) -> types.CodeType:
     """The code of a module whose top-level functions with loops look at the arguments of their first call."""
     lines = text.splitlines()
@@ -35,7 +36,9 @@ def prepared(
         # A decorator may look at the code, or call the function in its own ways.
         if not _line(lines, constant.co_firstlineno).startswith(b"def ") or not trampoline.has_loop(constant):
             return constant
-        return First(constant, lines, namespace, options, spots).armed
+        first = First(constant, lines, namespace, options, watch.spots)
+        watch.firsts.append(first)
+        return first.armed
 
     return code.replace(co_consts=tuple(map(replaced, code.co_consts)))
 
@@ -83,6 +86,15 @@ class First:
         if self._seconds((*args, *kwargs.values())) < HEAVY:
             return target(*args, **kwargs)
         return self._compiled(function, target)(*args, **kwargs)
+
+    def release(self) -> None:
+        """The program is over: the function's own code, if it was never called, and nothing of the program held."""
+        found = self.namespace.get(self.code.co_name)
+        code = getattr(found, "__code__", None)
+        if code is self.armed:
+            found.__code__ = self.code  # type: ignore[union-attr]
+        if code is self.armed or code is self.code:
+            self.namespace = {}
 
     def _seconds(self, values: tuple[Any, ...]) -> float:
         tree = tree_of(self.lines, self.code.co_firstlineno)

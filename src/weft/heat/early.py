@@ -7,6 +7,7 @@ Most scripts end before anything in them is worth compiling: until then this mod
 from __future__ import annotations
 
 import _thread
+import atexit
 import os
 from time import process_time, sleep
 
@@ -16,6 +17,7 @@ TYPE_CHECKING = False  # as typing has it, without loading typing: a script wait
 if TYPE_CHECKING:
     from typing import Any
 
+    from weft.heat.beforehand import First
     from weft.heat.manager import Manager
     from weft.heat.spots import Spot
 
@@ -32,6 +34,7 @@ class Watch:
         self.note = Note(file)  # of the last run of this script
         self.manager: Manager | None = None
         self.spots: list[Spot] = []  # of functions compiled before their first call
+        self.firsts: list[First] = []  # functions that have not been called
         self._lock = _thread.allocate_lock()  # held while modules are imported: no fork of the program in between
         self._holds = False  # the lock, for a fork
         self._running = False
@@ -40,6 +43,7 @@ class Watch:
 
     def start(self) -> None:
         self._running = True
+        atexit.register(self.release)  # the first to be told is the last to be called
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
                 before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._after_fork_in_child
@@ -54,6 +58,22 @@ class Watch:
                 self.manager.stop()
                 if os.getpid() == self._process:
                     self._remember(self.manager)
+
+    def release(self) -> None:
+        """Let go of the program, when all that it does at its exit is done.
+
+        Code objects are unknown to the garbage collector: one that holds the program's namespace, through what it
+        calls, would keep all its objects alive, and Python would go through all of them again and again as it ends.
+        """
+        with self._lock:
+            for spot in self.spots:
+                spot.release()
+            for first in self.firsts:
+                first.release()
+            if self.manager is not None:
+                self.manager.release()
+            self.manager, self.firsts = None, []
+            self.spots.clear()
 
     def _remember(self, manager: Manager) -> None:
         """Leave a note for the next run.  The program is over: a mistake of ours here is nothing to show its user."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 _LIMIT = 120.0  # seconds a compilation may take
+_PAGE = 2.5e-6  # seconds: a page of memory that the program writes while both have it is copied first
+_NICE = 3  # where no processor is idle the program comes first
 _LARGE = 0.25  # part of the machine's memory above which a process is not doubled, be it only in name
 
 
@@ -99,12 +101,21 @@ def possible() -> str | None:
     """Why a process of its own cannot be had here; None if it can."""
     if sys.platform != "linux":
         return "this system has no cheap fork"
+    return "the program's memory is too large to fork" if _pages() > _LARGE * os.sysconf("SC_PHYS_PAGES") else None
+
+
+def copying() -> float:
+    """Seconds that a process of its own costs the program: Python writes on most pages that it looks at."""
+    return _PAGE * _pages()
+
+
+def _pages() -> int:
+    """Pages of memory that the program has; 0 if that is not known."""
     try:
         with open("/proc/self/statm", "rb") as stream:
-            resident = int(stream.read().split()[1])
+            return int(stream.read().split()[1])
     except (OSError, ValueError, IndexError):
-        return None
-    return "the program's memory is too large to fork" if resident > _LARGE * os.sysconf("SC_PHYS_PAGES") else None
+        return 0
 
 
 def start(work: Callable[[], Answer]) -> Request:
@@ -146,6 +157,7 @@ def _work(writer: int, work: Callable[[], Answer]) -> NoReturn:
     try:
         gc.disable()  # a collection would touch, and so copy, all memory; and run finalizers of the program
         os.setsid()
+        os.nice(_NICE)
         os.write(writer, str(os.getpid()).ljust(16).encode())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         _leave_files(writer)

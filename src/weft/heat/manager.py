@@ -35,7 +35,7 @@ _DEPTH = 64
 _SHARE = 0.05  # of the time the program has run: what may be spent on it
 _SHARE_SAVED = 0.3  # of what native code has saved
 _STARTING = 0.01  # seconds before the program began
-_FORK = 0.005  # seconds: a process for the compiler, and the pages that it makes the program copy
+_FORK = 0.003  # seconds: a process for the compiler, without the pages that it makes the program copy
 _COMPILING = 1.0  # seconds of a processor, which the program pays for where no other is idle
 _LOADING, _LOADING_NUMPY = 0.065, 0.11  # seconds: the dispatcher, and what it needs
 _RESTORING = 0.01  # seconds: a version from the disk
@@ -100,6 +100,11 @@ class Manager:
             if asked.answer is None:
                 asked.request.give_up()
 
+    def release(self) -> None:
+        """Hold nothing of the program, while the watching thread still sleeps."""
+        self.spots, self._table, self._kept = [], {}, []
+        self.loops = UnderWay(self, 0)
+
     def forked(self, main: int = 0) -> None:
         """In a child of the program, which is watched as well: the compilation under way belongs to its parent."""
         pending, self._pending = self._pending, []
@@ -120,11 +125,13 @@ class Manager:
         own, process = _thread.get_ident(), os.getpid()
         interval, used = _INTERVAL, time.process_time()
         try:
-            while self._running and os.getpid() == process:
+            while True:
                 time.sleep(interval)
                 now = time.process_time()
                 self._cores, used = (now - used) / interval, now
                 with self._lock:
+                    if not self._running or os.getpid() != process:
+                        return  # the program is over
                     if self._cores > _BUSY:
                         self._sample(own, interval)
                     self._settle()
@@ -219,7 +226,8 @@ class Manager:
         if len(self._pending) >= _MOST_PENDING:
             return False
         has_idle = not self._is_child and self._cores < _processors() - 0.5
-        return self.affordable(_FORK if has_idle else _FORK + _COMPILING)
+        forking = _FORK + elsewhere.copying()
+        return self.affordable(forking if has_idle else forking + _COMPILING)
 
     def _consider(self, spot: Spot) -> None:
         """Arm a hot function, or say why not."""
@@ -285,7 +293,8 @@ class Manager:
         finally:
             if not is_locked:
                 self._lock.release()
-            self._spent += max(2 * (time.thread_time() - began), _FORK)  # not what a busy machine adds
+            # Not what a busy machine adds.
+            self._spent += max(time.thread_time() - began, _FORK) + elsewhere.copying()
         self._pending.append(_Pending(request, spot, kinds))
         return True
 

@@ -135,6 +135,10 @@ class Spot:
         if self.function is not None:
             self._put(None)
 
+    def release(self) -> None:
+        """The program is over: its own code again."""
+        self.leave(self.reason)
+
     def again(self) -> None:
         """As if it had just been seen."""
         self.state, self.samples, self.is_chosen = "seen", 0, False
