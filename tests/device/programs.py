@@ -174,6 +174,37 @@ def planes(a):
     return b
 
 
+def class_means(x, label, means):
+    """The array of what is chosen has a size that each iteration computes."""
+    for k in range(means.shape[0]):
+        if (label == k).any():
+            means[k] = x[label == k].mean(axis=0)
+    return means
+
+
+def prefix_products(x):
+    """A temporary that grows with the loop."""
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        t = np.cumsum(x[:i] * 2)
+        out[i] = (t * t[::-1]).sum()
+    return out
+
+
+def ragged(a, sizes):
+    """The size of a temporary is read from an array."""
+    out = np.zeros(a.shape[0])
+    for i in range(a.shape[0]):
+        t = np.zeros(sizes[i])
+        for j in range(sizes[i]):
+            t[j] = a[i, j] * 2
+        for j in range(sizes[i] - 1):
+            t[j + 1] += t[j]
+        if sizes[i]:
+            out[i] = t[-1]
+    return out
+
+
 PROGRAMS: tuple[Program, ...] = (
     (elementwise, lambda: (_random(37, 130), _random(37, 130))),
     (elementwise, lambda: (_random(0, 5), _random(0, 5))),
@@ -206,4 +237,7 @@ PROGRAMS: tuple[Program, ...] = (
     (own_pairs, lambda: (90,)),
     (kept, lambda: (_random(400), 0.3)),
     (row_medians, lambda: (_random(40, 9),)),
+    (class_means, lambda: (_random(40, 3), np.arange(40) * 7 % 4, _random(5, 3))),
+    (prefix_products, lambda: (_random(70),)),
+    (ragged, lambda: (_random(10, 12), np.arange(10))),
 )

@@ -74,6 +74,17 @@ def test_groups_with_barriers_and_local_memory_in_opencl(function, make, monkeyp
     assert _agree(result, expected) and all(map(_agree, ours, first))
 
 
+def lists_of_results(a):
+    return [a.sum(), a.max()], (a * 2).tolist(), [x * 2 for x in a[0]]
+
+
+def test_results_that_are_lists_are_lists():
+    compiled = weft.jit(lists_of_results, target="opencl", fallback="error")
+    a = np.random.default_rng(1).random((3, 4))
+    ours, theirs = compiled(a), lists_of_results(a)
+    assert ours[1:] == theirs[1:] and [type(x) for x in ours[2]] == [type(x) for x in theirs[2]]
+
+
 def test_time_steps_stay_on_the_device():
     compiled = weft.jit(jacobi, target="opencl")
     a, b = np.random.rand(50, 60), np.random.rand(50, 60)

@@ -506,7 +506,8 @@ class Run(Following):
             if out.buffer not in known:
                 known[out.buffer] = given[out.buffer] if param else lazy(self.arrays[out.buffer])
                 if isinstance(out, ArrayOut) and out.as_list:
-                    known[out.buffer] = np.asarray(known[out.buffer]).tolist()
+                    weak = self.plan.program.table[out.buffer].type.weak
+                    known[out.buffer] = results.listed(np.asarray(known[out.buffer]), weak)
             whole = known[out.buffer]
             if isinstance(out, ArrayOut):
                 return whole

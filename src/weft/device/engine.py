@@ -187,7 +187,10 @@ class Run:
                 whole = fetched[out.buffer] = fetched[out.buffer] if out.buffer in fetched else new(out.buffer)
             if isinstance(out, ViewOut) and isinstance(whole, DeviceArray) and self._is_reversed(out, number):
                 return replace(whole, shape=whole.shape[::-1], order="C" if whole.order == "F" else "F")
-            return whole if isinstance(out, ArrayOut) else results.view(np.asarray(whole), out, self._place)
+            if isinstance(out, ViewOut):
+                return results.view(np.asarray(whole), out, self._place)
+            weak = self.plan.program.table[out.buffer].type.weak
+            return results.listed(np.asarray(whole), weak) if out.as_list else whole
 
         return results.assembled(self.plan.program.results[number], leaf)
 

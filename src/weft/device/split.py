@@ -47,6 +47,7 @@ from weft.device.plan import (
     Step,
     Steps,
 )
+from weft.device.sizes import known_before
 from weft.ir.expr import Dim, Expr, Op, real
 from weft.ir.program import (
     REGIONS,
@@ -107,7 +108,7 @@ def split(program: Program, strict: bool = False, barriers: bool = True, has_lib
 
     `barriers`: whether work-groups have fast memory of their own, as accelerators do.
     """
-    program = decided(program)
+    program = decided(known_before(program))
     for node in walk(program.body):
         _check_known(node)
         _check_expressions(node)

@@ -628,16 +628,10 @@ def _leaf(state: _State, out: Out) -> object:
             return memory.origin
         if not out.as_list:
             return memory.data
-        weak = state.program.buffer(out.buffer).type.weak
-        return cast(object, memory.data.tolist()) if weak else _list_of_scalars(memory.data)
+        return results.listed(memory.data, state.program.buffer(out.buffer).type.weak)
 
     def number(expr: Expr, at: Mapping[str, int]) -> int:
         state.vars.update(at)
         return int(_eval(state, expr))
 
     return results.view(memory.data, out, number)
-
-
-def _list_of_scalars(array: np.ndarray[Any, Any]) -> list[object]:
-    """The nested list of an array's elements as NumPy's own scalars, which `tolist` does not keep."""
-    return list(array) if array.ndim == 1 else [_list_of_scalars(row) for row in array]

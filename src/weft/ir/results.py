@@ -31,6 +31,13 @@ def assembled(out: Out, leaf: Callable[[Any], Any]) -> Any:
     return ast.literal_eval(out.text) if isinstance(out, ConstOut) else leaf(out)
 
 
+def listed(array: Array, weak: bool) -> list[Any]:
+    """The nested list of an array's elements: numbers of Python's if `weak`, else NumPy's own, which `tolist` drops."""
+    if weak:
+        return array.tolist()  # type: ignore[no-any-return]
+    return list(array) if array.ndim == 1 else [listed(row, weak) for row in array]
+
+
 def view(array: Array, out: ViewOut, number: Number) -> Array:
     """The strided array over a buffer: base and strides follow from the index at the first points of each dimension."""
     dims = [dim for dim in out.dims if isinstance(dim, Dim)]
