@@ -217,9 +217,58 @@ def wrong_clause(a):
         a[i] = 0
 
 
+def behind_a_statement(a):
+    a[:] = 1  #pragma :N=>parallel
+
+
+def before_nothing(a):
+    a[:] = 1
+    #pragma parallel for
+
+
+def block_of_nothing(a):
+    #pragma :N=>block(0)
+    a[:] = 1
+
+
+def of_other_tools(a):
+    # pragma: no cover
+    for i in range(a.size):  # pragma: no branch
+        a[i] = len("#pragma parallel for")  # what a string says is no pragma
+    return a
+    # pragma: no cover
+
+
+def test_pragmas_of_other_tools_are_comments():
+    assert np.array_equal(weft.jit(of_other_tools, fallback="error")(np.zeros(3)), np.full(3, 20.0))
+
+
+def largest_and_smallest(x):
+    low, high = np.inf, -np.inf
+    #pragma parallel for
+    for i in range(x.size):
+        low = min(low, x[i])
+        high = max(high, x[i])
+    return low, high
+
+
+@pytest.mark.parametrize("target", ["cpu", "opencl"])
+def test_extremes_are_reductions_of_parallel_loops(target):
+    """They begin as a float of Python's and end as NumPy's: a flag beside each of them says which."""
+    if target == "opencl":
+        pytest.importorskip("pyopencl", reason="pyopencl is not installed")
+    compiled = weft.jit(largest_and_smallest, fallback="error", target=target)
+    for x in (np.random.default_rng(1).random(1000), np.zeros(0)):
+        ours, theirs = compiled(x), largest_and_smallest(x)
+        assert ours == theirs and [*map(type, ours)] == [*map(type, theirs)]
+
+
 @pytest.mark.parametrize(
     "function, text",
     [
+        (behind_a_statement, "behind a statement"),
+        (before_nothing, "no statement follows"),
+        (block_of_nothing, "no number of elements"),
         (unknown_word, "'vectorise' is no pragma"),
         (before_no_loop, "stands before a for loop"),
         (unknown_property, "'fast' is no property"),

@@ -14,7 +14,10 @@ They assert what weft would otherwise prove.  A race that can be proved is an er
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
+import textwrap
+import tokenize
 from collections.abc import Iterator, Sequence
 
 from weft.errors import PragmaError, Span
@@ -23,6 +26,7 @@ from weft.records import dataclass
 #: Where a note about parallel iterations stands: an attribute of the loop's node.
 PARALLEL = "_weft_parallel"
 _PRAGMA = re.compile(r"^\s*#\s?pragma\b(.*)$")
+_BESIDE = re.compile(r"\S.*#\s?pragma\b")
 _DIMENSION = re.compile(r"\s*([^\s=>]*:[^\s=>]*?)\s*=>\s*((?:[^\s:,()]+(?:\([^)]*\))?\s*,?\s*)+?)(?=\s+[^\s=>]*:|\s*$)")
 _PROPERTY = re.compile(r"^([a-z_]+)(?:\(([^)]*)\))?$")
 _OPERATIONS = ("sum", "max", "min", "prod", "mul", "add", "and", "or")
@@ -45,6 +49,8 @@ class Pragma:
 
 def applied(tree: ast.FunctionDef, lines: Sequence[str], first: int, file: str) -> None:
     """Note on the nodes of a function what its comments say; `first`: the number of the first of `lines`."""
+    for pragma in _beside(lines, first, file):
+        raise pragma.problem("it stands behind a statement", "put it on a line of its own before the statement")
     found = [*_found(lines, first, file)]
     if not found:
         return
@@ -63,8 +69,39 @@ def applied(tree: ast.FunctionDef, lines: Sequence[str], first: int, file: str) 
 def _found(lines: Sequence[str], first: int, file: str) -> Iterator[Pragma]:
     for number, line in enumerate(lines):
         match = _PRAGMA.match(line)
-        if match is not None:
+        if match is not None and not _is_foreign(match.group(1)):
             yield Pragma(first + number, line.index("#"), match.group(1).strip(), file)
+
+
+def _is_foreign(text: str) -> bool:
+    """Comments for other tools, such as `# pragma: no cover`."""
+    return text.startswith(":") and "=>" not in text
+
+
+def _beside(lines: Sequence[str], first: int, file: str) -> Iterator[Pragma]:
+    """Pragmas behind a statement, where they direct nothing."""
+    if not any(map(_BESIDE.search, lines)):
+        return
+    rows = iter([f"{line.rstrip()}\n" for line in textwrap.dedent("\n".join(lines)).split("\n")])
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        for token in tokenize.generate_tokens(lambda: next(rows, "")):
+            match = _PRAGMA.match(token.string) if token.type == tokenize.COMMENT else None
+            if match is not None and token.line.split("#")[0].strip() and not _is_foreign(match.group(1)):
+                line = lines[token.start[0] - 1]
+                at = line.index(token.string)
+                yield Pragma(first + token.start[0] - 1, at, match.group(1).strip(), file)
+
+
+def through(lines: Sequence[str], first: int, end: int) -> Sequence[str]:
+    """The lines of a function, and comments behind its last statement that are indented as its body is."""
+    margin = len(lines[first - 1]) - len(lines[first - 1].lstrip())
+    past = end
+    for number in range(end, len(lines)):
+        text = lines[number].strip()
+        if text and (not text.startswith("#") or len(lines[number]) - len(lines[number].lstrip()) <= margin):
+            break
+        past = number + 1
+    return lines[first - 1 : past]
 
 
 def _next_code(lines: Sequence[str], first: int, line: int) -> int:
@@ -156,6 +193,8 @@ def _property(pragma: Pragma, text: str, node: ast.stmt) -> None:
     if _PROPERTIES[name] != (match.group(2) is not None):
         wants = f"{name}(...)" if _PROPERTIES[name] else name
         raise pragma.problem(f"{text!r} is written {wants}")
+    if name in ("block", "le") and re.fullmatch(r"\s*(-\s*\d+|0+|)\s*", match.group(2)):
+        raise pragma.problem(f"{text!r} is no number of elements", f"write {name}(n) with n above 0, or a variable")
     if name in ("reduction", "reduce"):
         operation, _, variable = (part.strip() for part in match.group(2).partition(":"))
         if operation not in _OPERATIONS:

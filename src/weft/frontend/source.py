@@ -267,7 +267,8 @@ def load(function: Callable[..., Any]) -> Source:
         line = Span(code.co_filename, node.lineno, column, node.lineno, column + len(f"async def {node.name}"))
         raise Unsupported(line, f"{node.name} is a coroutine", "write it as a plain `def`")
     tree = _as_function(own_tree(node))
-    pragmas.applied(tree, file.lines[code.co_firstlineno - 1 : node.end_lineno], code.co_firstlineno, code.co_filename)
+    shown = pragmas.through(file.lines, code.co_firstlineno, node.end_lineno or node.lineno)
+    pragmas.applied(tree, shown, code.co_firstlineno, code.co_filename)
     around = _class_around(function)
     if around.strip("_"):
         tree = _PrivateNames(around).generic_visit(tree)  # type: ignore[assignment]

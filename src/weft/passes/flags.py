@@ -49,7 +49,7 @@ def run(program: Program, context: PassContext) -> Program:
     def visit(node: Node) -> Block:
         before: list[Node] = []
         behind: list[Node] = []
-        if isinstance(node, Loop) and node.kind is LoopKind.SEQUENTIAL:
+        if isinstance(node, Loop) and node.kind in (LoopKind.SEQUENTIAL, LoopKind.ASSERTED):
             for flag in _flags(node):
                 if not {flag.name, flag.best} <= local:
                     continue
