@@ -57,6 +57,24 @@ def test_the_costliest_lines_come_first() -> None:
     assert explanation.to_json()["lines"][7]["share"] > 0.9
 
 
+@pytest.mark.native
+def test_room_for_a_list_that_grows_is_no_cost_of_a_line() -> None:
+    def kept(a: Any) -> Any:
+        out = []
+        for i in range(a.shape[0]):
+            if np.exp(np.sin(a[i])) > 1.0:
+                out.append(i)
+        return out
+
+    made = weft.jit(kept, fallback="error")
+    assert made(np.arange(50.0)) == kept(np.arange(50.0))
+    lines = {line.text.strip(): line for line in made.explain().lines}
+    appended, tested = lines["out.append(i)"], lines["if np.exp(np.sin(a[i])) > 1.0:"]
+    assert appended.state == "native" and "vectorised" not in appended.traits and "parallel" not in appended.traits
+    assert (appended.share or 0.0) < 0.5
+    assert tested.state == "native"
+
+
 def test_a_refused_function_is_never_told_to_be_called(tmp_path: Any) -> None:
     (tmp_path / "a.txt").write_text("x")
     made = weft.jit(_reads, fallback="silent")

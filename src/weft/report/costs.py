@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weft.analysis import cost
-from weft.ir.expr import Expr, Reduce, real
-from weft.ir.program import Block, Call, Library, Loop, Program, Stmt, While
-from weft.ir.walk import sub_blocks, subexpressions
+from weft.ir.expr import Const, Expr, Op, Read, Reduce, real
+from weft.ir.program import Alloc, Block, Call, If, Library, Loop, Program, Stmt, While
+from weft.ir.walk import sub_blocks, subexpressions, walk
 
 #: What a call of a library routine of unknown work counts, in cycles.
 _ROUTINE = 1e4
@@ -29,6 +29,8 @@ def _costs(block: Block, trips: Expr, sizes: Mapping[str, float], file: str) -> 
     """The cycles of each statement of a block that runs `trips` times."""
     for node in block:
         inner = trips
+        if moves_when_full(node):
+            continue
         if isinstance(node, Loop):
             inner = cost.times(trips, cost.as_float(cost.extent(node.dim)))
         elif isinstance(node, While):
@@ -44,8 +46,35 @@ def _costs(block: Block, trips: Expr, sizes: Mapping[str, float], file: str) -> 
                         points = cost.times(points, cost.points(part.dims))
             count = cost.evaluate(points, sizes, float(cost.GUESSED_EXTENT)) or 1.0
             yield line, each * max(count, 1.0)
+        if isinstance(node, (If, While)) and node.span.file == file and node.span.line > 0:
+            tests = cost.evaluate(inner, sizes, float(cost.GUESSED_EXTENT)) or 1.0
+            yield node.span.line, float(cost.expr_cycles(node.condition) + 1) * max(tests, 1.0)
         for body in sub_blocks(node):
             yield from _costs(body, inner, sizes, file)
 
 
-__all__ = ["cycles"]
+def moves_when_full(node: object) -> bool:
+    """if length == room: room = 2 * room; new memory; copy  -->  True: so rare that it costs nothing, and how its loops
+    run says nothing of the line that appends or puts something into a dict."""
+    if not isinstance(node, If):
+        return False
+    inside = list(walk(node.then))
+    if not any(isinstance(each, Alloc) for each in inside):
+        return False
+    tested = {part.buffer for part in subexpressions(node.condition) if isinstance(part, Read)}
+    return any(
+        isinstance(each, Stmt) and each.buffer in tested and _is_doubled(each.buffer, each.value) for each in inside
+    )
+
+
+def _is_doubled(buffer: str, value: Expr) -> bool:
+    return any(
+        isinstance(part, Op)
+        and part.op == "mul"
+        and any(isinstance(arg, Const) and arg.value == 2 for arg in part.args)
+        and any(isinstance(arg, Read) and arg.buffer == buffer for arg in part.args)
+        for part in subexpressions(value)
+    )
+
+
+__all__ = ["cycles", "moves_when_full"]

@@ -367,6 +367,10 @@ def _walk_lowered(
 ) -> None:
     """Note for each statement which loops stand around it; lines that share a loop the compiler made are fused."""
     for node in block:
+        if costs.moves_when_full(node):
+            for number in {number for each in walk((node,)) for number in _lines_of(each.span, file)} & facts.keys():
+                facts[number].native = True
+            continue
         inner = (*loops, node) if isinstance(node, Loop) else loops
         if isinstance(node, Loop) and node.dim.var not in user_loops and not _made(loops, user_loops):
             _note_fusion(node, file, facts)
