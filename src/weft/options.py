@@ -57,7 +57,7 @@ class Stress:
 
 @dataclass(frozen=True)
 class Options:
-    """What the user may choose for one compiled function; `stress` is for tests, and no option of `weft.jit`."""
+    """What the user may choose for one compiled function; `stress` (for tests) and `brief` are not for `weft.jit`."""
 
     target: str = "cpu"
     fp: FloatingPoint = "numpy"
@@ -74,6 +74,8 @@ class Options:
     #: Numbers that the clock chooses from, {"BLOCK": [128, 256]}: parameters with a default, or names it uses.
     tune: Any = field(default=(), metadata={"table": True})
     stress: Stress = field(default=Stress(), metadata={"internal": True})
+    #: A callback: reductions have few terms, which were written just before, and no threads.
+    brief: bool = field(default=False, metadata={"internal": True})
 
     def __post_init__(self) -> None:
         for name in _CHOICES:

@@ -169,3 +169,28 @@ def _same(x):
 
 def _imaginary(x):
     return x * 1j
+
+
+@pytest.mark.parametrize("size", [1, 9, 64, 65, 66, 200])
+def test_reductions_over_few_and_over_many_terms(size: int) -> None:
+    """The ones one by one, the others in vectors."""
+
+    @weft.cfunc("double (double *x[n], long n)", sizes={"n": 9})
+    def told(x):
+        low = x[0]
+        for i in range(1, x.shape[0]):
+            if x[i] < low:
+                low = x[i]
+        return low + x.max() + x.sum()
+
+    def called(values: np.ndarray) -> float:
+        return told.ctypes(values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(values))
+
+    values = np.random.default_rng(size).integers(-50, 50, size).astype(float)
+    assert called(values) == told.py_func(values)
+    for place in (0, size // 2, size - 1):
+        changed = values.copy()
+        changed[place] = np.nan
+        assert np.isnan(called(changed))
+        changed[place] = np.inf
+        assert called(changed) == told.py_func(changed)

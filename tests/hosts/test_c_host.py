@@ -424,6 +424,10 @@ REFUSED = {
         "lists or arrays",
     ),
     "import numpy as np\nimport weft\ndef f(a: weft.f64[:]):\n    return np.sort(a)\n": ("routine of NumPy", "loops"),
+    "import weft\nfrom scipy import special\ndef f(a: weft.f64[:]):\n    return special.erf(a)\n": (
+        "another library",
+        "Callable",
+    ),
     "def f(n: int):\n    return [(n, n + 1)] * n\n": ("is returned", "lists of numbers"),
     "def f(n: int):\n    return {n, n + 1}\n": ("a set is returned", "lists of numbers"),
     "def f(n: int):\n    return [n, 2.5]\n": ("numbers of one type", "lists of numbers"),

@@ -94,7 +94,7 @@ class CFunction:
         usual = _usual(form, sizes or {})
         source = scalar.wrapper(function, form.wrapper, {"weft_f": function, "float": float})
         kinds = [_spec(parameter) for parameter in form.passed]
-        chosen = Options(parallel=False, fp=options.fp, cache=options.cache)
+        chosen = Options(parallel=False, fp=options.fp, cache=options.cache, brief=True)
         kernel = scalar.scalar_kernel(source, kinds, chosen) if form.returns else None
         compiled = kernel.compiled if kernel is not None else scalar.lowered(source, kinds, chosen)
         if kernel is not None:

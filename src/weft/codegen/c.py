@@ -142,6 +142,7 @@ def generate(
             threads=options.parallel,
             strict=strict,
             checked=options.checked,
+            brief=options.brief,
             exceptions=exceptions,
             files=source_files(program),
             functions=outlined,

@@ -109,6 +109,7 @@ class Unit:
     put_back: frozenset[str] = frozenset()  # parameters that are put back before Python repeats the call
     hands_over: bool = False  # what only Python can do is left to it
     checked: bool = False  # every access is tested
+    brief: bool = False  # most of its loops have few iterations
     types: dict[str, str] = field(default_factory=dict)  # C variables and their types
     unaliased: set[str] = field(default_factory=set)  # pointer variables that nothing else may alias
     exceptions: dict[tuple[str, str], int] = field(default_factory=dict)

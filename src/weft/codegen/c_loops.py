@@ -41,9 +41,11 @@ from weft.records import dataclass
 POLL_ITERATIONS = 1 << 20
 #: Terms up to this size cannot overflow a sum of as many as an index can count.
 SUMMABLE = 2**22
+_UNROLLED = ("#pragma GCC unroll 4",)
 #: Elements of a row that a step of a loop may do without a look for Ctrl-C.
 SHORT_ROW = 64
-_UNROLLED = ("#pragma GCC unroll 4",)
+#: From so many terms on a reduction is worth the time that vectors wait for what was just stored.
+_FEW_TERMS = 64
 
 _FLAG = C.Prefix("&", C.Name(OVERFLOW))
 _CLAUSE = {"add": "+", "mul": "*", "and": "&", "or": "|", "bitand": "&", "bitor": "|", "bitxor": "^"}
@@ -358,7 +360,9 @@ class Loops(Memory):
             self._long(loop.dim, body, out, pragmas)
         else:
             self._ticked(loop.dim, body, out, pragmas)
-            if not self.lockstep and c_entries.why_not(loop, self.expressions) is None:
+            if self.unit.brief and pragmas:
+                out.append(_by_length(out.pop()))
+            elif not self.lockstep and c_entries.why_not(loop, self.expressions) is None:
                 out.append(self._by_lanes(loop, out.pop()))
         out.extend(after)
         self.extremes, self.parts, self.expressions.storages = extremes, parts, storages
@@ -486,3 +490,12 @@ class Loops(Memory):
         if flag:
             out.append(C.Assign(C.Name(flag), C.Infix("!=", x, x), "|="))
         return [C.Scope(tuple(out))]
+
+
+def _by_length(loop: C.CStmt) -> C.CStmt:
+    """A reduction in vectors, and one by one if it has few terms: a vector of elements that were just stored one by one
+    is read only when all of them have reached the cache.
+    """
+    assert isinstance(loop, C.For)
+    count = loop.bound if loop.start == C.Number("0") else C.Infix("-", loop.bound, loop.start)
+    return C.IfElse(C.Infix("<", count, C.number(_FEW_TERMS)), (replace(loop, pragmas=()),), (loop,))

@@ -30,9 +30,11 @@ from weft.hosts.arguments import (
 from weft.hosts.functions import Function
 from weft.hosts.handles import handle_of
 from weft.hosts.results import results_of
+from weft.ir.expr import Expr, Op
+from weft.ir.foreign import FOREIGN
 from weft.ir.program import Library
 from weft.ir.routines import CALLBACK, ROUTINES
-from weft.ir.walk import walk
+from weft.ir.walk import node_exprs, subexpressions, walk
 
 _NO_FORM: dict[type, tuple[str, str]] = {
     specs.ListSpec: ("a list of more than two axes", "take an array: weft.f64[N, M, K]"),
@@ -46,13 +48,22 @@ _NO_FORM: dict[type, tuple[str, str]] = {
 
 
 def refuse_routines(function: Function) -> None:
-    """`Unsupported` if a function calls what only NumPy has."""
+    """`Unsupported` if a function calls what only NumPy or another library of Python has."""
     for version in function.versions:
         for part in (version.program_lowered, *version.program_lowered.functions):
             for node in walk(part.body):
                 if isinstance(node, Library) and ROUTINES[node.routine].module != CALLBACK:
                     reason = f"{node.routine} is a routine of NumPy, which a C host does not have"
                     raise Unsupported(node.span, reason, "call it on the host's side, or write it as loops")
+                called = next((op for expr in node_exprs(node) for op in _foreign(expr)), None)
+                if called is not None:
+                    name = next(iter(FOREIGN[called].keys.values())).replace("|", " ")
+                    reason = f"it calls a function of another library ({name}), which a C host does not have"
+                    raise Unsupported(node.span, reason, "take it as an argument: f: Callable[[float], float]")
+
+
+def _foreign(expr: Expr) -> Iterator[str]:
+    return (each.op for each in subexpressions(expr) if isinstance(each, Op) and each.op in FOREIGN)
 
 
 def interface(function: Function, version: Compiled, places: WordLayout) -> Interface:

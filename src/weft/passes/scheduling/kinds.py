@@ -96,11 +96,12 @@ class Kinds:
             return (self._parallel(loop),)
         if allowed and loop.accumulators:
             reason = self.blocks_reassociation(loop)
-            if reason is None:
+            if reason is None and not self.context.options.brief:
                 return self._blocked(loop)
             if reason is STRICT:
                 self.context.missed(PASS, f"not in parallel: {reason}", loop.span, 'fp="numpy" lets sums be regrouped')
-            return self._arrays(loop)
+            if reason is not None:
+                return self._arrays(loop)
         if is_innermost(loop):
             return (self._vector(loop),)
         body = self.finish(loop.body, allowed)
